@@ -1,0 +1,26 @@
+"""Telling a worker that a row waits. A lost ring is no loss: the sweeper rings again."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from leaderboard.queue import app
+
+log = structlog.get_logger(__name__)
+RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "timeout": 2}
+
+
+def ring_for_run(run_id: UUID) -> None:
+    """Ring once the row is committed."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.score", str(run_id)), robust=True)
+
+
+def _send(task: str, identifier: str) -> None:
+    try:
+        app.send_task(task, args=[identifier], queue="scoring", retry_policy=RETRY)
+    except (OperationalError, OSError) as error:
+        log.warning("doorbell_unreachable", task=task, id=identifier, error=type(error).__name__)

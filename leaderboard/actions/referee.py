@@ -1,0 +1,103 @@
+"""The one door to the evaluator's sandbox: stored files in, checked reports out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django.conf import settings
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
+from evaluator.sandbox.process import ProcessSandbox
+from leaderboard.models import GoldVersion, Reason, Split
+from leaderboard.storage import opened
+
+__all__ = ["Answer", "SandboxError", "prepare_gold", "score", "validate"]
+
+REASONS = {
+    Verdict.TIME: Reason.TIME,
+    Verdict.MEMORY: Reason.MEMORY,
+    Verdict.OUTPUT: Reason.OUTPUT,
+    Verdict.EXIT: Reason.EXIT,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the sandbox answered.
+
+    `reason` is empty for a report, else why there is none. `report` follows `evaluator.operations`.
+    """
+
+    reason: str
+    report: dict[str, Any]
+    attachment: bytes
+    seconds: float
+    start_seconds: float
+    layers: dict[str, Any]
+
+    @property
+    def ok(self) -> bool:
+        return not self.reason and bool(self.report.get("ok"))
+
+
+def validate(*, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """Check an uploaded file against the split's public inputs. No gold is read. Raises SandboxError (ours)."""
+    arguments = {
+        "task": split.dataset.task,
+        "options": {**split.options, **options},
+        "inputs_name": "inputs.jsonl",
+        "predictions_name": name,
+        "expects": gold.expects,
+    }
+    with ExitStack() as stack:
+        files = {"inputs": stack.enter_context(opened(split.inputs)), "predictions": predictions}
+        return _ask("validate", arguments, files, settings.VALIDATE_SECONDS, output_bytes=4 << 20)
+
+
+def score(
+    *, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str], seed: int
+) -> Answer:
+    """Score a prediction against hidden gold. Raises SandboxError (ours)."""
+    arguments = {
+        "task": task,
+        "options": dict(options),
+        "resamples": settings.RESAMPLES,
+        "seed": seed,
+        "gold_name": gold.file.name,
+        "predictions_name": name,
+    }
+    with ExitStack() as stack:
+        files = {"gold": stack.enter_context(opened(gold.file)), "predictions": predictions}
+        return _ask("score", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """Check gold and write the public inputs from it (the attachment). Raises SandboxError (ours)."""
+    arguments = {"task": task, "options": dict(options), "gold_name": name}
+    return _ask("prepare_gold", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def _ask(
+    job: str, arguments: dict[str, Any], files: Mapping[str, IO[bytes]], seconds: float, *, output_bytes: int
+) -> Answer:
+    limits = Limits(
+        wall_seconds=seconds,
+        cpu_seconds=int(seconds) + 1,
+        memory_bytes=settings.SANDBOX_MEMORY_BYTES,
+        processes=0,
+        output_bytes=output_bytes,
+        output_files=0,
+        log_bytes=65_536,
+    )
+    for file in files.values():
+        file.seek(0)
+    descriptors = {name: file.fileno() for name, file in files.items()}
+    result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(Execution(job, arguments, descriptors, limits))
+    reason = "" if result.verdict is Verdict.DONE else REASONS[result.verdict]
+    return Answer(
+        reason, result.report or {}, result.attachment, result.wall_seconds, result.start_seconds, dict(result.layers)
+    )

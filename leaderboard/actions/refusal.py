@@ -1,0 +1,45 @@
+"""Why an action was not done, in words for the person who asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Code(Enum):
+    """Each refusal's code, with the HTTP status that it answers with."""
+
+    INVALID_PREDICTIONS = ("invalid_predictions", 422)
+    INVALID_GOLD = ("invalid_gold", 422)
+    INVALID_NAME = ("invalid_name", 422)
+    TOO_LARGE = ("too_large", 413)
+    PHASE_CLOSED = ("phase_closed", 409)
+    QUOTA_EXCEEDED = ("quota_exceeded", 429)
+    NOT_A_MEMBER = ("not_a_member", 403)
+    NOT_AN_ORGANISER = ("not_an_organiser", 403)
+    NAME_TAKEN = ("name_taken", 409)
+    NOT_READY = ("not_ready", 409)
+    GOLD_UNCHANGED = ("gold_unchanged", 409)
+    INPUTS_CHANGED = ("inputs_changed", 409)
+    REFEREE_AWAY = ("referee_away", 503)
+
+    def __init__(self, text: str, status: int) -> None:
+        self.text = text
+        self.status = status
+
+
+@dataclass
+class Refused(Exception):
+    """An action that was refused; nothing was changed, nothing was charged.
+
+    `problems` are the lines at fault: dicts of file, line, what, found, expected, text; `more` counts the rest.
+    """
+
+    code: Code
+    message: str
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    more: int = 0
+
+    def __str__(self) -> str:
+        return self.message

@@ -1,0 +1,231 @@
+"""The life of a run: queued, claimed under a lease, scored, and published in one transaction.
+
+The database is the truth. Every write names the attempt that it belongs to, so a worker that lost its lease and comes
+back late changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from evaluator.task import TASKS
+from leaderboard.actions import doorbell, provenance, referee, releases
+from leaderboard.actions.lease import Lease
+from leaderboard.models import GoldVersion, Prediction, QuotaCharge, Reason, Run, Score, State
+from leaderboard.storage import opened
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A worker's right to write to a run, until it is taken away."""
+
+    run: Run
+    attempt: int
+
+    def own(self) -> Any:
+        """The run, if this attempt still holds it."""
+        return Run.objects.filter(pk=self.run.pk, state=State.RUNNING, attempt=self.attempt)
+
+
+class LateError(Exception):
+    """The run went to another attempt; nothing may be written."""
+
+
+def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
+    """A run that waits for a worker. Call inside the transaction that made its reason."""
+    at = timezone.now()
+    task = TASKS[gold.split.dataset.task]
+    run = Run.objects.create(
+        prediction=prediction, gold_version=gold, task_version=task.version, queued_at=at, rung_at=at
+    )
+    doorbell.ring_for_run(run.pk)
+    return run
+
+
+def claim(*, run_id: UUID) -> Claim | None:
+    """Compare and swap: the run is ours, or another worker has it (None)."""
+    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED).values_list("attempt", flat=True).first()
+    if waiting is None:
+        return None
+    at = timezone.now()
+    claimed = Run.objects.filter(pk=run_id, state=State.QUEUED, attempt=waiting).update(
+        state=State.RUNNING, attempt=waiting + 1, started_at=at, lease_until=_lease_end(at), reason=Reason.NONE
+    )
+    if not claimed:
+        return None
+    run = Run.objects.select_related(
+        "prediction__submission__phase__split__dataset", "prediction__submission__system", "gold_version"
+    ).get(pk=run_id)
+    return Claim(run, waiting + 1)
+
+
+def renew(claim: Claim) -> bool:
+    """Push the lease's end on; False when the run is no longer ours."""
+    return bool(claim.own().update(lease_until=_lease_end(timezone.now())))
+
+
+def score(*, run_id: UUID) -> None:
+    """Score one run from claim to its end. Safe to call any number of times, from any number of workers."""
+    mine = claim(run_id=run_id)
+    if mine is None:
+        return
+    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: renew(mine)):
+        try:
+            _score(mine)
+        except LateError:
+            log.warning("late_attempt", run=str(run_id), attempt=mine.attempt)
+        except referee.SandboxError as error:
+            log.error("sandbox_broke", run=str(run_id), error=str(error))
+            give_up(mine, reason=Reason.SANDBOX)
+        except Exception as error:
+            # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so only
+            # its kind is logged.
+            log.error("scoring_broke", run=str(run_id), error=type(error).__name__)
+            give_up(mine, reason=Reason.INTERNAL)
+            raise
+
+
+def _score(mine: Claim) -> None:
+    run, submission = mine.run, mine.run.prediction.submission
+    phase, gold = submission.phase, run.gold_version
+    try:
+        with opened(run.prediction.file) as predictions:
+            _check_digest(predictions, run.prediction.sha256)
+            with opened(gold.file) as stored:
+                _check_digest(stored, gold.sha256)
+            answer = referee.score(
+                task=phase.split.dataset.task,
+                gold=gold,
+                predictions=predictions,
+                name=run.prediction.name,
+                options={**phase.split.options, **phase.options},
+                seed=provenance.SEED,
+            )
+    except (FileNotFoundError, AlteredError) as error:
+        log.error("stored_file_unusable", run=str(run.pk), error=str(error))
+        give_up(mine, reason=Reason.STORAGE)
+        return
+    if answer.reason:
+        reject(mine, reason=answer.reason, problems=[])
+    elif answer.ok:
+        publish(mine, answer)
+    elif answer.report.get("fault") == "predictions":
+        reject(mine, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"])
+    else:
+        give_up(mine, reason=Reason.BAD_GOLD, final=True)
+
+
+class AlteredError(Exception):
+    """A stored file no longer has the sha256 that its row names."""
+
+
+def _check_digest(file: Any, expected: str) -> None:
+    file.seek(0)
+    if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+        raise AlteredError("a stored file no longer has its sha256")
+    file.seek(0)
+
+
+def publish(mine: Claim, answer: referee.Answer) -> None:
+    """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
+    run = mine.run
+    scores = answer.report["result"]["scores"]
+    digest = hashlib.sha256(answer.attachment).hexdigest()
+    stored = run.outcomes.storage.save(f"{run.pk.hex}-{mine.attempt}.outcomes", ContentFile(answer.attachment))
+    try:
+        with transaction.atomic():
+            at = timezone.now()
+            won = mine.own().update(
+                state=State.DONE,
+                reason=Reason.NONE,
+                lease_until=None,
+                finished_at=at,
+                outcomes=stored,
+                outcomes_sha256=digest,
+                warnings=answer.report["result"]["warnings"],
+                provenance=provenance.of(run, answer),
+            )
+            if not won:
+                raise LateError
+            Score.objects.bulk_create(_row(run, score) for score in scores)
+            releases.publish(run=run, primary=answer.report["primary"], scores=scores, at=at)
+    except BaseException:
+        run.outcomes.storage.delete(stored)
+        raise
+
+
+def _row(run: Run, score: dict[str, Any]) -> Score:
+    names = ("measure", "slice", "value", "low", "high", "n")
+    return Score(run=run, slice_key=releases.slice_key(score["slice"]), **{name: score[name] for name in names})
+
+
+@transaction.atomic
+def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
+    """Their failure: the end of the work."""
+    ended = mine.own().update(
+        state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
+    )
+    if not ended:
+        raise LateError
+
+
+@transaction.atomic
+def give_up(mine: Claim, *, reason: str, final: bool = False) -> None:
+    """Our failure: queued again while attempts are left, else failed and refunded."""
+    if final or mine.attempt >= settings.MAX_ATTEMPTS:
+        _fail(mine.own(), mine.run, reason)
+    elif mine.own().update(state=State.QUEUED, reason=reason, lease_until=None, rung_at=timezone.now()):
+        doorbell.ring_for_run(mine.run.pk)
+
+
+def _fail(own: Any, run: Run, reason: str) -> None:
+    at = timezone.now()
+    if own.update(state=State.FAILED, reason=reason, lease_until=None, finished_at=at):
+        submission = run.prediction.submission_id
+        QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, and ring again for what nobody came for; how many rows it touched."""
+    at = timezone.now()
+    touched = 0
+    for run in Run.objects.filter(state=State.RUNNING, lease_until__lt=at).select_related("prediction"):
+        lost = Claim(run, run.attempt)
+        with transaction.atomic():
+            own = lost.own().filter(lease_until__lt=at)
+            if run.attempt >= settings.MAX_ATTEMPTS:
+                _fail(own, run, Reason.LOST)
+            elif own.update(state=State.QUEUED, reason=Reason.LOST, lease_until=None, rung_at=at):
+                doorbell.ring_for_run(run.pk)
+        touched += 1
+    forgotten = Q(state=State.QUEUED, rung_at__lt=at - timedelta(seconds=settings.SWEEP_SECONDS))
+    for run_id in list(Run.objects.filter(forgotten).order_by("queued_at").values_list("pk", flat=True)[:1000]):
+        with transaction.atomic():
+            if Run.objects.filter(forgotten, pk=run_id).update(rung_at=at):
+                doorbell.ring_for_run(run_id)
+        touched += 1
+    return touched
+
+
+def place_in_queue(run: Run) -> int | None:
+    """How many runs are before this one; None once it has been taken."""
+    if run.state != State.QUEUED:
+        return None
+    return Run.objects.filter(state=State.QUEUED, queued_at__lt=run.queued_at).count()
+
+
+def _lease_end(at: datetime) -> datetime:
+    return at + timedelta(seconds=settings.LEASE_SECONDS)

@@ -1,0 +1,136 @@
+"""Receiving predictions: validated in the request, then charged and queued in one transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.actions import referee, runs
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import (
+    AuditEntry,
+    GoldVersion,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    State,
+    Submission,
+    System,
+    Team,
+    User,
+)
+from leaderboard.quotas import quota_of
+from leaderboard.uploads import sha256_of
+
+log = structlog.get_logger(__name__)
+
+
+def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: str = "") -> Submission:
+    """Accept a predictions file, or raise Refused and leave nothing but an audit entry.
+
+    A refused file costs no quota. An accepted one is a row with a queued run before any worker hears of it.
+    """
+    received_at = timezone.now()
+    gold = _check_may_submit(phase=phase, system=system, by=by, at=received_at)
+    name = (file.name or "predictions.jsonl")[-255:]
+    n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)
+    prediction = Prediction(
+        name=name,
+        sha256=sha256_of(file),
+        bytes=file.size or 0,
+        n_lines=n_lines,
+        warnings=warnings,
+        inputs_sha256=phase.split.inputs_sha256,
+        state=State.DONE,
+        queued_at=received_at,
+        finished_at=received_at,
+    )
+    file.seek(0)
+    prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
+    try:
+        return _accept(phase=phase, system=system, prediction=prediction, gold=gold, by=by, note=note, at=received_at)
+    except BaseException:
+        prediction.file.storage.delete(prediction.file.name)
+        raise
+
+
+def _check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) -> GoldVersion:
+    """The cheap checks, before a sandbox is troubled; the quota is checked again under its lock."""
+    if not system.team.members.filter(pk=by.pk).exists():
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
+    if not phase.is_open(at):
+        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
+    gold = phase.split.current_gold
+    if gold is None or not phase.split.inputs:
+        raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
+    _check_quota(phase=phase, team=system.team, at=at)
+    return gold
+
+
+def _closed_message(phase: Phase, at: datetime) -> str:
+    if phase.opens_at and at < phase.opens_at:
+        return f"This phase opens at {phase.opens_at:%Y-%m-%d %H:%M} UTC."
+    return f"This phase closed at {phase.closes_at:%Y-%m-%d %H:%M} UTC."
+
+
+def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
+    quota = quota_of(phase=phase, team=team, at=at)
+    if quota.left_total == 0:
+        raise Refused(Code.QUOTA_EXCEEDED, f"{team} has used all {quota.total} submissions of this phase.")
+    if quota.left_today == 0:
+        raise Refused(
+            Code.QUOTA_EXCEEDED,
+            f"{team} has used {quota.used_today} of {quota.per_day} submissions today; "
+            f"the next day begins at {quota.resets_at:%Y-%m-%d %H:%M} UTC.",
+        )
+
+
+def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
+    """The file's number of lines and its warnings; raises Refused with the lines at fault."""
+    try:
+        answer = referee.validate(
+            split=phase.split, gold=gold, predictions=file.file, name=name, options=phase.options
+        )
+    except referee.SandboxError as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "Your file could not be checked: the server's sandbox does not answer. Try again soon."
+        ) from error
+    if answer.ok:
+        return answer.report["n_lines"], answer.report["warnings"]
+    AuditEntry.record("submission.refused", phase, by=by, reason=answer.reason or "bad_predictions")
+    if answer.reason:
+        raise Refused(
+            Code.INVALID_PREDICTIONS, "Your file could not be checked within the limits of time and memory for one file."
+        )
+    if answer.report.get("fault") != "predictions":
+        log.error("inputs_do_not_read", split=phase.split_id)
+        raise Refused(Code.REFEREE_AWAY, "Your file could not be checked: the benchmark's inputs do not read.")
+    problems, more = answer.report["problems"], answer.report["more"]
+    count = len(problems) + more
+    raise Refused(
+        Code.INVALID_PREDICTIONS,
+        f"The file has {count} problem{'s' if count != 1 else ''}. Nothing was submitted, and no quota was used.",
+        problems,
+        more,
+    )
+
+
+@transaction.atomic
+def _accept(
+    *, phase: Phase, system: System, prediction: Prediction, gold: GoldVersion, by: User, note: str, at: datetime
+) -> Submission:
+    # The lock that makes the count and the insert one step: parallel posts of one team queue here.
+    team = Team.objects.select_for_update().get(pk=system.team_id)
+    _check_quota(phase=phase, team=team, at=at)
+    submission = Submission.objects.create(phase=phase, system=system, submitted_by=by, received_at=at, note=note)
+    QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
+    prediction.submission = submission
+    prediction.save(force_insert=True)
+    runs.queue(prediction=prediction, gold=gold)
+    AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
+    return submission

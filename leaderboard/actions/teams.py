@@ -1,0 +1,46 @@
+"""Teams and systems come to be when somebody first competes."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Membership, System, Team, User
+
+
+@transaction.atomic
+def create(*, name: str, by: User) -> Team:
+    """A team with its first member, who owns it."""
+    name = " ".join(name.split())
+    if not name:
+        raise Refused(Code.INVALID_NAME, "The team's name is empty; expected 1 to 100 characters.")
+    if Team.objects.filter(name__iexact=name).exists():
+        raise Refused(Code.NAME_TAKEN, f"There is a team called {name} already; choose another name.")
+    team = Team.objects.create(name=name)
+    Membership.objects.create(team=team, user=by, is_owner=True)
+    AuditEntry.record("team.created", team, by=by)
+    return team
+
+
+def of(user: User) -> Team:
+    """The person's first team; one that bears their name is made if they have none."""
+    team = user.teams.order_by("membership__id").first()
+    if team is not None:
+        return team
+    for name in (user.username, f"{user.username} ({user.pk})"):
+        try:
+            return create(name=name, by=user)
+        except (Refused, IntegrityError):
+            continue
+    raise Refused(Code.NAME_TAKEN, f"No team could be named after {user.username}; create one first.")
+
+
+def system(*, team: Team, name: str, by: User, **described: str) -> System:
+    """The team's system of that name, made if it is not there."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 200:
+        raise Refused(Code.INVALID_NAME, f"The system's name has {len(name)} characters; expected 1 to 200.")
+    found, created = System.objects.get_or_create(team=team, name=name, defaults=described)
+    if created:
+        AuditEntry.record("system.created", found, by=by)
+    return found

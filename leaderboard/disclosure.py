@@ -1,0 +1,18 @@
+"""What a phase may reveal of a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaderboard.models import Phase
+
+Scores = list[dict[str, Any]]
+
+
+def reveal(*, phase: Phase, scores: Scores) -> Scores:
+    """The part of a run's scores that the phase's policy lets out, as it lets it out."""
+    match phase.disclosure:
+        case Phase.Disclosure.FULL:
+            return scores
+        case other:
+            raise ValueError(f"phase {phase.pk} has the unknown disclosure policy {other!r}")

@@ -1,0 +1,100 @@
+"""What the environment may say: one table of typed variables; a misspelt or malformed one stops the start."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+PREFIX = "HOLDOUT_"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable: its type (a django-environ cast), its default, and what it is for."""
+
+    cast: Any
+    default: Any
+    doc: str
+
+
+VARIABLES = {
+    "DATA": Variable(str, "var", "folder of the embedded default: database, files, queue, sockets"),
+    "SECRET_KEY": Variable(str, "", "Django's secret; empty: one is made and kept in DATA/secret_key"),
+    "DEBUG": Variable(bool, False, "Django's debug pages; never in production"),
+    "HOSTS": Variable(list, ["localhost", "127.0.0.1", "[::1]"], "host names that are answered"),
+    "BASE_URL": Variable(str, "http://127.0.0.1:8000", "the address that mails and permalinks carry"),
+    "HTTPS": Variable(bool, False, "served over TLS: secure cookies, HSTS, redirect"),
+    "PROXY": Variable(bool, False, "behind a proxy that sets X-Forwarded-Proto"),
+    "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; else postgres://user:password@host/name"),
+    "BROKER_URL": Variable(str, "", "empty: folders in DATA; else redis://... or amqp://..."),
+    "CACHE_URL": Variable(str, "", "empty: files in DATA; else redis://..."),
+    "EMAIL_URL": Variable(str, "", "empty: mails become files in DATA/mail; else smtp://..."),
+    "EMAIL_FROM": Variable(str, "holdout@localhost", "the sender of mails"),
+    "S3_BUCKET": Variable(str, "", "empty: local folders; else the bucket of everything but gold"),
+    "S3_GOLD_BUCKET": Variable(str, "", "the bucket of gold; must differ from S3_BUCKET"),
+    "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service"),
+    "SANDBOX_SOCKET": Variable(str, "", "the sandbox server's socket; empty: DATA/sandbox.sock"),
+    "LEASE_SECONDS": Variable(int, 30, "a worker that is silent for so long has lost its run"),
+    "SWEEP_SECONDS": Variable(int, 10, "how often lost and forgotten runs are looked for"),
+    "MAX_ATTEMPTS": Variable(int, 3, "a run is tried so often before it has failed"),
+    "RESAMPLES": Variable(int, 1000, "bootstrap resamples behind each published interval"),
+    "SCORE_SECONDS": Variable(int, 120, "wall limit of one scoring"),
+    "VALIDATE_SECONDS": Variable(int, 20, "wall limit of one validation"),
+    "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory budget of one sandbox job"),
+    "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
+    "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR"),
+}
+
+
+class Environment:
+    """The typed view of os.environ; raises ImproperlyConfigured with the variable's name."""
+
+    def __init__(self) -> None:
+        self._env = environ.Env()
+        unknown = sorted(
+            name for name in os.environ if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in VARIABLES
+        )
+        if unknown:
+            raise ImproperlyConfigured(
+                f"unknown environment variable {', '.join(unknown)}; "
+                f"known are {', '.join(PREFIX + name for name in VARIABLES)}"
+            )
+
+    def __call__(self, name: str) -> Any:
+        variable = VARIABLES[name]
+        try:
+            return self._env.get_value(PREFIX + name, cast=variable.cast, default=variable.default)
+        except (ValueError, TypeError) as error:
+            raise ImproperlyConfigured(
+                f"{PREFIX}{name} is {os.environ.get(PREFIX + name)!r}, expected {variable.cast.__name__}: {variable.doc}"
+            ) from error
+
+    def database(self, url: str) -> dict[str, Any]:
+        return dict(self._env.db_url_config(url))
+
+    def cache(self, url: str) -> dict[str, Any]:
+        return dict(self._env.cache_url_config(url))
+
+    def email(self, url: str) -> dict[str, Any]:
+        return dict(self._env.email_url_config(url))
+
+
+def kept_secret(path: Path) -> str:
+    """The secret in `path`, made on the first start and readable by its owner alone."""
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return path.read_text()
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(64))
+        return path.read_text()

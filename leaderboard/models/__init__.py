@@ -1,0 +1,36 @@
+"""What is stored, one file a noun."""
+
+from .audit import AuditEntry
+from .benchmark import Benchmark, Phase, ReportedResult
+from .dataset import Dataset, GoldVersion, Split
+from .leaderboard import Leaderboard, Release, Standing
+from .run import Run, Score
+from .state import TERMINAL, Reason, State
+from .submission import Prediction, QuotaCharge, Submission
+from .team import Membership, System, Team
+from .user import User
+
+__all__ = [
+    "TERMINAL",
+    "AuditEntry",
+    "Benchmark",
+    "Dataset",
+    "GoldVersion",
+    "Leaderboard",
+    "Membership",
+    "Phase",
+    "Prediction",
+    "QuotaCharge",
+    "Reason",
+    "Release",
+    "ReportedResult",
+    "Run",
+    "Score",
+    "Split",
+    "Standing",
+    "State",
+    "Submission",
+    "System",
+    "Team",
+    "User",
+]

@@ -1,0 +1,31 @@
+"""Who did what, when. The database refuses updates of these rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+
+class AuditEntry(models.Model):
+    """One act, with the object it concerned. Never holds gold or file contents."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    action = models.CharField(max_length=60)
+    subject = models.CharField(max_length=120, help_text="model:primary key")
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["subject", "-at"])]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"
+
+    @classmethod
+    def record(cls, action: str, subject: models.Model, *, by: Any = None, **detail: Any) -> AuditEntry:
+        actor = by if getattr(by, "pk", None) else None
+        name = f"{subject._meta.model_name}:{subject.pk}"
+        return cls.objects.create(action=action, subject=name, actor=actor, detail=detail)

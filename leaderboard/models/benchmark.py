@@ -1,0 +1,131 @@
+"""Benchmarks, their phases, and the rows that papers report."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from .dataset import Dataset, Split
+
+
+class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
+    def public(self) -> BenchmarkQuerySet:
+        return self.filter(state=Benchmark.State.PUBLIC)
+
+    def visible_to(self, user: object) -> BenchmarkQuerySet:
+        """Public ones, and the drafts that this person manages."""
+        if not getattr(user, "is_authenticated", False):
+            return self.public()
+        if getattr(user, "is_curator", False):
+            return self
+        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user)).distinct()
+
+
+class Benchmark(models.Model):
+    """A task, splits and rules, with a page."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        PUBLIC = "public"
+
+    slug = models.SlugField(unique=True, max_length=80)
+    title = models.CharField(max_length=200)
+    summary = models.CharField(max_length=300, help_text="one sentence for the list")
+    description = models.TextField(blank=True)
+    rules = models.TextField(blank=True, help_text="what participants agree to")
+    task = models.CharField(max_length=60, help_text="a name in evaluator.task.TASKS")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="benchmarks")
+    organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BenchmarkQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("benchmark", args=[self.slug])
+
+    def is_managed_by(self, user: object) -> bool:
+        if not getattr(user, "is_authenticated", False):
+            return False
+        return bool(getattr(user, "is_curator", False)) or self.organisers.filter(pk=user.pk).exists()  # type: ignore[attr-defined]
+
+
+class Phase(models.Model):
+    """A round of a benchmark, bound to one split, with dates, quotas and a disclosure policy."""
+
+    class Disclosure(models.TextChoices):
+        FULL = "full"
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="phases")
+    slug = models.SlugField(max_length=80)
+    title = models.CharField(max_length=200)
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="phases")
+    options = models.JSONField(default=dict, blank=True, help_text="the task's options in this phase")
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    quota_per_day = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1)])
+    quota_total = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
+    disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
+    position = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["benchmark", "position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "slug"], name="phase_slug_once_a_benchmark"),
+            models.CheckConstraint(
+                condition=Q(opens_at=None) | Q(closes_at=None) | Q(closes_at__gt=F("opens_at")),
+                name="phase_closes_after_it_opens",
+            ),
+            models.CheckConstraint(
+                condition=Q(quota_per_day__gte=1) & Q(quota_total__gte=1), name="phase_quotas_are_positive"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.benchmark.title}: {self.title}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("leaderboard", args=[self.benchmark.slug, self.slug])
+
+    def is_open(self, at: datetime | None = None) -> bool:
+        """Whether a submission received at `at` is in time; both ends belong to the phase."""
+        at = at or timezone.now()
+        return (self.opens_at is None or self.opens_at <= at) and (self.closes_at is None or at <= self.closes_at)
+
+
+class ReportedResult(models.Model):
+    """A row copied from a paper: marked as reported, never mixed into the verified ranking."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="reported_results")
+    system = models.CharField(max_length=200)
+    paper = models.CharField(max_length=300)
+    table = models.CharField(max_length=100, blank=True)
+    split = models.CharField(max_length=200, help_text="the split it was measured on, in the paper's words")
+    same_split = models.BooleanField(default=False, help_text="measured on the split that this benchmark shows")
+    values = models.JSONField(help_text='[{"measure": ..., "slice": {...}, "value": ..., "shown": "as printed"}]')
+    note = models.CharField(max_length=300, blank=True)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["benchmark", "position", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["benchmark", "system", "paper", "table", "split"], name="reported_row_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} ({self.paper})"

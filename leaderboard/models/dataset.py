@@ -1,0 +1,117 @@
+"""Datasets, their splits, and the immutable versions of a split's gold."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.core.files.storage import Storage, storages
+from django.db import models
+from django.db.models import F, Q
+
+
+def gold_storage() -> Storage:
+    return storages["gold"]
+
+
+def inputs_storage() -> Storage:
+    return storages["inputs"]
+
+
+def unguessable_name(instance: models.Model, filename: str) -> str:
+    """A stored name that tells nothing of the uploaded one."""
+    suffix = ".jsonl.gz" if filename.endswith(".gz") else ".jsonl"
+    return f"{instance._meta.model_name}/{uuid.uuid4().hex}{suffix}"
+
+
+class Dataset(models.Model):
+    """A named collection of items for one task."""
+
+    slug = models.SlugField(unique=True, max_length=80)
+    title = models.CharField(max_length=200)
+    task = models.CharField(max_length=60, help_text="a name in evaluator.task.TASKS")
+    description = models.TextField(blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    citation = models.TextField(blank=True)
+    source_url = models.URLField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Split(models.Model):
+    """A named part of a dataset. Its inputs are public; its gold is public (train, dev) or held out."""
+
+    class Kind(models.TextChoices):
+        TRAIN = "train"
+        DEV = "dev"
+        TEST = "test"
+        FOLD = "fold"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="splits")
+    name = models.SlugField(max_length=80)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    gold_public = models.BooleanField(default=False)
+    options = models.JSONField(default=dict, blank=True, help_text="the task's options for this split")
+    inputs = models.FileField(storage=inputs_storage, upload_to=unguessable_name, blank=True)
+    inputs_sha256 = models.CharField(max_length=64, blank=True)
+    inputs_bytes = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="split_name_once_a_dataset"),
+            models.CheckConstraint(
+                condition=(Q(inputs="") & Q(inputs_sha256="")) | (~Q(inputs="") & ~Q(inputs_sha256="")),
+                name="split_inputs_have_a_digest",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset.slug}/{self.name}"
+
+    @property
+    def current_gold(self) -> GoldVersion | None:
+        return self.gold_versions.order_by("-number").first()
+
+
+class GoldVersion(models.Model):
+    """One immutable, sha256-pinned state of a split's gold. A correction makes the next number.
+
+    The database refuses updates of these rows (migration `immutable_rows`).
+    """
+
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="gold_versions")
+    number = models.PositiveIntegerField()
+    file = models.FileField(storage=gold_storage, upload_to=unguessable_name)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    n_lines = models.PositiveIntegerField()
+    n_units = models.PositiveIntegerField()
+    n_groups = models.PositiveIntegerField()
+    dimensions = models.JSONField(help_text="dimension -> its values, as shown")
+    measures = models.JSONField(help_text="names of the measures that exist for this gold")
+    primary = models.CharField(max_length=60)
+    expects = models.JSONField(help_text="public facts that validation needs")
+    warnings = models.JSONField(default=list)
+    reason = models.TextField(help_text="why this version exists")
+    created_by = models.ForeignKey("User", null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["split", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["split", "number"], name="gold_number_once_a_split"),
+            models.UniqueConstraint(fields=["split", "sha256"], name="gold_content_once_a_split"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="gold_numbers_from_one"),
+            models.CheckConstraint(
+                condition=Q(n_groups__lte=F("n_units")) & Q(n_units__gte=1), name="gold_has_units_in_groups"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.split} gold v{self.number}"

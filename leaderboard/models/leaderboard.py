@@ -1,0 +1,82 @@
+"""What is revealed: releases, and the boards that are built from them alone."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from .benchmark import Phase
+from .dataset import GoldVersion
+from .run import Run
+from .submission import Submission
+from .team import System
+
+
+class Release(models.Model):
+    """What a phase revealed of a run, in sequence. The database refuses updates."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="releases")
+    sequence = models.PositiveIntegerField()
+    run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="release")
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="releases")
+    policy = models.CharField(max_length=10)
+    primary = models.CharField(max_length=60)
+    values = models.JSONField(help_text='[{"measure", "slice", "value", "low", "high", "n"}] as revealed')
+    warnings = models.JSONField(default=list)
+    released_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["phase", "sequence"]
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "sequence"], name="releases_in_sequence"),
+        ]
+
+    def __str__(self) -> str:
+        return f"release {self.sequence} of {self.phase}"
+
+
+class Leaderboard(models.Model):
+    """The ranked systems of one phase, gold version and task version."""
+
+    class State(models.TextChoices):
+        PREPARING = "preparing"
+        CURRENT = "current"
+        FROZEN = "frozen"
+
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="leaderboards")
+    gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="leaderboards")
+    task_version = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["phase"], condition=Q(state="current"), name="one_current_leaderboard_a_phase"
+            ),
+            models.UniqueConstraint(
+                fields=["phase", "gold_version", "task_version"], name="one_leaderboard_a_gold_and_task"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.phase}, gold v{self.gold_version.number}, task v{self.task_version}"
+
+
+class Standing(models.Model):
+    """One row of a leaderboard: a system and the release that represents it."""
+
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="standings")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="standings")
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="standings")
+    value = models.FloatField(null=True, help_text="the primary measure, as revealed")
+    rank = models.PositiveIntegerField(null=True, help_text="shared by ties; none for rows that do not compete")
+
+    class Meta:
+        ordering = ["leaderboard", "rank", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["leaderboard", "system"], name="one_standing_a_system"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rank}. {self.system}"

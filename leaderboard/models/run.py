@@ -1,0 +1,75 @@
+"""Scorings, and the numbers that came of them. Private: pages and API read releases."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.core.files.storage import Storage, storages
+from django.db import models
+from django.db.models import F, Q
+
+from .dataset import GoldVersion
+from .state import Life, State, life_constraints
+from .submission import Prediction
+
+
+def outcomes_storage() -> Storage:
+    return storages["outcomes"]
+
+
+class Run(Life):
+    """One scoring of one prediction against one gold version by one task version."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    prediction = models.ForeignKey(Prediction, on_delete=models.PROTECT, related_name="runs")
+    gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="runs")
+    task_version = models.PositiveIntegerField()
+    rung_at = models.DateTimeField(help_text="when a worker was last told of this run")
+    problems = models.JSONField(default=list, blank=True, help_text="the participant's errors, if rejected")
+    warnings = models.JSONField(default=list, blank=True)
+    outcomes = models.FileField(storage=outcomes_storage, blank=True)
+    outcomes_sha256 = models.CharField(max_length=64, blank=True)
+    provenance = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            *life_constraints("run"),
+            models.UniqueConstraint(
+                fields=["prediction", "gold_version", "task_version"],
+                condition=Q(state__in=(State.QUEUED, State.RUNNING, State.DONE)),
+                name="run_once_a_prediction_gold_and_task",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=State.DONE) | (~Q(outcomes="") & ~Q(outcomes_sha256="")),
+                name="run_done_has_outcomes",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"]), models.Index(fields=["state", "lease_until"])]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+
+class Score(models.Model):
+    """One measure on one slice of one run: value, interval, n."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
+    measure = models.CharField(max_length=60)
+    slice = models.JSONField(default=dict)
+    slice_key = models.CharField(max_length=400, blank=True, help_text="the slice as canonical JSON; empty: all")
+    value = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "measure", "slice_key"], name="one_score_a_measure_and_slice"),
+            models.CheckConstraint(
+                condition=Q(low=None, high=None) | Q(low__lte=F("high")), name="interval_ends_in_order"
+            ),
+            models.CheckConstraint(condition=Q(n__gt=0) | Q(value=None), name="empty_slice_has_no_value"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.measure}{self.slice_key} = {self.value}"

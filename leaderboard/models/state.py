@@ -1,0 +1,70 @@
+"""The states that a prediction and a run go through; a coarse state drives, a reason only explains."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class State(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    REJECTED = "rejected", "rejected (the file)"
+    FAILED = "failed", "failed (the server)"
+    CANCELLED = "cancelled"
+
+
+TERMINAL = (State.DONE, State.REJECTED, State.FAILED, State.CANCELLED)
+
+
+class Reason(models.TextChoices):
+    """Why a prediction or a run is in its state."""
+
+    NONE = ""
+    BAD_PREDICTIONS = "bad_predictions", "the predictions do not fit the format"
+    TIME = "time", "scoring the file took longer than allowed"
+    MEMORY = "memory", "scoring the file took more memory than allowed"
+    OUTPUT = "output", "scoring the file gave no usable report"
+    EXIT = "exit", "the scorer stopped with an error"
+    BAD_GOLD = "bad_gold", "the benchmark's own files are at fault; its organisers are told"
+    BAD_REPORT = "bad_report", "the scorer reported impossible numbers"
+    SANDBOX = "sandbox", "the sandbox could not run"
+    STORAGE = "storage", "a stored file is missing or altered"
+    LOST = "lost", "the workers stopped in the middle, each time"
+    INTERNAL = "internal", "an error of ours"
+    WITHDRAWN = "withdrawn", "withdrawn"
+
+
+def life_constraints(name: str) -> list[models.BaseConstraint]:
+    """Checks that hold for whatever has a state and a lease."""
+    return [
+        models.CheckConstraint(condition=Q(state__in=State.values), name=f"{name}_state_is_known"),
+        models.CheckConstraint(
+            condition=Q(state__in=TERMINAL, finished_at__isnull=False)
+            | Q(state__in=(State.QUEUED, State.RUNNING), finished_at__isnull=True),
+            name=f"{name}_finished_when_terminal",
+        ),
+        models.CheckConstraint(
+            condition=Q(state=State.RUNNING, lease_until__isnull=False)
+            | (~Q(state=State.RUNNING) & Q(lease_until__isnull=True)),
+            name=f"{name}_leased_when_running",
+        ),
+    ]
+
+
+class Life(models.Model):
+    """State, attempt and lease, with the moments between them."""
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    queued_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in TERMINAL

@@ -1,0 +1,87 @@
+"""What was sent, the file that it came to, and what it cost of the quota."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.core.files.storage import Storage, storages
+from django.db import models
+from django.urls import reverse
+
+from .benchmark import Phase
+from .dataset import unguessable_name
+from .state import Life, life_constraints
+from .team import System, Team
+
+
+def predictions_storage() -> Storage:
+    return storages["predictions"]
+
+
+class Submission(models.Model):
+    """What was sent for one system in one phase. Never edited."""
+
+    class Kind(models.TextChoices):
+        PREDICTIONS = "predictions", "predictions file"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="submissions")
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PREDICTIONS)
+    note = models.CharField(max_length=300, blank=True)
+    submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
+    received_at = models.DateTimeField(help_text="the server's receipt time decides deadlines and quotas")
+
+    class Meta:
+        ordering = ["-received_at"]
+        indexes = [models.Index(fields=["phase", "-received_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.system} in {self.phase}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("submission", args=[self.pk])
+
+
+class QuotaCharge(models.Model):
+    """What a submission cost: one row each, refunded if the server failed it."""
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="charge")
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="charges")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="charges")
+    charged_at = models.DateTimeField()
+    refunded_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["phase", "team", "charged_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.team} in {self.phase}"
+
+
+class Prediction(Life):
+    """The file to be scored: uploaded, or made by one container execution on one inputs sha256."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="predictions")
+    file = models.FileField(storage=predictions_storage, upload_to=unguessable_name, blank=True)
+    name = models.CharField(max_length=255, help_text="the uploaded name, for messages and downloads")
+    sha256 = models.CharField(max_length=64, blank=True)
+    bytes = models.PositiveBigIntegerField(default=0)
+    n_lines = models.PositiveIntegerField(default=0)
+    inputs_sha256 = models.CharField(max_length=64)
+    warnings = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        constraints = [
+            *life_constraints("prediction"),
+            models.UniqueConstraint(fields=["submission", "inputs_sha256"], name="one_prediction_an_inputs"),
+            models.CheckConstraint(
+                condition=~models.Q(state="done") | (~models.Q(file="") & ~models.Q(sha256="")),
+                name="prediction_done_has_a_file",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"predictions of {self.submission}"

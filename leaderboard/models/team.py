@@ -1,0 +1,58 @@
+"""Teams and the systems that they compete with."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Lower
+
+
+class Team(models.Model):
+    """Who competes. Quotas belong to the team."""
+
+    name = models.CharField(max_length=100)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(Lower("name"), name="team_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person's place in a team."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    is_owner = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_place_in_a_team")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+
+class System(models.Model):
+    """The named method that a team competes with."""
+
+    class Kind(models.TextChoices):
+        PARTICIPANT = "participant"
+        BASELINE = "baseline"
+        ORGANISER = "organiser", "organiser's own"
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="systems")
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    paper_url = models.URLField(blank=True)
+    code_url = models.URLField(blank=True)
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PARTICIPANT)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="system_name_once_a_team")]
+
+    def __str__(self) -> str:
+        return self.name

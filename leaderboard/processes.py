@@ -1,0 +1,46 @@
+"""Which processes make up the site, and the command line of each: the embedded default and the containers start the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.conf import settings
+
+ROLES = ("sandbox", "web", "worker", "beat")
+
+
+def web(bind: str) -> list[str]:
+    """Gunicorn on `bind`, an address or `fd://N`. Threads, because a request may wait for the sandbox."""
+    return [
+        *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
+        *("--bind", bind, "--worker-class", "gthread", "--workers", "2", "--threads", "8"),
+        # Heartbeats on a disk that is busy with an upload would look like a hung worker.
+        *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108
+        *("--timeout", "120", "--graceful-timeout", "10", "--no-control-socket"),
+    ]
+
+
+def worker(*, concurrency: int = 2) -> list[str]:
+    """The workers that score. The database says what is to be done, so they need no gossip among themselves."""
+    return [
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scoring"),
+        *("--hostname", "scoring@%h", "--concurrency", str(concurrency), "--loglevel", "WARNING"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+    ]
+
+
+def beat() -> list[str]:
+    """The clock that rings the sweeper. One is enough; two only ring twice."""
+    return [
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "beat", "--loglevel", "WARNING"),
+        *("--schedule", str(settings.DATA / "beat-schedule"), "--pidfile", ""),
+    ]
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What the children see: our own environment. One thread for linear algebra, since processes share the cores."""
+    defaults = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    return {**defaults, **os.environ, **(extra or {})}

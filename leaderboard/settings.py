@@ -1,0 +1,301 @@
+"""Django's settings. Every environment variable is read through `environment.VARIABLES`, typed, and fails loudly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import structlog
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from leaderboard.environment import Environment, kept_secret
+
+env = Environment()
+ROOT = Path(__file__).resolve().parent.parent
+DATA = (ROOT / env("DATA")).resolve()
+DATA.mkdir(parents=True, exist_ok=True)
+
+# --- who answers
+DEBUG = env("DEBUG")
+SECRET_KEY = env("SECRET_KEY") or kept_secret(DATA / "secret_key")
+ALLOWED_HOSTS = env("HOSTS")
+BASE_URL = env("BASE_URL").rstrip("/")
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+ROOT_URLCONF = "leaderboard.urls"
+WSGI_APPLICATION = "leaderboard.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "csp",
+    "rules.apps.AutodiscoverRulesConfig",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "leaderboard",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "leaderboard" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- database: SQLite takes the write lock when a transaction begins, so writers queue instead of failing
+if env("DATABASE_URL"):
+    DATABASES = {"default": env.database(env("DATABASE_URL"))}
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": DATA / "holdout.sqlite3",
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+            },
+            # A file, so that a worker in another process sees what a test wrote.
+            "TEST": {"NAME": str(DATA / "test.sqlite3")},
+        }
+    }
+
+# --- files: `gold` has no URL in any arrangement
+if env("S3_BUCKET"):
+    if env("S3_GOLD_BUCKET") in ("", env("S3_BUCKET")):
+        raise ImproperlyConfigured(
+            f"HOLDOUT_S3_GOLD_BUCKET is {env('S3_GOLD_BUCKET')!r}, expected a bucket that is not HOLDOUT_S3_BUCKET"
+        )
+
+    def _folder(name: str) -> dict[str, object]:
+        bucket = env("S3_GOLD_BUCKET") if name == "gold" else env("S3_BUCKET")
+        options = {
+            "bucket_name": bucket,
+            "location": name,
+            "default_acl": "private",
+            "endpoint_url": env("S3_ENDPOINT") or None,
+            "file_overwrite": False,
+        }
+        return {"BACKEND": "leaderboard.storage.PrivateS3Storage", "OPTIONS": options}
+else:
+
+    def _folder(name: str) -> dict[str, object]:
+        options = {
+            "location": DATA / "files" / name,
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        }
+        return {"BACKEND": "leaderboard.storage.PrivateFileStorage", "OPTIONS": options}
+
+
+STORAGES = {
+    "default": _folder("unsorted"),
+    "gold": _folder("gold"),
+    "inputs": _folder("inputs"),
+    "predictions": _folder("predictions"),
+    "outcomes": _folder("outcomes"),
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+STATIC_URL = "static/"
+STATIC_ROOT = DATA / "static"
+FILE_UPLOAD_HANDLERS = ["leaderboard.uploads.HashingUploadHandler"]
+FILE_UPLOAD_TEMP_DIR = DATA / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+MAX_UPLOAD_BYTES = env("MAX_UPLOAD_MB") * 1_000_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+
+# --- queue: the database is the truth, the broker only a doorbell
+if env("BROKER_URL"):
+    CELERY_BROKER_URL = env("BROKER_URL")
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+else:
+    QUEUE = DATA / "queue"
+    for name in ("messages", "control"):
+        (QUEUE / name).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(QUEUE / "messages"),
+        "data_folder_out": str(QUEUE / "messages"),
+        "control_folder": str(QUEUE / "control"),
+        "polling_interval": 0.05,
+    }
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_DEFAULT_QUEUE = "scoring"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "leaderboard.jobs.sweep",
+        "schedule": env("SWEEP_SECONDS"),
+        "options": {"expires": env("SWEEP_SECONDS") * 3},
+    },
+}
+
+# --- the referee
+SANDBOX_SOCKET = env("SANDBOX_SOCKET") or str(DATA / "sandbox.sock")
+LEASE_SECONDS = env("LEASE_SECONDS")
+MAX_ATTEMPTS = env("MAX_ATTEMPTS")
+RESAMPLES = env("RESAMPLES")
+SCORE_SECONDS = env("SCORE_SECONDS")
+VALIDATE_SECONDS = env("VALIDATE_SECONDS")
+SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
+
+# --- people
+AUTH_USER_MODEL = "leaderboard.User"
+AUTHENTICATION_BACKENDS = [
+    "rules.permissions.ObjectPermissionBackend",
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
+# Throttled by address, not by account: a stranger who guesses cannot lock its owner out.
+ACCOUNT_RATE_LIMITS = {"login_failed": "20/m/ip,100/h/ip", "signup": "30/m/ip", "reset_password": "10/m/ip"}
+
+# --- mail
+if env("EMAIL_URL"):
+    vars().update(env.email(env("EMAIL_URL")))
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = DATA / "mail"
+DEFAULT_FROM_EMAIL = env("EMAIL_FROM")
+
+CACHES = {
+    "default": env.cache(env("CACHE_URL"))
+    if env("CACHE_URL")
+    else {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}
+}
+
+# --- what a browser may do
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+if env("HTTPS"):
+    SECURE_SSL_REDIRECT = True
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+if env("PROXY"):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# --- REST
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 100,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "leaderboard.api.errors.handler",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Holdout",
+    "DESCRIPTION": "Leaderboards over hidden test sets.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- words and time
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- logs: one event a line, never a payload
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "processor": structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+            "foreign_pre_chain": [
+                structlog.stdlib.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+            ],
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env("LOG_LEVEL")},
+}
+structlog.configure(
+    processors=[
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    wrapper_class=structlog.stdlib.BoundLogger,
+)
