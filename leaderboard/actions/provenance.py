@@ -28,7 +28,11 @@ def of(run: Run, answer: Answer) -> dict[str, Any]:
         "predictions_sha256": run.prediction.sha256,
         "seed": SEED,
         "resamples": settings.RESAMPLES,
-        "packages": {"python": platform.python_version(), "numpy": version("numpy"), "msgspec": version("msgspec")},
+        "packages": {
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "msgspec": version("msgspec"),
+        },
         "sandbox": answer.layers,
         "seconds": round(answer.seconds, 4),
         "sandbox_start_seconds": round(answer.start_seconds, 4),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from django.conf import settings
+from evaluator.sandbox.process import ProcessSandbox
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
-from evaluator.sandbox.process import ProcessSandbox
 from leaderboard.models import GoldVersion, Reason, Split
 from leaderboard.storage import opened
 
@@ -38,13 +38,16 @@ class Answer:
     seconds: float
     start_seconds: float
     layers: dict[str, Any]
+    error_id: str = ""
 
     @property
     def ok(self) -> bool:
         return not self.reason and bool(self.report.get("ok"))
 
 
-def validate(*, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+def validate(
+    *, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
+) -> Answer:
     """Check an uploaded file against the split's public inputs. No gold is read. Raises SandboxError (ours)."""
     arguments = {
         "task": split.dataset.task,
@@ -86,18 +89,23 @@ def _ask(
 ) -> Answer:
     limits = Limits(
         wall_seconds=seconds,
-        cpu_seconds=int(seconds) + 1,
+        cpu_seconds=seconds,
         memory_bytes=settings.SANDBOX_MEMORY_BYTES,
-        processes=0,
         output_bytes=output_bytes,
-        output_files=0,
-        log_bytes=65_536,
     )
     for file in files.values():
+        if file.writable():
+            file.flush()
         file.seek(0)
     descriptors = {name: file.fileno() for name, file in files.items()}
-    result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(Execution(job, arguments, descriptors, limits))
-    reason = "" if result.verdict is Verdict.DONE else REASONS[result.verdict]
+    execution = Execution(job=job, arguments=arguments, files=descriptors, limits=limits)
+    result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
     return Answer(
-        reason, result.report or {}, result.attachment, result.wall_seconds, result.start_seconds, dict(result.layers)
+        reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
+        report=result.report or {},
+        attachment=result.attachment,
+        seconds=result.wall_seconds,
+        start_seconds=result.start_seconds,
+        layers=dict(result.layers),
+        error_id=result.error_id,
     )

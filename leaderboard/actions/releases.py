@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Max
-
 from evaluator.task import TASKS
+
 from leaderboard.disclosure import reveal
 from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, System
 
@@ -18,7 +18,7 @@ def slice_key(slice_: dict[str, Any]) -> str:
     return json.dumps(slice_, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if slice_ else ""
 
 
-def publish(*, run: Run, primary: str, scores: list[dict[str, Any]], at: datetime) -> Release:
+def publish(*, run: Run, primary: str, scores: list[dict[str, Any]], warnings: list[str], at: datetime) -> Release:
     """Reveal a run as its phase's policy says, and set its system's standing. Call inside the run's transaction."""
     submission = run.prediction.submission
     # One release at a time a phase: the sequence has no gaps, and two publishers cannot rank against each other.
@@ -32,7 +32,7 @@ def publish(*, run: Run, primary: str, scores: list[dict[str, Any]], at: datetim
         policy=phase.disclosure,
         primary=primary,
         values=reveal(phase=phase, scores=scores),
-        warnings=run.warnings,
+        warnings=warnings,
         released_at=at,
     )
     board = _board_for(phase, run)

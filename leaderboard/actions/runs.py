@@ -18,9 +18,10 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
-
 from evaluator.task import TASKS
-from leaderboard.actions import doorbell, provenance, referee, releases
+from msgspec import to_builtins
+
+from leaderboard.actions import doorbell, provenance, referee, releases, reports
 from leaderboard.actions.lease import Lease
 from leaderboard.models import GoldVersion, Prediction, QuotaCharge, Reason, Run, Score, State
 from leaderboard.storage import opened
@@ -62,7 +63,11 @@ def claim(*, run_id: UUID) -> Claim | None:
         return None
     at = timezone.now()
     claimed = Run.objects.filter(pk=run_id, state=State.QUEUED, attempt=waiting).update(
-        state=State.RUNNING, attempt=waiting + 1, started_at=at, lease_until=_lease_end(at), reason=Reason.NONE
+        state=State.RUNNING,
+        attempt=waiting + 1,
+        started_at=at,
+        lease_until=_lease_end(at),
+        reason=Reason.NONE,
     )
     if not claimed:
         return None
@@ -118,14 +123,31 @@ def _score(mine: Claim) -> None:
         log.error("stored_file_unusable", run=str(run.pk), error=str(error))
         give_up(mine, reason=Reason.STORAGE)
         return
-    if answer.reason:
+    if answer.reason in (Reason.TIME, Reason.MEMORY):
         reject(mine, reason=answer.reason, problems=[])
+    elif answer.reason:
+        # Our scorer crashed or said nothing usable: no file should bring that about, so it is our failure.
+        give_up(mine, reason=answer.reason, error_id=answer.error_id)
     elif answer.ok:
-        publish(mine, answer)
+        _publish_if_sound(mine, answer)
     elif answer.report.get("fault") == "predictions":
         reject(mine, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"])
     else:
         give_up(mine, reason=Reason.BAD_GOLD, final=True)
+
+
+def _publish_if_sound(mine: Claim, answer: referee.Answer) -> None:
+    try:
+        result = reports.checked(
+            answer.report,
+            task=mine.run.gold_version.split.dataset.task,
+            measures=mine.run.gold_version.measures,
+        )
+    except reports.ReportError as error:
+        log.error("report_refused", run=str(mine.run.pk), error=str(error))
+        give_up(mine, reason=Reason.BAD_REPORT, final=True)
+        return
+    publish(mine, answer, result)
 
 
 class AlteredError(Exception):
@@ -139,10 +161,10 @@ def _check_digest(file: Any, expected: str) -> None:
     file.seek(0)
 
 
-def publish(mine: Claim, answer: referee.Answer) -> None:
+def publish(mine: Claim, answer: referee.Answer, result: reports.Scored) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
     run = mine.run
-    scores = answer.report["result"]["scores"]
+    scores = [to_builtins(score) for score in result.scores]
     digest = hashlib.sha256(answer.attachment).hexdigest()
     stored = run.outcomes.storage.save(f"{run.pk.hex}-{mine.attempt}.outcomes", ContentFile(answer.attachment))
     try:
@@ -155,13 +177,13 @@ def publish(mine: Claim, answer: referee.Answer) -> None:
                 finished_at=at,
                 outcomes=stored,
                 outcomes_sha256=digest,
-                warnings=answer.report["result"]["warnings"],
+                warnings=result.warnings,
                 provenance=provenance.of(run, answer),
             )
             if not won:
                 raise LateError
             Score.objects.bulk_create(_row(run, score) for score in scores)
-            releases.publish(run=run, primary=answer.report["primary"], scores=scores, at=at)
+            releases.publish(run=run, primary=result.primary, scores=scores, warnings=result.warnings, at=at)
     except BaseException:
         run.outcomes.storage.delete(stored)
         raise
@@ -183,17 +205,19 @@ def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
 
 
 @transaction.atomic
-def give_up(mine: Claim, *, reason: str, final: bool = False) -> None:
+def give_up(mine: Claim, *, reason: str, error_id: str = "", final: bool = False) -> None:
     """Our failure: queued again while attempts are left, else failed and refunded."""
     if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        _fail(mine.own(), mine.run, reason)
-    elif mine.own().update(state=State.QUEUED, reason=reason, lease_until=None, rung_at=timezone.now()):
+        _fail(mine.own(), mine.run, reason, error_id)
+    elif mine.own().update(
+        state=State.QUEUED, reason=reason, error_id=error_id, lease_until=None, rung_at=timezone.now()
+    ):
         doorbell.ring_for_run(mine.run.pk)
 
 
-def _fail(own: Any, run: Run, reason: str) -> None:
+def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
     at = timezone.now()
-    if own.update(state=State.FAILED, reason=reason, lease_until=None, finished_at=at):
+    if own.update(state=State.FAILED, reason=reason, error_id=error_id, lease_until=None, finished_at=at):
         submission = run.prediction.submission_id
         QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
 

@@ -92,20 +92,20 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
 def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
     """The file's number of lines and its warnings; raises Refused with the lines at fault."""
     try:
-        answer = referee.validate(
-            split=phase.split, gold=gold, predictions=file.file, name=name, options=phase.options
-        )
+        answer = referee.validate(split=phase.split, gold=gold, predictions=file.file, name=name, options=phase.options)
     except referee.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "Your file could not be checked: the server's sandbox does not answer. Try again soon."
+            Code.REFEREE_AWAY,
+            "Your file could not be checked: the server's sandbox does not answer. Try again soon.",
         ) from error
     if answer.ok:
         return answer.report["n_lines"], answer.report["warnings"]
     AuditEntry.record("submission.refused", phase, by=by, reason=answer.reason or "bad_predictions")
     if answer.reason:
         raise Refused(
-            Code.INVALID_PREDICTIONS, "Your file could not be checked within the limits of time and memory for one file."
+            Code.INVALID_PREDICTIONS,
+            "Your file could not be checked within the limits of time and memory for one file.",
         )
     if answer.report.get("fault") != "predictions":
         log.error("inputs_do_not_read", split=phase.split_id)
@@ -122,7 +122,14 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
 
 @transaction.atomic
 def _accept(
-    *, phase: Phase, system: System, prediction: Prediction, gold: GoldVersion, by: User, note: str, at: datetime
+    *,
+    phase: Phase,
+    system: System,
+    prediction: Prediction,
+    gold: GoldVersion,
+    by: User,
+    note: str,
+    at: datetime,
 ) -> Submission:
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
     team = Team.objects.select_for_update().get(pk=system.team_id)

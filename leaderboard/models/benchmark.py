@@ -122,9 +122,7 @@ class ReportedResult(models.Model):
     class Meta:
         ordering = ["benchmark", "position", "id"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["benchmark", "system", "paper", "table", "split"], name="reported_row_once"
-            )
+            models.UniqueConstraint(fields=["benchmark", "system", "paper", "table", "split"], name="reported_row_once")
         ]
 
     def __str__(self) -> str:

@@ -27,6 +27,7 @@ class Run(Life):
     rung_at = models.DateTimeField(help_text="when a worker was last told of this run")
     problems = models.JSONField(default=list, blank=True, help_text="the participant's errors, if rejected")
     warnings = models.JSONField(default=list, blank=True)
+    error_id = models.CharField(max_length=40, blank=True, help_text="finds the operator's log line")
     outcomes = models.FileField(storage=outcomes_storage, blank=True)
     outcomes_sha256 = models.CharField(max_length=64, blank=True)
     provenance = models.JSONField(default=dict, blank=True)
