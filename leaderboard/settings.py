@@ -77,24 +77,18 @@ TEMPLATES = [
 ]
 
 # --- database: SQLite takes the write lock when a transaction begins, so writers queue instead of failing
-if env("DATABASE_URL"):
-    DATABASES = {"default": env.database(env("DATABASE_URL"))}
+DATABASES = {"default": env.database(env("DATABASE_URL") or f"sqlite:///{DATA / 'holdout.sqlite3'}")}
+if "sqlite" in DATABASES["default"]["ENGINE"]:
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+    # Tests use a file too, so that a worker in another process sees what a test wrote.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
+else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-else:
-    DATABASES = {
-        "default": {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": DATA / "holdout.sqlite3",
-            "OPTIONS": {
-                "transaction_mode": "IMMEDIATE",
-                "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
-            },
-            # A file, so that a worker in another process sees what a test wrote.
-            "TEST": {"NAME": str(DATA / "test.sqlite3")},
-        }
-    }
 
 # --- files: `gold` has no URL in any arrangement
 if env("S3_BUCKET"):

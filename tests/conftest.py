@@ -1,0 +1,42 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip, visibly, what this machine cannot do."""
+    for item in items:
+        if item.get_closest_marker("realdata") and not DATA.is_dir():
+            item.add_marker(pytest.mark.skip(reason="the published files are not in ../shared/data"))
+        if item.get_closest_marker("root") and os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="needs root"))
+        if item.get_closest_marker("browser") and not Path("/usr/bin/chromium").exists():
+            item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium"))
+
+
+@pytest.fixture(scope="session")
+def realdata() -> Path:
+    """The folder of published files."""
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[str]:
+    """A sandbox server of this test process, where the site expects it."""
+    from django.conf import settings
+
+    from evaluator.sandbox.launch import start
+
+    server = start(settings.SANDBOX_SOCKET)
+    yield settings.SANDBOX_SOCKET
+    server.terminate()
+    server.wait()
