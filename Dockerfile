@@ -1,0 +1,33 @@
+# Holdout's image: the whole site in one container, or one of its processes (compose.yaml).
+# Any base with Python 3.11 will do; one with Debian's python3 and python3-venv does as well.
+ARG BASE_IMAGE=python:3.11-slim-bookworm
+
+FROM ${BASE_IMAGE} AS build
+# Where the build reaches no package index: put the wheels into wheels/ and pass --build-arg PIP_NO_INDEX=1.
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+COPY requirements.txt wheels* /build/
+RUN python3 -m venv /opt/holdout \
+    && /opt/holdout/bin/python -m pip install --no-cache-dir --disable-pip-version-check \
+        --find-links /build --requirement /build/requirements.txt
+
+FROM ${BASE_IMAGE}
+RUN groupadd --system --gid 10001 holdout \
+    && useradd --system --uid 10001 --gid holdout --home-dir /data --no-create-home holdout \
+    && install -d -o holdout -g holdout -m 0700 /data /data/files /data/files/gold /run/holdout
+COPY --from=build /opt/holdout /opt/holdout
+WORKDIR /app
+COPY manage.py LICENSE ./
+COPY evaluator ./evaluator
+COPY leaderboard ./leaderboard
+COPY fixtures ./fixtures
+# The code belongs to root: the site cannot change itself. Compiled here, since it cannot do that later either.
+RUN /opt/holdout/bin/python -m compileall -q evaluator leaderboard
+ENV PATH=/opt/holdout/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    HOLDOUT_DATA=/data
+USER holdout
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+CMD ["python", "manage.py", "serve", "--host", "0.0.0.0"]
