@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import Storage, storages
 from django.db import models
+from django.db.models import Q
 from django.urls import reverse
 
 from .benchmark import Phase
@@ -17,6 +19,21 @@ from .team import System, Team
 
 def predictions_storage() -> Storage:
     return storages["predictions"]
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def of_teams_of(self, user: Any) -> SubmissionQuerySet:
+        """What the teams of this person have sent."""
+        return self.filter(system__team__in=user.teams.values("pk"))
+
+    def visible_to(self, user: Any) -> SubmissionQuerySet:
+        """A team's own, those of the benchmarks that this person organises, and for curators all."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_curator:
+            return self
+        managed = Q(phase__benchmark__in=user.benchmarks.values("pk"))
+        return self.filter(Q(system__team__in=user.teams.values("pk")) | managed)
 
 
 class Submission(models.Model):
@@ -32,6 +49,8 @@ class Submission(models.Model):
     note = models.CharField(max_length=300, blank=True)
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
     received_at = models.DateTimeField(help_text="the server's receipt time decides deadlines and quotas")
+
+    objects = SubmissionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-received_at"]
