@@ -1,0 +1,48 @@
+"""A worker that stops dead at a named point of a run, for tests that kill it there.
+
+Run as `celery -A tests.integration.faulty_worker worker`, with HOLD_AT naming the point and HOLD_FILE a file that
+appears
+when it is reached. It then waits to be killed; the product has no such hook, the points are patched in here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from leaderboard import jobs
+from leaderboard.actions import referee, releases, runs
+
+app = jobs.app
+
+
+def hold(*_: Any) -> None:
+    Path(os.environ["HOLD_FILE"]).touch()
+    while True:
+        signal.pause()
+
+
+def after(function: Any) -> Any:
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        function(*args, **kwargs)
+        hold()
+
+    return wrapped
+
+
+match os.environ["HOLD_AT"]:
+    case "claimed":
+        runs._score = hold
+    case "running":
+        # The stored files are open and the sandbox is about to be asked.
+        referee._ask = hold
+    case "scored":
+        runs._publish_if_sound = hold
+    case "scored-uncommitted":
+        releases.publish = after(releases.publish)
+    case "committed-unacknowledged":
+        runs.score = after(runs.score)
+    case other:
+        raise SystemExit(f"unknown point {other}")

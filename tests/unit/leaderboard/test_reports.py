@@ -1,0 +1,68 @@
+"""A report that no sound scorer could have written is not ranked."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+from evaluator.task import TASKS
+
+from leaderboard.actions.reports import ReportError, checked
+
+TASK = "fact-verification"
+MEASURES = ["accuracy", "symmetric_gap"]
+GOOD = {
+    "ok": True,
+    "primary": "accuracy",
+    "result": {
+        "task": TASK,
+        "task_version": TASKS[TASK].version,
+        "n_units": 4,
+        "n_groups": 1,
+        "warnings": [],
+        "scores": [
+            {"measure": "accuracy", "slice": {}, "value": 0.5, "low": 0.25, "high": 0.75, "n": 4},
+            {"measure": "accuracy", "slice": {"origin": "original"}, "value": None, "low": None, "high": None, "n": 0},
+            {"measure": "symmetric_gap", "slice": {}, "value": -1, "low": None, "high": None, "n": 4},
+        ],
+    },
+}
+
+
+def test_a_sound_report_passes():
+    scored = checked(GOOD, task=TASK, measures=MEASURES)
+    assert [row.value for row in scored.scores] == [0.5, None, -1]
+    assert scored.primary == "accuracy"
+
+
+def _rows(report):
+    return report["result"]["scores"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda r: _rows(r)[0].update(value=math.nan), "not finite"),
+        (lambda r: _rows(r)[0].update(high=math.inf), "not finite"),
+        (lambda r: _rows(r)[0].update(value=1.0000001), "outside its bounds"),
+        (lambda r: _rows(r)[2].update(value=-1.5), "outside its bounds"),
+        (lambda r: _rows(r)[0].update(low=0.8), "not in order"),
+        (lambda r: _rows(r)[0].update(low=None), "not in order"),
+        (lambda r: _rows(r)[0].update(measure="luck"), "not one of the task's"),
+        (lambda r: _rows(r)[1].update(value=0.0), "empty slice"),
+        (lambda r: _rows(r)[0].update(n=-1), "negative n"),
+        (lambda r: _rows(r).append(dict(_rows(r)[0])), "twice"),
+        (lambda r: _rows(r).pop(), "missing: symmetric_gap"),
+        (lambda r: r.update(primary="f1"), "missing: f1"),
+        (lambda r: r["result"].update(task_version=99), "task version"),
+        (lambda r: _rows(r)[0].update(value="0.5"), "shape"),
+        (lambda r: _rows(r)[0].update(gold="SUPPORTS"), "shape"),
+        (lambda r: r["result"].pop("scores"), "shape"),
+    ],
+)
+def test_an_impossible_report_is_refused(spoil, said):
+    report = copy.deepcopy(GOOD)
+    spoil(report)
+    with pytest.raises(ReportError, match=said):
+        checked(report, task=TASK, measures=MEASURES)

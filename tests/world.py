@@ -1,0 +1,159 @@
+"""A small world of rows for tests: a hidden symmetric split with four claims, a phase, a team and its system.
+
+The gold is tiny and written here; `world.submit` goes through the real action, with the real sandbox.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.utils import timezone
+
+from leaderboard.actions import submissions, teams
+from leaderboard.models import (
+    Benchmark,
+    Dataset,
+    GoldVersion,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Run,
+    Split,
+    State,
+    Submission,
+    System,
+    User,
+)
+
+TASK = "fact-verification"
+LABELS = {"a1": "SUPPORTS", "a2": "REFUTES", "a3": "REFUTES", "a4": "SUPPORTS"}
+
+
+def gold_lines(labels: dict[str, str] = LABELS) -> bytes:
+    """Four claims of one group, as a gold file."""
+    return b"".join(
+        json.dumps(
+            {
+                "id": id_,
+                "claim": f"claim {index // 2}",
+                "evidence_text": f"evidence {index % 2}",
+                "label": label,
+                "group": "g1",
+                "slices": {"origin": "original" if index == 0 else "generated"},
+            }
+        ).encode()
+        + b"\n"
+        for index, (id_, label) in enumerate(labels.items())
+    )
+
+
+def prediction_lines(labels: dict[str, str] = LABELS) -> bytes:
+    return b"".join(json.dumps({"id": i, "predicted_label": label}).encode() + b"\n" for i, label in labels.items())
+
+
+def uploaded(content: bytes, name: str = "predictions.jsonl") -> TemporaryUploadedFile:
+    """A file as the upload handler leaves it: on disk, with its sha256."""
+    file = TemporaryUploadedFile(name, "application/octet-stream", len(content), None)
+    file.write(content)
+    file.seek(0)
+    file.sha256 = hashlib.sha256(content).hexdigest()  # type: ignore[attr-defined]
+    return file
+
+
+@dataclass
+class World:
+    """Rows that belong together."""
+
+    curator: User
+    researcher: User
+    benchmark: Benchmark
+    phase: Phase
+    split: Split
+    gold: GoldVersion
+    system: System
+
+    def submit(self, labels: dict[str, str] = LABELS, *, system: System | None = None, **changes: Any) -> Submission:
+        file = uploaded(prediction_lines(labels))
+        return submissions.submit(
+            **{"phase": self.phase, "system": system or self.system, "file": file, "by": self.researcher, **changes}
+        )
+
+    def insert_run(self, *, state: str = State.QUEUED, at: datetime | None = None, **changes: Any) -> Run:
+        """A run with all that it hangs on, inserted directly."""
+        at = at or timezone.now()
+        content = prediction_lines()
+        submission = Submission.objects.create(
+            phase=self.phase, system=self.system, submitted_by=self.researcher, received_at=at
+        )
+        QuotaCharge.objects.create(submission=submission, phase=self.phase, team=self.system.team, charged_at=at)
+        prediction = Prediction(
+            submission=submission,
+            name="predictions.jsonl",
+            sha256=hashlib.sha256(content).hexdigest(),
+            bytes=len(content),
+            inputs_sha256=self.split.inputs_sha256,
+            state=State.DONE,
+            queued_at=at,
+            finished_at=at,
+        )
+        prediction.file.save("predictions.jsonl", ContentFile(content), save=False)
+        prediction.save()
+        fields = {"task_version": 1, "queued_at": at, "rung_at": at, "state": state, **changes}
+        return Run.objects.create(prediction=prediction, gold_version=self.gold, **fields)
+
+
+def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
+    """The rows, inserted without the sandbox: what `splits.add_gold` would have written."""
+    curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
+    researcher = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
+    dataset = Dataset.objects.create(slug="tiny", title="Tiny", task=TASK)
+    split = Split(dataset=dataset, name="test", kind=Split.Kind.TEST)
+    inputs = b"".join(
+        json.dumps({k: v for k, v in json.loads(line).items() if k in ("id", "claim", "evidence_text")}).encode()
+        + b"\n"
+        for line in gold_lines().splitlines()
+    )
+    split.inputs_sha256 = hashlib.sha256(inputs).hexdigest()
+    split.inputs_bytes = len(inputs)
+    split.inputs.save("inputs.jsonl", ContentFile(inputs), save=False)
+    split.save()
+    gold = GoldVersion(
+        split=split,
+        number=1,
+        sha256=hashlib.sha256(gold_lines()).hexdigest(),
+        bytes=len(gold_lines()),
+        n_lines=4,
+        n_units=4,
+        n_groups=1,
+        dimensions={"label": ["REFUTES", "SUPPORTS"], "origin": ["generated", "original"]},
+        measures=["accuracy", "group_accuracy", "symmetric_gap", "claim_consistency"],
+        primary="accuracy",
+        expects={"evidence": "none"},
+        reason="first",
+        created_by=curator,
+    )
+    gold.file.save("gold.jsonl", ContentFile(gold_lines()), save=False)
+    gold.save()
+    benchmark = Benchmark.objects.create(
+        slug="tiny", title="Tiny claims", summary="Four claims.", task=TASK, dataset=dataset, state="public"
+    )
+    phase = Phase.objects.create(
+        benchmark=benchmark,
+        slug="test",
+        title="Test",
+        split=split,
+        quota_per_day=quota_per_day,
+        quota_total=quota_total,
+    )
+    team = teams.create(name="Analytical Engines", by=researcher)
+    system = teams.system(team=team, name="Bernoulli", by=researcher)
+    return World(curator, researcher, benchmark, phase, split, gold, system)
+
+
+__all__ = ["LABELS", "World", "build", "gold_lines", "prediction_lines", "uploaded"]
