@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -245,7 +246,7 @@ if env("PROXY"):
 # --- REST
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",
+        "leaderboard.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
@@ -256,6 +257,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "leaderboard.api.errors.handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+REST_KNOX = {"TOKEN_TTL": timedelta(days=90)}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Holdout",
     "DESCRIPTION": "Leaderboards over hidden test sets.",
