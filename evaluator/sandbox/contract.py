@@ -1,0 +1,75 @@
+"""What any sandbox takes and gives back, and who is to blame when a job does not end well."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+class Verdict(enum.StrEnum):
+    """How a job ended. All but DONE are the job's own fault and end the work: a retry would end the same."""
+
+    DONE = "done"
+    EXIT = "exit"  # it raised, exited non-zero or crashed
+    TIME = "time"  # wall or processor time ran out
+    MEMORY = "memory"  # it asked for more memory than its limit
+    OUTPUT = "output"  # its report is too large, malformed, or holds what JSON has no word for (NaN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one job may use. Sizes are bytes; `memory_bytes` comes on top of the sandbox's own size."""
+
+    wall_seconds: float = 20.0
+    cpu_seconds: float = 20.0
+    memory_bytes: int = 1 << 30
+    processes: int = 1  # the process sandbox forks once and allows no more, whatever stands here
+    output_bytes: int = 64 << 20  # report and attachment together
+    output_files: int = 1  # of a container; a process job writes to a pipe and to no file
+    log_bytes: int = 4096  # of the diagnosis that the operator's log may keep
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"limit {name} is {value!r}, expected a number above 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """One job: its name, JSON-able arguments, and files as open read-only descriptors of regular files.
+
+    The descriptors stay the caller's: they are neither closed nor moved (their offset is not touched).
+    """
+
+    job: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, int] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came out. `report` is None unless the verdict is DONE; its shape is the job's, and is still untrusted."""
+
+    verdict: Verdict
+    report: dict[str, Any] | None = None
+    attachment: bytes = b""
+    wall_seconds: float = 0.0  # request to result
+    start_seconds: float = 0.0  # request to a confined child, ready for work
+    layers: Mapping[str, bool | str] = field(default_factory=dict)
+    error_id: str = ""  # of an EXIT: finds the operator's log line; the only thing a participant may see
+
+
+class Sandbox(Protocol):
+    """Runs jobs that may be hostile."""
+
+    def run(self, execution: Execution) -> Result:
+        """Run one job to its end.
+
+        Raises SandboxError when the sandbox itself failed (gone, overloaded, broken): the job may be run again.
+        """
+
+    def layers(self) -> Mapping[str, bool | str]:
+        """The layers of confinement that hold here. Raises SandboxError when the sandbox does not answer."""

@@ -1,0 +1,33 @@
+"""What the operator's log may say of an exception in a job: its type and where it arose, never its message.
+
+A message may quote gold. The text comes out of a job that may be hostile, so the reader checks its shape.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from pathlib import Path
+
+MOST_FRAMES = 12
+_PLACE = r" at [\w./<>-]{1,80}:\d{1,7} in [\w<>]{1,80}"
+_SHAPE = re.compile(rf"[\w.]{{1,80}}(?: errno \d{{1,4}})?(?:{_PLACE}){{0,{MOST_FRAMES}}}", re.ASCII)
+
+
+def describe(problem: BaseException) -> bytes:
+    """`TypeName errno 1 at package/module.py:41 in function at ...`, innermost place last."""
+    kind = type(problem)
+    text = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if isinstance(problem, OSError) and problem.errno is not None:
+        text += f" errno {problem.errno}"
+    frames = list(traceback.walk_tb(problem.__traceback__))[-MOST_FRAMES:]
+    for frame, line in frames:
+        file = "/".join(Path(frame.f_code.co_filename).parts[-3:])
+        text += f" at {file}:{line} in {frame.f_code.co_name}"
+    return text.encode("ascii", "replace")
+
+
+def sanitise(text: bytes) -> str:
+    """The description as it may be logged; a stock phrase for whatever is none."""
+    decoded = text.decode("ascii", "replace")
+    return decoded if _SHAPE.fullmatch(decoded) else "no readable diagnosis"
