@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandler
+from django.core.handlers.wsgi import LimitedStream
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
@@ -33,6 +34,15 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
         if file is not None:
             file.sha256 = self.digest.hexdigest()
         return file
+
+
+def received_whole(request: Any) -> bool:
+    """Whether as many bytes came as Content-Length announced.
+
+    The multipart parser takes a body that breaks off inside a file for one that ends there.
+    """
+    stream = getattr(request, "_stream", None)
+    return not isinstance(stream, LimitedStream) or stream._pos >= stream.limit
 
 
 def sha256_of(file: Any) -> str:
