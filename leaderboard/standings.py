@@ -1,0 +1,233 @@
+"""The read side: the rows of a phase's board, from standings and releases alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from uuid import UUID
+
+from evaluator.measures import Measure
+from evaluator.task import TASKS
+from leaderboard.models import Benchmark, GoldVersion, Leaderboard, Phase, ReportedResult, System
+
+Slice = tuple[tuple[str, str], ...]
+"""(dimension, value as shown) pairs in the order of their names; the whole is ()."""
+
+WHOLE: Slice = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One revealed score. value None: the measure has none there. low, high None: no interval."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+
+NO_CELL = Cell(None)
+
+Key = tuple[str, Slice]
+"""(measure, slice)."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system of a board. rank None: it does not compete, or has no value."""
+
+    rank: int | None
+    tied: bool
+    system: str
+    team: str
+    kind: str
+    description: str
+    paper_url: str
+    code_url: str
+    system_id: int
+    submission_id: UUID
+    released_at: datetime
+    warnings: Sequence[str]
+    cells: Mapping[Key, Cell]
+
+    @property
+    def competes(self) -> bool:
+        return self.kind == System.Kind.PARTICIPANT
+
+    def cell(self, measure: str, slice_: Slice = WHOLE) -> Cell:
+        """What was revealed, or a cell without a value."""
+        return self.cells.get((measure, slice_), NO_CELL)
+
+
+@dataclass(frozen=True)
+class SliceValue:
+    """One value of a dimension, as a column of a board. n None: nothing was scored yet."""
+
+    dimension: str
+    value: str
+    n: int | None
+
+    @property
+    def slice(self) -> Slice:
+        return ((self.dimension, self.value),)
+
+
+@dataclass(frozen=True)
+class Board:
+    """A phase's current board. `leaderboard` is None until a first release, `gold` until gold is uploaded."""
+
+    phase: Phase
+    leaderboard: Leaderboard | None
+    gold: GoldVersion | None
+    rows: Sequence[Row]
+
+    @property
+    def primary(self) -> str:
+        return self.gold.primary if self.gold else ""
+
+    @cached_property
+    def measures(self) -> Sequence[Measure]:
+        """The measures that exist for this gold: the primary one first, then as the task declares them."""
+        names = set(self.gold.measures) if self.gold else set()
+        known = [measure for measure in TASKS[self.phase.benchmark.task].measures if measure.name in names]
+        return sorted(known, key=lambda measure: measure.name != self.primary)
+
+    def measure(self, name: str) -> Measure | None:
+        return next((measure for measure in self.measures if measure.name == name), None)
+
+    @property
+    def dimensions(self) -> Mapping[str, Sequence[str]]:
+        """Each dimension of the gold with its values as shown."""
+        return self.gold.dimensions if self.gold else {}
+
+    @cached_property
+    def sliced_measures(self) -> Mapping[str, Sequence[Measure]]:
+        """For each dimension the measures that were revealed on one of its slices, the primary one first."""
+        seen: dict[str, set[str]] = {}
+        for row in self.rows:
+            for measure, slice_ in row.cells:
+                if len(slice_) == 1:
+                    seen.setdefault(slice_[0][0], set()).add(measure)
+        return {name: [m for m in self.measures if m.name in seen.get(name, ())] for name in self.dimensions}
+
+    def n(self, measure: str, slice_: Slice = WHOLE) -> int | None:
+        """How many gold units the measure rests on; the gold decides, so every row says the same."""
+        return next((row.cells[measure, slice_].n for row in self.rows if (measure, slice_) in row.cells), None)
+
+    def values(self, dimension: str, measure: str) -> list[SliceValue]:
+        """A dimension's values with the measure's n."""
+        slices = (((dimension, value),) for value in self.dimensions[dimension])
+        return [SliceValue(dimension, s[0][1], self.n(measure, s)) for s in slices]
+
+
+def board_of(phase: Phase) -> Board:
+    """The current board of a phase in two queries; `phase` comes with its benchmark and split selected."""
+    leaderboard = (
+        Leaderboard.objects.filter(phase=phase, state=Leaderboard.State.CURRENT).select_related("gold_version").first()
+    )
+    if leaderboard is None:
+        return Board(phase, None, phase.split.current_gold, [])
+    return Board(phase, leaderboard, leaderboard.gold_version, _rows(leaderboard))
+
+
+def _rows(leaderboard: Leaderboard) -> list[Row]:
+    standings = list(leaderboard.standings.select_related("release", "system__team"))
+    shared = Counter(standing.rank for standing in standings)
+    rows = [
+        Row(
+            rank=standing.rank,
+            tied=standing.rank is not None and shared[standing.rank] > 1,
+            system=standing.system.name,
+            team=standing.system.team.name,
+            kind=standing.system.kind,
+            description=standing.system.description,
+            paper_url=standing.system.paper_url,
+            code_url=standing.system.code_url,
+            system_id=standing.system_id,
+            submission_id=standing.release.submission_id,
+            released_at=standing.release.released_at,
+            warnings=standing.release.warnings,
+            cells={
+                (score["measure"], slice_of(score["slice"])): Cell(
+                    score["value"], score["low"], score["high"], score["n"]
+                )
+                for score in standing.release.values
+            },
+        )
+        for standing in standings
+    ]
+    rows.sort(key=lambda row: (row.released_at, row.system_id))
+    return rows
+
+
+def slice_of(named: Mapping[str, object]) -> Slice:
+    """A stored slice as a key; strings stand for themselves, other values are shown as JSON writes them."""
+    shown = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in named.items())
+    return tuple(sorted(shown))
+
+
+def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:
+    """Rows by a value, stable; those without one come last in either direction."""
+    rows = list(rows)
+    known = [row for row in rows if value(row) is not None]
+    known.sort(key=lambda row: value(row), reverse=descending)  # type: ignore[arg-type, return-value]
+    return known + [row for row in rows if value(row) is None]
+
+
+def by_primary(board: Board) -> list[Row]:
+    """The board's rows from best to worst, those that do not compete at their value's place."""
+    measure = board.measure(board.primary)
+    best_first = measure is None or measure.higher_is_better is not False
+    return in_order(board.rows, lambda row: row.cell(board.primary).value, descending=best_first)
+
+
+@dataclass(frozen=True)
+class ReportedRow:
+    """A row copied from a paper; `cells` has the value as a number and as the paper prints it."""
+
+    system: str
+    paper: str
+    table: str
+    split: str
+    same_split: bool
+    note: str
+    cells: Mapping[Key, tuple[float | None, str]]
+
+
+@dataclass(frozen=True)
+class Reported:
+    """All reported rows of a benchmark, never ranked, with the columns that they fill."""
+
+    columns: Sequence[Key]
+    rows: Sequence[ReportedRow]
+
+
+def reported_of(benchmark: Benchmark) -> Reported:
+    """A benchmark's reported rows in one query."""
+    rows = [_reported(result) for result in benchmark.reported_results.all()]
+    columns = list(dict.fromkeys(key for row in rows for key in row.cells))
+    order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
+    columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
+    return Reported(columns, rows)
+
+
+def _reported(result: ReportedResult) -> ReportedRow:
+    return ReportedRow(
+        system=result.system,
+        paper=result.paper,
+        table=result.table,
+        split=result.split,
+        same_split=result.same_split,
+        note=result.note,
+        cells={
+            (value["measure"], slice_of(value.get("slice", {}))): (
+                value["value"],
+                value.get("shown") or str(value["value"]),
+            )
+            for value in result.values
+        },
+    )

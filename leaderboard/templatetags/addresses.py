@@ -1,0 +1,20 @@
+"""Links that change one thing of the page's own address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: dict[str, Any], **changes: str | None) -> str:
+    """The query string with these parameters set, or dropped where the value is empty."""
+    query = context["request"].GET.copy()
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value:
+            query[name] = value
+    return f"?{query.urlencode()}"

@@ -1,0 +1,63 @@
+"""How numbers read on a page."""
+
+from __future__ import annotations
+
+import json
+
+from django import template
+
+register = template.Library()
+
+NONE = "–"
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """Three decimals; an en dash where there is no value."""
+    return NONE if value is None else _typographic(f"{value:.3f}")
+
+
+@register.filter
+def compact(value: float | None) -> str:
+    """Three decimals without the zero before the point, for dense tables."""
+    if value is None:
+        return NONE
+    text = f"{value:.3f}"
+    return _typographic(text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text)
+
+
+@register.filter
+def interval(cell: object) -> str:
+    """`[0.501, 0.546]`, or nothing."""
+    low, high = getattr(cell, "low", None), getattr(cell, "high", None)
+    return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
+
+
+@register.filter
+def in_words(cell: object) -> str:
+    """A cell as one phrase, for titles and for those who listen: `0.523, interval 0.501 to 0.546, n 124`."""
+    value, low, high, n = (getattr(cell, name, None) for name in ("value", "low", "high", "n"))
+    if value is None:
+        return "no value"
+    ends = "" if low is None else f", interval {score(low)} to {score(high)}"
+    return f"{score(value)}{ends}" + (f", n {n}" if n else "")
+
+
+@register.filter
+def bound(value: float) -> str:
+    """A bound of a measure, as short as it can be said."""
+    if value in (float("inf"), float("-inf")):
+        return _typographic("∞" if value > 0 else "-∞")
+    return _typographic(f"{value:g}")
+
+
+@register.filter
+def as_json(value: object) -> str:
+    """Options and the like as JSON writes them."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _typographic(text: str) -> str:
+    if not text.strip("-0."):
+        text = text.lstrip("-")
+    return text.replace("-", "\N{MINUS SIGN}")

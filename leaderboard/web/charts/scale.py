@@ -1,0 +1,51 @@
+"""From values to places on a page: a linear scale with round ticks, in percent of its width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Maps [low, high] to 0 % .. 100 %."""
+
+    low: float
+    high: float
+    step: float
+
+    def at(self, value: float) -> str:
+        """The place of a value, as an SVG length; values outside end at the edge."""
+        return f"{self._share(value) * 100:.2f}%"
+
+    def span(self, low: float, high: float) -> str:
+        """The width between two values, as an SVG length."""
+        return f"{(self._share(high) - self._share(low)) * 100:.2f}%"
+
+    def _share(self, value: float) -> float:
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    @property
+    def ticks(self) -> list[tuple[str, str]]:
+        """(place, label) of each round value."""
+        count = round((self.high - self.low) / self.step)
+        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        values = (self.low + i * self.step for i in range(count + 1))
+        return [(self.at(v), f"{v + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")) for v in values]
+
+
+def covering(values: Iterable[float], *, ticks: int = 5) -> Scale:
+    """A scale around the values that begins and ends on a round number, with about `ticks` steps."""
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
+    if high - low < 1e-9:
+        low, high = low - 0.05, high + 0.05
+    step = _round_step((high - low) / ticks)
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
+
+
+def _round_step(raw: float) -> float:
+    """The next 1, 2, 2.5 or 5 times a power of ten."""
+    power: float = 10.0 ** math.floor(math.log10(raw))
+    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
