@@ -1,4 +1,4 @@
-"""Which processes make up the site, and the command line of each: the embedded default and the containers start the same."""
+"""Which processes make up the site, and the command line of each; containers start the same."""
 
 from __future__ import annotations
 
@@ -38,6 +38,18 @@ def beat() -> list[str]:
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "beat", "--loglevel", "WARNING"),
         *("--schedule", str(settings.DATA / "beat-schedule"), "--pidfile", ""),
     ]
+
+
+def sandbox() -> list[str]:
+    """The sandbox server, isolated from everything but the socket it listens on."""
+    return [sys.executable, "-m", "evaluator.sandbox.server", "--socket", settings.SANDBOX_SOCKET]
+
+
+def command(role: str, *, bind: str) -> list[str]:
+    """The command line of one of ROLES."""
+    if role == "web":
+        return web(bind)
+    return {"sandbox": sandbox, "worker": worker, "beat": beat}[role]()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

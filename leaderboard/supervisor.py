@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -20,9 +22,13 @@ PATIENCE = 15.0
 Popen = subprocess.Popen[bytes]
 
 
+class CannotStart(Exception):
+    """A child that cannot be started, with what to do about it."""
+
+
 @dataclass
 class Child:
-    """One process to keep alive; `start` raises OSError or SubprocessError where it cannot be started."""
+    """One process to keep alive; `start` raises CannotStart."""
 
     name: str
     start: Callable[[], Popen]
@@ -30,6 +36,9 @@ class Child:
     started: float = 0.0
     pause: float = FIRST_PAUSE
     due: float | None = None  # when to try again; None while it runs
+
+    def begin(self) -> None:
+        self.process, self.due, self.started = self.start(), None, time.monotonic()
 
 
 @dataclass
@@ -55,16 +64,20 @@ class Supervisor:
         self.stopping = True
 
     def start(self) -> None:
+        """Starts all; raises CannotStart. What does not start at all does not get better by trying again."""
         for child in self.children:
             if not self.stopping:
-                self._start(child)
+                child.begin()
 
-    def follow(self, until: Callable[[], bool]) -> None:
-        """Restarts whoever dies, until `until` is true or a signal asks to stop."""
+    def follow(self, until: Callable[[], bool] = lambda: False, *, watch: Sequence[socket.socket] = ()) -> None:
+        """Restarts whoever dies, until `until` is true or a signal asks to stop.
+
+        `until` is asked whenever a process has died, a signal has come or a socket of `watch` can be read.
+        """
         while not self.stopping and not until():
             self._look()
             due = [child.due for child in self.children if child.due is not None]
-            self._wait(max(0.0, min(due) - time.monotonic()) if due else None)
+            self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 
     def stop(self) -> None:
         """Ends all children: the last started first, and with force who does not listen."""
@@ -73,49 +86,59 @@ class Supervisor:
             child.due = None
             self._signal(child, signal.SIGTERM)
             deadline = time.monotonic() + PATIENCE
-            while child.process and child.process.poll() is None and time.monotonic() < deadline:
+            while child.process and self._ended(child) is None and time.monotonic() < deadline:
                 self._wait(deadline - time.monotonic())
-            if child.process and child.process.poll() is None:
-                self.say(f"{child.name} did not stop within {PATIENCE:.0f} s and was killed")
-            # Whatever a child left behind in its process group goes with it.
-            self._signal(child, signal.SIGKILL)
-            if child.process:
+            if child.process and child.process.returncode is None:
+                self.say(f"{child.name} did not stop within {PATIENCE:.0f} s and is killed")
+                self._signal(child, signal.SIGKILL)
                 child.process.wait()
 
     def _look(self) -> None:
         for child in self.children:
-            status = child.process.poll() if child.process else None
-            if child.due is None and status is not None:
+            status = self._ended(child) if child.due is None else None
+            if status is not None:
                 lived = time.monotonic() - child.started
                 child.pause = FIRST_PAUSE if lived > WELL_AFTER else child.pause
                 self._retry(child, f"{child.name} {ending(status)} after {lived:.0f} s")
             elif child.due is not None and child.due <= time.monotonic():
-                self._signal(child, signal.SIGKILL)  # what the dead one left in its group
-                self._start(child)
+                self._restart(child)
 
-    def _start(self, child: Child) -> None:
+    def _ended(self, child: Child) -> int | None:
+        """The status of a child that ended. What it left in its group is killed while its id is still its own."""
+        if child.process is None:
+            return None
+        if child.process.returncode is None:
+            if os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                return None
+            self._signal(child, signal.SIGKILL)
+        return child.process.poll()
+
+    def _restart(self, child: Child) -> None:
         try:
-            child.process, child.due, child.started = child.start(), None, time.monotonic()
-        except (OSError, subprocess.SubprocessError) as error:
-            self._retry(child, f"{child.name} could not be started: {error}")
+            child.begin()
+        except CannotStart as error:
+            self._retry(child, str(error))
 
     def _retry(self, child: Child, why: str) -> None:
         self.say(f"{why}; it is started again in {child.pause:.0f} s")
         child.due = time.monotonic() + child.pause
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 
-    def _wait(self, seconds: float | None) -> None:
-        """Until a child dies, a signal comes, or the time is over."""
-        if select.select([self._wake[0]], [], [], seconds)[0]:
+    def _wait(self, seconds: float | None, watch: Sequence[socket.socket] = ()) -> None:
+        """Until a child dies, a signal comes, something can be read, or the time is over."""
+        readable, _, _ = select.select([self._wake[0], *watch], [], [], seconds)
+        if self._wake[0] in readable:
             os.read(self._wake[0], 4096)
 
     @staticmethod
     def _signal(child: Child, number: signal.Signals) -> None:
-        if child.process is not None:
-            try:
-                os.killpg(child.process.pid, number)
-            except (ProcessLookupError, PermissionError):
-                pass
+        if child.process is not None and child.process.returncode is None:
+            pid = child.process.pid
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.getpgid(pid) == pid:
+                    os.killpg(pid, number)
+                else:
+                    os.kill(pid, number)
 
 
 def ending(status: int) -> str:

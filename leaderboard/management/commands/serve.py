@@ -1,0 +1,94 @@
+"""`manage.py serve`: all of Holdout on this machine, or one part of it in the foreground."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard import embedded, processes
+from leaderboard.supervisor import CannotStart, Supervisor
+
+
+class Command(BaseCommand):
+    help = (
+        "Without ROLE: migrates, starts the sandbox, the web server, a worker and the clock, fills an empty site with "
+        "the demonstration, and keeps all running until Ctrl-C. With ROLE: becomes that one process, as containers do."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("role", nargs="?", choices=processes.ROLES, help="only this process, in the foreground")
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
+        parser.add_argument("--port", type=int, default=8000, help="port (default %(default)s; 0: a free one)")
+        parser.add_argument("--no-seed", action="store_true", help="leave an empty site empty")
+
+    def handle(self, *, role: str | None, host: str, port: int, no_seed: bool, **_: Any) -> None:
+        if role:
+            self.become(role, host, port)
+        with embedded.locked(settings.DATA), embedded.listening(host, port) as listener:
+            address = embedded.url(listener)
+            # Children read it, so that mails and permalinks carry the port that was asked for.
+            os.environ.setdefault("HOLDOUT_BASE_URL", address.rstrip("/"))
+            self.prepare()
+            supervisor = Supervisor(embedded.children(listener), self.say)
+            try:
+                supervisor.start()
+                self.welcome(supervisor, listener, address, seed=not no_seed)
+                supervisor.follow()
+            except CannotStart as error:
+                raise CommandError(str(error)) from None
+            finally:
+                self.say("stopping")
+                supervisor.stop()
+                self.say(f"stopped; data stay in {settings.DATA}")
+
+    def become(self, role: str, host: str, port: int) -> None:
+        """Replaces this process by one part of the site; returns never."""
+        if role == "web":
+            embedded.collect_static()
+        command = processes.command(role, bind=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        os.execve(command[0], command, processes.environment())  # noqa: S606
+
+    def prepare(self) -> None:
+        self.say(f"preparing the database and the pages' files in {settings.DATA}")
+        call_command("migrate", verbosity=0, interactive=False)
+        embedded.collect_static()
+
+    def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
+        """Says where the site is as soon as it answers; seeds a site that was not seeded before."""
+        with embedded.FirstAnswer(listener) as answer:
+            supervisor.follow(answer.came, watch=[answer.socket])
+        if supervisor.stopping:
+            return
+        self.say(f"Holdout is at {address}")
+        if seed and embedded.wants_seed():
+            self.say("filling the site with the demonstration, through its own upload and scoring path")
+            self.seed(supervisor)
+        if not supervisor.stopping:
+            self.say(f"ready; logs are in {embedded.logs()}; Ctrl-C stops it")
+
+    def seed(self, supervisor: Supervisor) -> None:
+        with subprocess.Popen(
+            [sys.executable, "manage.py", "seed"],
+            cwd=settings.ROOT,
+            env=processes.environment(),
+            start_new_session=True,
+        ) as seeding:
+            supervisor.follow(lambda: seeding.poll() is not None)
+            if supervisor.stopping:
+                seeding.terminate()
+            elif seeding.returncode:
+                self.say(f"seeding ended with status {seeding.returncode}; the next start tries again")
+            else:
+                embedded.mark_seeded()
+
+    def say(self, line: str) -> None:
+        self.stdout.write(f"holdout: {line}")
+        self.stdout.flush()
