@@ -10,7 +10,8 @@ def forbid_updates(apps, schema_editor):
     if vendor == "postgresql":
         schema_editor.execute(
             "CREATE OR REPLACE FUNCTION holdout_refuse_update() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION 'rows of % are immutable', TG_TABLE_NAME USING ERRCODE = '23000'; END $$"
+            "$$ BEGIN RAISE EXCEPTION 'rows of % are immutable', TG_TABLE_NAME USING ERRCODE = '23000'; END $$",
+            params=None,  # the % is PostgreSQL's, no placeholder of the driver's
         )
     for table in TABLES:
         if vendor == "sqlite":
