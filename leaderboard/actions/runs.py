@@ -166,7 +166,7 @@ def publish(mine: Claim, answer: referee.Answer, result: reports.Scored) -> None
     run = mine.run
     scores = [to_builtins(score) for score in result.scores]
     digest = hashlib.sha256(answer.attachment).hexdigest()
-    stored = run.outcomes.storage.save(f"{run.pk.hex}-{mine.attempt}.outcomes", ContentFile(answer.attachment))
+    stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
     try:
         with transaction.atomic():
             at = timezone.now()
@@ -184,9 +184,20 @@ def publish(mine: Claim, answer: referee.Answer, result: reports.Scored) -> None
                 raise LateError
             Score.objects.bulk_create(_row(run, score) for score in scores)
             releases.publish(run=run, primary=result.primary, scores=scores, warnings=result.warnings, at=at)
+            transaction.on_commit(lambda: _discard_outcomes(run, before=mine.attempt), robust=True)
     except BaseException:
         run.outcomes.storage.delete(stored)
         raise
+
+
+def _outcomes_name(run: Run, attempt: int) -> str:
+    return f"{run.pk.hex}-{attempt}.outcomes"
+
+
+def _discard_outcomes(run: Run, *, before: int) -> None:
+    """Remove what attempts that were killed between writing and committing have left."""
+    for attempt in range(1, before):
+        run.outcomes.storage.delete(_outcomes_name(run, attempt))
 
 
 def _row(run: Run, score: dict[str, Any]) -> Score:
@@ -220,6 +231,7 @@ def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
     if own.update(state=State.FAILED, reason=reason, error_id=error_id, lease_until=None, finished_at=at):
         submission = run.prediction.submission_id
         QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
+        transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
 
 
 def sweep() -> int:
