@@ -88,7 +88,7 @@ class FirstAnswer:
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         # The kernel completes the connection on the listening socket's behalf; the answer comes when gunicorn is up.
         self.socket.connect((loopback, port))
-        self.socket.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        self.socket.sendall(b"GET /health/live HTTP/1.0\r\nHost: localhost\r\n\r\n")
         self.socket.setblocking(False)
 
     def came(self) -> bool:

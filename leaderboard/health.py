@@ -1,0 +1,61 @@
+"""What a monitor may ask: `/health/live` (this process answers) and `/health/ready` (so does all that it needs).
+
+Answered before host names, redirects and sessions are looked at, because a monitor asks by address and over plain HTTP.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import structlog
+from django.conf import settings
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+
+from leaderboard.queue import app
+
+log = structlog.get_logger()
+PATIENCE = 2.0
+
+
+def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Answers the two addresses, and leaves all others alone."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path == "/health/live":
+            return HttpResponse("ok\n", content_type="text/plain")
+        if request.path == "/health/ready":
+            found = {name: _answers(name, check) for name, check in CHECKS.items()}
+            return JsonResponse(found, status=200 if all(found.values()) else 503)
+        return get_response(request)
+
+    return middleware
+
+
+def _database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _broker() -> None:
+    with app.connection_for_write() as broker:
+        broker.ensure_connection(max_retries=1, timeout=PATIENCE)
+
+
+def _sandbox() -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(PATIENCE)
+        client.connect(settings.SANDBOX_SOCKET)
+
+
+CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox}
+
+
+def _answers(name: str, check: Callable[[], None]) -> bool:
+    try:
+        check()
+    except Exception as error:  # noqa: BLE001  whatever a driver raises means the same
+        log.warning("not ready", part=name, error=type(error).__name__)
+        return False
+    return True
