@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import referee, runs
+from leaderboard.actions import referee, runs, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -33,6 +33,7 @@ def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: 
     """Accept a predictions file, or raise Refused and leave nothing but an audit entry.
 
     A refused file costs no quota. An accepted one is a row with a queued run before any worker hears of it.
+    `system` may be one that is not stored yet (`teams.named`): the first accepted file stores it.
     """
     received_at = timezone.now()
     gold = _check_may_submit(phase=phase, system=system, by=by, at=received_at)
@@ -134,6 +135,8 @@ def _accept(
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
     team = Team.objects.select_for_update().get(pk=system.team_id)
     _check_quota(phase=phase, team=team, at=at)
+    if system.pk is None:
+        system = teams.system(team=team, name=system.name, by=by)
     submission = Submission.objects.create(phase=phase, system=system, submitted_by=by, received_at=at, note=note)
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
     prediction.submission = submission

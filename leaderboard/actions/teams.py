@@ -35,11 +35,17 @@ def of(user: User) -> Team:
     raise Refused(Code.NAME_TAKEN, f"No team could be named after {user.username}; create one first.")
 
 
-def system(*, team: Team, name: str, by: User, **described: str) -> System:
-    """The team's system of that name, made if it is not there."""
+def named(*, team: Team, name: str) -> System:
+    """The team's system of that name, or one that is not stored yet; raises Refused INVALID_NAME."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 200:
         raise Refused(Code.INVALID_NAME, f"The system's name has {len(name)} characters; expected 1 to 200.")
+    return System.objects.filter(team=team, name=name).first() or System(team=team, name=name)
+
+
+def system(*, team: Team, name: str, by: User, **described: str) -> System:
+    """The team's system of that name, made if it is not there."""
+    name = named(team=team, name=name).name
     found, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:
         AuditEntry.record("system.created", found, by=by)

@@ -1,0 +1,151 @@
+"""What the API says of a benchmark. Built by hand from what is public, so nothing else can come along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.api import addresses
+from leaderboard.models import Benchmark, Phase, Split
+from leaderboard.quotas import Quota
+
+
+class BenchmarkLine(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    task = serializers.CharField()
+    state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed to their organisers")
+    url = serializers.URLField()
+    page = serializers.URLField(help_text="for people")
+
+
+class DatasetShape(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    licence = serializers.CharField()
+    citation = serializers.CharField()
+    source_url = serializers.CharField()
+
+
+class FileShape(serializers.Serializer[Any]):
+    url = serializers.URLField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+
+
+class SplitShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(Split.Kind.choices)
+    options = serializers.DictField(help_text="the task's options that belong to this split")
+    inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet")
+    gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
+
+
+class QuotaShape(serializers.Serializer[Any]):
+    team = serializers.CharField(allow_null=True, help_text="null: you have no team until you first submit")
+    used_today = serializers.IntegerField()
+    left_today = serializers.IntegerField()
+    used_total = serializers.IntegerField()
+    left_total = serializers.IntegerField()
+    resets_at = serializers.DateTimeField()
+
+
+class PhaseShape(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    split = serializers.CharField()
+    options = serializers.DictField()
+    opens_at = serializers.DateTimeField(allow_null=True)
+    closes_at = serializers.DateTimeField(allow_null=True)
+    is_open = serializers.BooleanField()
+    quota_per_day = serializers.IntegerField()
+    quota_total = serializers.IntegerField()
+    quota = QuotaShape(allow_null=True, help_text="what your team has left; null: you are not logged in")
+    disclosure = serializers.CharField()
+    leaderboard = serializers.URLField()
+    leaderboard_csv = serializers.URLField()
+    submissions = serializers.URLField(help_text="where to POST predictions")
+    page = serializers.URLField()
+
+
+class ReportedValueShape(serializers.Serializer[Any]):
+    measure = serializers.CharField()
+    slice = serializers.DictField(child=serializers.CharField())
+    value = serializers.FloatField(allow_null=True)
+    shown = serializers.CharField(help_text="as the paper prints it")
+
+
+class ReportedShape(serializers.Serializer[Any]):
+    """A row copied from a paper; it is not ranked."""
+
+    system = serializers.CharField()
+    paper = serializers.CharField()
+    table = serializers.CharField()
+    split = serializers.CharField(help_text="what it was measured on")
+    same_split = serializers.BooleanField(help_text="whether that is the split shown here")
+    note = serializers.CharField()
+    values = ReportedValueShape(many=True)
+
+
+class BenchmarkShape(BenchmarkLine):
+    description = serializers.CharField()
+    rules = serializers.CharField()
+    dataset = DatasetShape()
+    splits = SplitShape(many=True)
+    phases = PhaseShape(many=True)
+    reported = ReportedShape(many=True)
+
+
+def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:
+    names = ("slug", "title", "summary", "task", "state")
+    return {
+        **{name: getattr(benchmark, name) for name in names},
+        "url": addresses.of(request, "api_benchmark", benchmark.slug),
+        "page": addresses.of(request, "benchmark", benchmark.slug),
+    }
+
+
+def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any]:
+    """A split with its gold versions prefetched."""
+    place = (benchmark.slug, split.name)
+    inputs = split.inputs and {
+        "url": addresses.of(request, "api_inputs", *place),
+        "bytes": split.inputs_bytes,
+        "sha256": split.inputs_sha256,
+    }
+    version = max(split.gold_versions.all(), key=lambda version: version.number, default=None)
+    gold = (
+        split.gold_public
+        and version
+        and {
+            "url": addresses.of(request, "download_gold", *place),
+            "bytes": version.bytes,
+            "sha256": version.sha256,
+        }
+    )
+    names = ("name", "kind", "options")
+    return {**{name: getattr(split, name) for name in names}, "inputs": inputs or None, "gold": gold or None}
+
+
+def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
+    names = ("slug", "title", "options", "opens_at", "closes_at", "quota_per_day", "quota_total", "disclosure")
+    place = (benchmark.slug, phase.slug)
+    return {
+        **{name: getattr(phase, name) for name in names},
+        "split": phase.split.name,
+        "is_open": phase.is_open(),
+        "quota": quota,
+        "leaderboard": addresses.of(request, "api_leaderboard", *place),
+        "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *place),
+        "submissions": addresses.of(request, "api_submit", *place),
+        "page": addresses.of(request, "leaderboard", *place),
+    }
+
+
+def quota(quota: Quota, team: str | None) -> dict[str, Any]:
+    names = ("used_today", "left_today", "used_total", "left_total", "resets_at")
+    return {"team": team, **{name: getattr(quota, name) for name in names}}

@@ -1,0 +1,123 @@
+"""`/benchmarks/`: what there is to compete in, and its files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Prefetch, Q
+from django.http import FileResponse, Http404
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import etag
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.api import benchmark_shapes as shapes
+from leaderboard.api import finding, queries
+from leaderboard.api.base import View
+from leaderboard.api.pagination import Pages
+from leaderboard.api.shapes import errors
+from leaderboard.models import Benchmark, GoldVersion, Split, Team
+from leaderboard.quotas import quotas_of
+from leaderboard.standings import Reported, reported_of
+
+
+class BenchmarksView(View):
+    @extend_schema(
+        operation_id="benchmark_list",
+        parameters=[queries.BenchmarkQuery],
+        responses={200: shapes.BenchmarkLine(many=True), **errors()},
+    )
+    def get(self, request: Request) -> Response:
+        """The benchmarks that you may see, by title."""
+        wanted = queries.read(queries.BenchmarkQuery, request)
+        rows = Benchmark.objects.visible_to(request.user).order_by("title", "pk")
+        if wanted["task"]:
+            rows = rows.filter(task=wanted["task"])
+        for word in wanted["search"].split():
+            names = ("title", "summary", "slug", "dataset__title")
+            rows = rows.filter(Q(*((f"{name}__icontains", word) for name in names), _connector=Q.OR))
+        pages = Pages()
+        page = pages.paginate_queryset(rows, request, view=self) or []
+        return pages.get_paginated_response(
+            shapes.BenchmarkLine([shapes.line(row, request) for row in page], many=True).data
+        )
+
+
+class BenchmarkView(View):
+    @extend_schema(
+        operation_id="benchmark",
+        parameters=[queries.QuotaQuery],
+        responses={200: shapes.BenchmarkShape, **errors()},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
+        benchmark = finding.benchmark_or_404(request.user, slug)
+        team = _team(request)
+        phases = list(benchmark.phases.select_related("split"))
+        quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
+        versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
+        splits = benchmark.dataset.splits.prefetch_related(versions)
+        told = {pk: shapes.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
+        whole = {
+            **shapes.line(benchmark, request),
+            "description": benchmark.description,
+            "rules": benchmark.rules,
+            "dataset": benchmark.dataset,
+            "splits": [shapes.split(benchmark, split, request) for split in splits],
+            "phases": [shapes.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
+            "reported": reported(reported_of(benchmark)),
+        }
+        return Response(shapes.BenchmarkShape(whole).data)
+
+
+def _team(request: Request) -> Team | None:
+    """The team that the quota is told of; nobody else's."""
+    if not request.user.is_authenticated:
+        return None
+    wanted = queries.read(queries.QuotaQuery, request)["team"]
+    teams = request.user.teams.order_by("membership__id")
+    if not wanted:
+        return teams.first()
+    team = teams.filter(name__iexact=wanted).first()
+    if team is None:
+        raise Http404
+    return team
+
+
+def reported(rows: Reported) -> list[dict[str, Any]]:
+    """Reported rows as JSON holds them."""
+    names = ("system", "paper", "table", "split", "same_split", "note")
+    return [
+        {
+            **{name: getattr(row, name) for name in names},
+            "values": [
+                {"measure": measure, "slice": dict(slice_), "value": value, "shown": shown}
+                for (measure, slice_), (value, shown) in row.cells.items()
+            ],
+        }
+        for row in rows.rows
+    ]
+
+
+class InputsView(View):
+    @extend_schema(
+        operation_id="split_inputs",
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, 304: None, **errors()},
+    )
+    def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
+        """A split's public inputs: what a system is given. The ETag is the file's sha256."""
+        found = finding.split_or_404(request.user, slug, split)
+        if not found.inputs:
+            raise Http404
+        return etag(lambda _: f'"{found.inputs_sha256}"')(_inputs)(request, found)
+
+
+def _inputs(request: Request, split: Split) -> HttpResponseBase:
+    return FileResponse(
+        split.inputs.open("rb"),
+        as_attachment=True,
+        filename=f"{split.dataset.slug}-{split.name}-inputs.jsonl",
+        content_type="application/x-ndjson",
+    )

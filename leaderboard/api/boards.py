@@ -1,0 +1,129 @@
+"""`.../leaderboard/` and `.../leaderboard.csv`: the verified ranking, as far as it was revealed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import conditional_page
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.api import columns, finding, queries, table
+from leaderboard.api.base import View
+from leaderboard.api.benchmark_shapes import ReportedShape
+from leaderboard.api.benchmarks import reported
+from leaderboard.api.shapes import ScoreShape, errors
+from leaderboard.models import System
+from leaderboard.standings import Board, Key, Row, board_of, reported_of
+
+
+class RowShape(serializers.Serializer[Any]):
+    rank = serializers.IntegerField(allow_null=True, help_text="null: does not compete, or has no value")
+    tied = serializers.BooleanField()
+    system = serializers.CharField()
+    team = serializers.CharField()
+    kind = serializers.ChoiceField(System.Kind.choices, help_text="only participants are ranked")
+    description = serializers.CharField()
+    paper_url = serializers.CharField()
+    code_url = serializers.CharField()
+    submission = serializers.UUIDField()
+    released_at = serializers.DateTimeField()
+    warnings = serializers.ListField(child=serializers.CharField())
+    scores = ScoreShape(many=True)
+
+
+class BoardShape(serializers.Serializer[Any]):
+    benchmark = serializers.CharField()
+    phase = serializers.CharField()
+    gold_version = serializers.IntegerField(allow_null=True)
+    task_version = serializers.IntegerField(allow_null=True)
+    primary = serializers.CharField(help_text="the measure that ranks")
+    measures = serializers.ListField(child=serializers.CharField(), help_text="all that exist for this gold")
+    dimensions = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
+    )
+    rows = RowShape(many=True)
+    reported = ReportedShape(many=True, help_text="what papers report; not ranked")
+
+
+BOARD = {"parameters": [queries.BoardQuery]}
+CONDITIONAL = method_decorator(conditional_page, name="dispatch")
+
+
+@CONDITIONAL
+class BoardView(View):
+    @extend_schema(operation_id="leaderboard", responses={200: BoardShape, 304: None, **errors()}, **BOARD)
+    def get(self, request: Request, slug: str, phase: str) -> Response:
+        """The leaderboard of a phase. The whole only, unless `slices` asks for more."""
+        board, keys, rows = _asked_for(request, slug, phase)
+        made_of = board.leaderboard
+        whole = {
+            "benchmark": slug,
+            "phase": phase,
+            "gold_version": made_of.gold_version.number if made_of else None,
+            "task_version": made_of.task_version if made_of else None,
+            "primary": board.primary,
+            "measures": [measure.name for measure in board.measures],
+            "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},
+            "rows": [_row(row, keys) for row in rows],
+            "reported": reported(reported_of(board.phase.benchmark)),
+        }
+        return Response(BoardShape(whole).data)
+
+
+@CONDITIONAL
+class BoardTableView(View):
+    @extend_schema(
+        operation_id="leaderboard_csv",
+        responses={(200, "text/csv"): OpenApiTypes.STR, 304: None, **errors()},
+        **BOARD,
+    )
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The same as CSV: per measure its value, low, high and n. Text that a spreadsheet would run is quoted."""
+        _, keys, rows = _asked_for(request, slug, phase)
+        name = f"{slug}-{phase}-leaderboard.csv"
+        return HttpResponse(
+            table.written(rows, keys),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+def _asked_for(request: Request, slug: str, phase: str) -> tuple[Board, list[Key], list[Row]]:
+    board = board_of(finding.phase_or_404(request.user, slug, phase))
+    wanted = queries.read(queries.BoardQuery, request)
+    keys = columns.chosen(board, measures=wanted["measure"], slices=wanted["slices"])
+    return board, keys, columns.ordered(board, wanted["sort"])
+
+
+def _row(row: Row, keys: list[Key]) -> dict[str, Any]:
+    names = (
+        "rank",
+        "tied",
+        "system",
+        "team",
+        "kind",
+        "description",
+        "paper_url",
+        "code_url",
+        "released_at",
+        "warnings",
+    )
+    scores = [
+        {
+            "measure": measure,
+            "slice": dict(slice_),
+            "value": cell.value,
+            "low": cell.low,
+            "high": cell.high,
+            "n": cell.n,
+        }
+        for measure, slice_ in keys
+        if (cell := row.cells.get((measure, slice_)))
+    ]
+    return {**{name: getattr(row, name) for name in names}, "submission": row.submission_id, "scores": scores}

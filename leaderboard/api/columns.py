@@ -1,0 +1,82 @@
+"""Which columns of a board a request asks for, and in which order its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
+
+from leaderboard import standings
+from leaderboard.standings import WHOLE, Board, Key, Row, Slice
+
+ALL = "all"
+PLAIN = {"rank": "rank", "system": "system", "team": "team", "released_at": "released_at"}
+
+
+def label(key: Key) -> str:
+    """A column's name: `link_f1`, or `link_f1[property=CEO]`."""
+    measure, slice_ = key
+    return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
+
+
+def chosen(board: Board, *, measures: list[str], slices: list[str]) -> list[Key]:
+    """The columns that are asked for, the primary measure first, the whole before slices. Raises ValidationError."""
+    known = [measure.name for measure in board.measures]
+    _check("measure", measures, known)
+    _check("slices", slices, [ALL, *board.dimensions])
+    names = [name for name in known if not measures or name in measures]
+    dimensions = set(board.dimensions) if ALL in slices else set(slices)
+    return [(name, slice_) for slice_ in _slices(board, dimensions) for name in names if _exists(board, name, slice_)]
+
+
+def _check(parameter: str, given: list[str], known: list[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise ValidationError({parameter: f'"{name}" is unknown here, expected one of: {", ".join(known)}.'})
+
+
+def _slices(board: Board, dimensions: set[str]) -> list[Slice]:
+    """The whole, then the slices of these dimensions alone, in the gold's order; crossed ones last."""
+    one_way = [
+        ((name, str(value)),) for name in board.dimensions if name in dimensions for value in board.dimensions[name]
+    ]
+    shown = {slice_ for row in board.rows for _, slice_ in row.cells}
+    crossed = sorted(s for s in shown if len(s) > 1 and dimensions.issuperset(name for name, _ in s))
+    return [WHOLE, *one_way, *crossed]
+
+
+def _exists(board: Board, measure: str, slice_: Slice) -> bool:
+    return slice_ == WHOLE or board.n(measure, slice_) is not None
+
+
+def ordered(board: Board, sort: str) -> list[Row]:
+    """The rows as asked for: by the primary measure unless `sort` names a column. Raises ValidationError."""
+    if not sort:
+        return standings.by_primary(board)
+    name, backwards = sort.removeprefix("-"), sort.startswith("-")
+    if name in PLAIN:
+        return standings.in_order(board.rows, lambda row: _plain(row, name), descending=backwards)
+    key, best_first = _column(board, name)
+    return standings.in_order(board.rows, lambda row: row.cell(*key).value, descending=best_first != backwards)
+
+
+def _plain(row: Row, name: str) -> Any:
+    value = getattr(row, PLAIN[name])
+    return value.casefold() if isinstance(value, str) else value
+
+
+def _column(board: Board, name: str) -> tuple[Key, bool]:
+    """The column of that label, and whether more is better there."""
+    for measure in board.measures:
+        if name == measure.name:
+            return (measure.name, WHOLE), measure.higher_is_better is not False
+    for measure, slice_ in {key for row in board.rows for key in row.cells}:
+        if name == label((measure, slice_)):
+            declared = board.measure(measure)
+            return (measure, slice_), declared is None or declared.higher_is_better is not False
+    columns = ", ".join([*(measure.name for measure in board.measures), *PLAIN])
+    raise ValidationError(
+        {
+            "sort": f'"{name}" is no column here, expected one of: {columns}, or a slice such as measure[dimension=value].'
+        }
+    )

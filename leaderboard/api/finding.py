@@ -1,0 +1,37 @@
+"""Finding what a request names, among what the asker may see. Everything else is a 404 that tells nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+
+from leaderboard import progress
+from leaderboard.models import Benchmark, Phase, Split, Submission
+from leaderboard.progress import Progress
+
+
+def benchmark_or_404(user: Any, slug: str) -> Benchmark:
+    return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset"), slug=slug)
+
+
+def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
+    """With its benchmark and split, in one query."""
+    return get_object_or_404(
+        Phase.objects.select_related("benchmark", "split__dataset"),
+        benchmark__in=Benchmark.objects.visible_to(user).values("pk"),
+        benchmark__slug=slug,
+        slug=phase,
+    )
+
+
+def split_or_404(user: Any, slug: str, name: str) -> Split:
+    """A split of the benchmark's dataset."""
+    shown = Benchmark.objects.visible_to(user).filter(slug=slug).values("dataset")
+    return get_object_or_404(Split.objects.select_related("dataset"), dataset__in=shown, name=name)
+
+
+def progress_or_404(user: Any, pk: UUID) -> Progress:
+    """A submission of the asker's team, or of a benchmark that the asker manages."""
+    return progress.of(get_object_or_404(progress.followed(Submission.objects.visible_to(user)), pk=pk))

@@ -1,0 +1,60 @@
+"""Query parameters, checked like everything that comes from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.models import State
+
+
+class Words(serializers.CharField):
+    """Text to filter by; absent and empty mean no filter."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(required=False, allow_blank=True, default="", max_length=200, **more)
+
+
+class Names(Words):
+    """Names with commas between them, as a list."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return [name for name in (part.strip() for part in super().to_internal_value(data).split(",")) if name]
+
+    def get_default(self) -> Any:
+        return []
+
+
+class BenchmarkQuery(serializers.Serializer[Any]):
+    search = Words(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
+    task = Words(help_text="the name of a task")
+
+
+class QuotaQuery(serializers.Serializer[Any]):
+    team = Words(help_text="which of your teams the quota is told of; default: your first")
+
+
+class SubmissionQuery(serializers.Serializer[Any]):
+    benchmark = Words(help_text="slug of a benchmark")
+    phase = Words(help_text="slug of a phase")
+    system = Words(help_text="name of a system")
+    state = serializers.ChoiceField(State.choices, required=False, default="", allow_blank=True)
+
+
+class BoardQuery(serializers.Serializer[Any]):
+    measure = Names(help_text="measures to show, with commas; default: all")
+    slices = Names(
+        help_text="dimensions whose slices are shown as well, with commas, or `all`; default: the whole only"
+    )
+    sort = Words(
+        help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - turns it round"
+    )
+
+
+def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The parameters of a request; raises ValidationError with the parameter's name."""
+    found = query(data=request.query_params.dict())
+    found.is_valid(raise_exception=True)
+    return dict(found.validated_data)

@@ -1,0 +1,48 @@
+"""The shapes of errors and of what several answers share, as the OpenAPI schema names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class ProblemShape(serializers.Serializer[Any]):
+    """One line at fault."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole")
+    what = serializers.CharField()
+    found = serializers.CharField()
+    expected = serializers.CharField()
+    text = serializers.CharField(help_text="all of it in one line: FILE:LINE: what, found ..., expected ...")
+
+
+class ErrorShape(serializers.Serializer[Any]):
+    """Every error of the API."""
+
+    code = serializers.CharField(help_text="for programs; does not change")
+    message = serializers.CharField(help_text="for people")
+    fields = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.ListField(child=serializers.CharField()),
+        required=False,
+        help_text="what is wrong with each parameter (code `invalid`)",
+    )
+    problems = ProblemShape(many=True, required=False, help_text="the first 100 lines at fault")
+    more = serializers.IntegerField(required=False, help_text="how many more problems there are")
+
+
+def errors(*statuses: int) -> dict[int, type[ErrorShape]]:
+    """The part of an `extend_schema(responses=...)` that names the errors an operation may answer with."""
+    return dict.fromkeys(sorted({*statuses, 400, 401, 403, 404, 405, 429}), ErrorShape)
+
+
+class ScoreShape(serializers.Serializer[Any]):
+    """One measure on one slice, as revealed."""
+
+    measure = serializers.CharField()
+    slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
+    value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value there")
+    low = serializers.FloatField(allow_null=True, help_text="95 % interval; null: none")
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(help_text="gold units that the value rests on")

@@ -1,0 +1,115 @@
+"""What the API says of a submission to those who may see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.api import addresses
+from leaderboard.api.shapes import ProblemShape
+from leaderboard.models import State
+from leaderboard.progress import Progress
+
+
+class Upload(serializers.Serializer[Any]):
+    """What a participant sends. Nothing else that a request holds is looked at."""
+
+    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
+    system = serializers.CharField(
+        max_length=200, help_text="the method's name; a system of that name is made if needed"
+    )
+    team = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
+    )
+    note = serializers.CharField(
+        max_length=300, required=False, allow_blank=True, default="", help_text="for your own list; never published"
+    )
+
+
+class UploadQuery(serializers.Serializer[Any]):
+    """How a raw body is described, in the query."""
+
+    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the method's name")
+    team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
+    note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
+    name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
+
+
+class SentFileShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    n_lines = serializers.IntegerField()
+    url = serializers.URLField()
+
+
+class SubmissionLine(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    url = serializers.URLField()
+    page = serializers.URLField()
+    benchmark = serializers.CharField()
+    phase = serializers.CharField()
+    system = serializers.CharField()
+    team = serializers.CharField()
+    note = serializers.CharField()
+    submitted_by = serializers.CharField()
+    received_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(State.choices)
+    is_over = serializers.BooleanField(help_text="whether the state may still change")
+    reason = serializers.CharField(help_text="a code for why it is in its state; mostly empty")
+    refunded = serializers.BooleanField(help_text="whether the quota was given back")
+    file = SentFileShape(allow_null=True)
+
+
+class SubmissionShape(SubmissionLine):
+    reason_text = serializers.CharField(help_text="the reason in words")
+    place_in_queue = serializers.IntegerField(
+        allow_null=True, help_text="how many runs are before it; null: not queued"
+    )
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    warnings = serializers.ListField(child=serializers.CharField())
+    problems = ProblemShape(many=True)
+    receipt = serializers.DictField(help_text="what the numbers were made of: versions, digests, seed, sandbox")
+    scores = serializers.URLField()
+
+
+def line(progress: Progress, request: Request) -> dict[str, Any]:
+    submission, prediction = progress.submission, progress.prediction
+    names = ("name", "bytes", "sha256", "n_lines")
+    address = addresses.of(request, "api_predictions", submission.pk)
+    file = prediction and {**{name: getattr(prediction, name) for name in names}, "url": address}
+    return {
+        "id": submission.pk,
+        "url": addresses.of(request, "api_submission", submission.pk),
+        "page": addresses.of(request, "submission", submission.pk),
+        "benchmark": submission.phase.benchmark.slug,
+        "phase": submission.phase.slug,
+        "system": submission.system.name,
+        "team": submission.system.team.name,
+        "note": submission.note,
+        "submitted_by": submission.submitted_by.username,
+        "received_at": submission.received_at,
+        "state": progress.state,
+        "is_over": progress.is_over,
+        "reason": progress.reason,
+        "refunded": progress.is_refunded,
+        "file": file,
+    }
+
+
+def whole(progress: Progress, request: Request) -> dict[str, Any]:
+    run = progress.run
+    return {
+        **line(progress, request),
+        "reason_text": progress.reason.label if progress.reason else "",
+        "place_in_queue": progress.place,
+        "started_at": run and run.started_at,
+        "finished_at": run and run.finished_at,
+        "warnings": progress.warnings,
+        "problems": progress.problems,
+        "receipt": progress.receipt,
+        "scores": addresses.of(request, "api_scores", progress.submission.pk),
+    }

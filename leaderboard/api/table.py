@@ -1,0 +1,40 @@
+"""A board as CSV that no spreadsheet takes for formulas."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from leaderboard.api.columns import label
+from leaderboard.standings import Key, Row
+
+ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet may take for the start of a formula, full-width forms included."""
+ABOUT = ("rank", "system", "team", "kind", "submission", "released_at")
+
+
+def neutral(text: str) -> str:
+    """Text that a spreadsheet shows and does not run; numbers are written as numbers and do not come here."""
+    return f"'{text}" if text.startswith(ACTIVE) else text
+
+
+def written(rows: Iterable[Row], keys: Sequence[Key]) -> str:
+    """The table. Four columns a key: the value under the key's label, then `:low`, `:high` and `:n`."""
+    lines = io.StringIO()
+    out = csv.writer(lines)
+    parts = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
+    out.writerow([*ABOUT, *parts])
+    for row in rows:
+        out.writerow([*_about(row), *_numbers(row, keys)])
+    return lines.getvalue()
+
+
+def _about(row: Row) -> list[object]:
+    texts = (row.system, row.team, row.kind, str(row.submission_id), row.released_at.isoformat())
+    return [row.rank, *map(neutral, texts)]
+
+
+def _numbers(row: Row, keys: Sequence[Key]) -> list[object]:
+    cells = (row.cell(*key) for key in keys)
+    return [number for cell in cells for number in (cell.value, cell.low, cell.high, cell.n)]

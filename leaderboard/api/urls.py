@@ -1,0 +1,27 @@
+"""The addresses of the API, under /api/v1/."""
+
+from django.urls import path, re_path
+
+from leaderboard.api import benchmarks, boards, docs, submissions, tasks, tokens
+
+PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
+
+urlpatterns = [
+    path("auth/tokens/", tokens.TokensView.as_view(), name="api_tokens"),
+    path("auth/tokens/current/", tokens.CurrentTokenView.as_view(), name="api_token"),
+    path("tasks/", tasks.TasksView.as_view(), name="api_tasks"),
+    path("tasks/<slug:name>/", tasks.TaskView.as_view(), name="api_task"),
+    path("benchmarks/", benchmarks.BenchmarksView.as_view(), name="api_benchmarks"),
+    path("benchmarks/<slug:slug>/", benchmarks.BenchmarkView.as_view(), name="api_benchmark"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
+    path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
+    path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
+    path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
+    path("submissions/", submissions.SubmissionsView.as_view(), name="api_submissions"),
+    path("submissions/<uuid:pk>/", submissions.SubmissionView.as_view(), name="api_submission"),
+    path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),
+    path("submissions/<uuid:pk>/predictions/", submissions.PredictionsView.as_view(), name="api_predictions"),
+    path("schema/", docs.SchemaView.as_view(), name="api_schema"),
+    path("docs/", docs.DocsView.as_view(), name="api_docs"),
+    re_path(r"^(?P<rest>.*)$", docs.NothingView.as_view(), name="api_nothing"),
+]
