@@ -1,0 +1,1 @@
+"""The referee: compares predictions with gold. Pure Python and NumPy; knows nothing of the site."""

@@ -1,0 +1,185 @@
+"""`python -m evaluator`: the referee on anybody's machine, with the code that the server runs.
+
+Exit status: 0 done; 2 the predictions are bad; 3 the gold (or the inputs) is bad; 4 our own fault; 64 wrong usage.
+"""
+
+import argparse
+import json
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NoReturn
+
+from evaluator.errors import UsageError, printable, shown
+from evaluator.operations import JOBS, RESAMPLES, SEED
+from evaluator.outcomes import slice_text
+from evaluator.task import TASKS, find_task
+
+DONE, BAD_PREDICTIONS, BAD_GOLD, OUR_FAULT, WRONG_USAGE = 0, 2, 3, 4, 64
+_EXIT = {"predictions": BAD_PREDICTIONS, "gold": BAD_GOLD, "inputs": BAD_GOLD, "usage": WRONG_USAGE}
+_MAX_RESAMPLES = 100_000
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().strip()}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command; returns the exit status."""
+    try:
+        given = _parser().parse_args(arguments)
+        return _tasks(given) if given.command == "tasks" else _job(given)
+    except UsageError as error:
+        print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
+        return WRONG_USAGE
+    except Exception as error:  # noqa: BLE001 - whatever is left is ours, and says so
+        # The message of an unforeseen error may quote gold: the type and the place are enough to report it.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        print(f"evaluator: our own fault: {type(error).__name__} at {where}", file=sys.stderr)
+        return OUR_FAULT
+
+
+def printable_lines(text: str) -> str:
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m evaluator", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    tasks = commands.add_parser("tasks", help="list the tasks, their measures and options")
+    tasks.add_argument("--json", action="store_true")
+    validate = commands.add_parser("validate", help="check a predictions file against the public inputs")
+    validate.add_argument("task")
+    validate.add_argument("--inputs", required=True)
+    score = commands.add_parser("score", help="score a predictions file against gold")
+    score.add_argument("task")
+    score.add_argument("--gold", required=True)
+    score.add_argument("--resamples", default=str(RESAMPLES), help="0 skips intervals")
+    score.add_argument("--seed", default=str(SEED))
+    for command in (validate, score):
+        command.add_argument("predictions")
+        command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+        command.add_argument("--json", action="store_true")
+    return parser
+
+
+def _whole_number(name: str, text: str, most: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) > most:
+        raise UsageError(f"--{name} is {shown(text)}, expected a whole number from 0 to {most}")
+    return int(text)
+
+
+def _options(pairs: Sequence[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--option is {shown(pair)}, expected NAME=VALUE")
+        if name in options:
+            raise UsageError(f"--option {shown(name)} is given twice, expected once")
+        options[name] = value
+    return options
+
+
+def _tasks(given: argparse.Namespace) -> int:
+    if given.json:
+        print(json.dumps([_described(name) for name in TASKS]))
+        return DONE
+    for task in TASKS.values():
+        print(f"{task.name} (version {task.version}): {task.summary}")
+        print(f"  measures: {', '.join(measure.name for measure in task.measures)}; primary: {task.primary()}")
+        for option in task.options:
+            print(f"  --option {option.name}=...: {option.doc} Default: {option.default or 'none'}.")
+    return DONE
+
+
+def _described(name: str) -> dict[str, Any]:
+    task = find_task(name)
+    return {
+        "task": task.name,
+        "task_version": task.version,
+        "title": task.title,
+        "summary": task.summary,
+        "primary": task.primary(),
+        "measures": [measure.name for measure in task.measures],
+        "options": {option.name: option.default for option in task.options},
+    }
+
+
+def _job(given: argparse.Namespace) -> int:
+    arguments: dict[str, Any] = {"task": given.task, "options": _options(given.option)}
+    find_task(given.task).parse_options(arguments["options"])
+    paths = {"predictions": given.predictions}
+    if given.command == "score":
+        paths["gold"] = given.gold
+        arguments["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
+        arguments["seed"] = _whole_number("seed", given.seed, 10**18 - 1)
+    else:
+        paths["inputs"] = given.inputs
+    with ExitStack() as stack:
+        files = {}
+        for name, path in paths.items():
+            try:
+                files[name] = stack.enter_context(Path(path).open("rb"))
+            except OSError as error:
+                raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
+            arguments[f"{name}_name"] = path
+        report, _ = JOBS[given.command](files, arguments)
+    if not report["ok"]:
+        return _refused(report, given.json)
+    _print_report(given, report)
+    return DONE
+
+
+def _refused(report: dict[str, Any], as_json: bool) -> int:
+    if report["fault"] == "usage":
+        raise UsageError(report["message"])
+    for problem in report["problems"]:
+        print(problem["text"], file=sys.stderr)
+    if report["more"]:
+        print(f"and {report['more']} more problem{'s' if report['more'] > 1 else ''}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(report))
+    return _EXIT[report["fault"]]
+
+
+def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
+    if given.command == "validate":
+        if given.json:
+            print(json.dumps(report))
+        else:
+            _print_warnings(report["warnings"])
+            print(f"{printable(given.predictions)}: {report['n_lines']} lines, no problems")
+        return
+    result = report["result"]
+    result["warnings"] = [*report["gold_warnings"], *result["warnings"]]
+    if given.json:
+        print(json.dumps(result, allow_nan=False))
+        return
+    _print_warnings(result["warnings"])
+    print(f"{result['task']} version {result['task_version']}: {result['n_units']} units, {result['n_groups']} groups")
+    rows = [("measure", "slice", "value", "95% interval", "n"), *map(_row, result["scores"])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _print_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        print(f"warning: {printable(warning)}", file=sys.stderr)
+
+
+def _row(score: dict[str, Any]) -> tuple[str, ...]:
+    where = ", ".join(f"{printable(name)}={printable(slice_text(value))}" for name, value in score["slice"].items())
+    value = "-" if score["value"] is None else f"{score['value']:.4f}"
+    interval = "-" if score["low"] is None else f"{score['low']:.4f} to {score['high']:.4f}"
+    return score["measure"], where or "all", value, interval, str(score["n"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

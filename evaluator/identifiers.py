@@ -1,0 +1,85 @@
+"""Ids of gold: strings or integers, of one type in a split; and the groups and slices that a gold line may carry."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from evaluator.errors import ProblemList, shown
+from evaluator.outcomes import SliceValue
+
+Id = str | int
+MAX_LISTED = 10
+
+
+class GoldLine(msgspec.Struct, gc=False, kw_only=True):
+    """What any task's gold line may carry besides its own fields."""
+
+    group: str | int | msgspec.UnsetType = msgspec.UNSET
+    slices: dict[str, str | int | float | bool] | msgspec.UnsetType = msgspec.UNSET
+
+
+def count_gold_keys(line: GoldLine) -> int:
+    """The keys that GoldLine's own fields stand for on the line."""
+    n = 0 if line.group is msgspec.UNSET else 1
+    return n if line.slices is msgspec.UNSET else n + 1 + len(line.slices)
+
+
+def type_name(value: object) -> str:
+    return "a string" if isinstance(value, str) else "an integer"
+
+
+class IdRegister:
+    """Gives each id of a file its place, and notes ids that come twice or are of another type than the first."""
+
+    def __init__(self, problems: ProblemList, name: str = "id") -> None:
+        self.places: dict[Id, int] = {}
+        self._problems = problems
+        self._name = name
+        self._type: type | None = None
+
+    def add(self, value: Id, line: int) -> bool:
+        """Whether the id is a good one."""
+        if self._type is None:
+            self._type = type(value)
+        if type(value) is not self._type:
+            expected = "a string" if self._type is str else "an integer"
+            self._problems.add(
+                line, f"{self._name} is of another type than those before", type_name(value), f"{expected}, as before"
+            )
+            return False
+        if value in self.places:
+            self._problems.add(line, f"duplicate {self._name}", shown(value), "each once")
+            return False
+        self.places[value] = len(self.places)
+        return True
+
+
+def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str]:
+    """what, found, expected for an id that the gold or the inputs do not have."""
+    first = next(iter(known), None)
+    if first is not None and type(first) is not type(value):
+        return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as the inputs have it"
+    return f"unknown {name}", shown(value), f"a {name} of the inputs"
+
+
+def listed(ids: Sequence[Id]) -> str:
+    """The first ten, and whether there are more."""
+    text = ", ".join(shown(value) for value in ids[:MAX_LISTED])
+    return f"{text}, ..." if len(ids) > MAX_LISTED else text
+
+
+def missing(ids: Sequence[Id], one: str, many: str) -> str:
+    """`3 ids are missing: "a", "b", "c"`."""
+    return (
+        f"{len(ids)} {one} is missing: {listed(ids)}"
+        if len(ids) == 1
+        else f"{len(ids)} {many} are missing: {listed(ids)}"
+    )
+
+
+def slice_columns(
+    lines: Sequence[dict[str, SliceValue] | None],
+) -> dict[str, list[SliceValue | None]]:
+    """One column a dimension that any line declares, in order of first appearance."""
+    names = dict.fromkeys(name for slices in lines if slices for name in slices)
+    return {name: [slices.get(name) if slices else None for slices in lines] for name in names}

@@ -1,0 +1,191 @@
+"""The things the referee does with files, as the command line and the sandbox call them.
+
+A job takes open files and plain arguments and returns a report (plain JSON values) and an attachment (bytes). Bad
+files are reports, not exceptions; whatever else is raised is our own fault.
+"""
+
+import gzip
+import io
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+from evaluator.definition import Task
+from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
+from evaluator.outcomes import Outcomes
+from evaluator.scoring import Score, existing, score_outcomes
+from evaluator.storage import from_bytes, to_bytes
+from evaluator.task import TASKS, find_task
+from evaluator.unpacking import ReadLimits
+
+Files = Mapping[str, BinaryIO]
+Arguments = Mapping[str, Any]
+Report = dict[str, Any]
+Job = Callable[[Files, Arguments], tuple[Report, bytes]]
+
+RESAMPLES = 1000
+SEED = 0
+
+
+def validate(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """Are the predictions well formed? No gold is read. files: inputs, predictions."""
+    task = find_task(arguments["task"])
+    options = task.parse_options(arguments.get("options", {}))
+    limits = _limits(arguments)
+    known = task.read_inputs(
+        files["inputs"], arguments["inputs_name"], options, arguments.get("expects", {}), ReadLimits()
+    )
+    answers = task.read_predictions(files["predictions"], arguments["predictions_name"], known, options, limits)
+    return {"ok": True, "n_lines": answers.n_lines, "warnings": answers.warnings}, b""
+
+
+def score(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """Every score, with intervals; the attachment is the outcomes. files: gold, predictions."""
+    task = find_task(arguments["task"])
+    options = task.parse_options(arguments.get("options", {}))
+    gold = task.read_gold(files["gold"], arguments["gold_name"], options)
+    answers = task.read_predictions(
+        files["predictions"], arguments["predictions_name"], task.known(gold), options, _limits(arguments)
+    )
+    outcomes = task.score(gold, answers, options)
+    scores = score_outcomes(
+        outcomes,
+        task.measures,
+        cross=options["cross"],
+        resamples=arguments.get("resamples", RESAMPLES),
+        seed=arguments.get("seed", SEED),
+    )
+    result = result_of(task, outcomes, scores, [*answers.warnings, *task.remarks(scores)])
+    report = {"ok": True, "result": result, "primary": task.primary(outcomes.facts), "gold_warnings": gold.warnings}
+    return report, to_bytes(outcomes)
+
+
+def prepare_gold(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """Is the gold well formed, and what does it hold? The attachment is the public inputs. files: gold."""
+    task = find_task(arguments["task"])
+    options = task.parse_options(arguments.get("options", {}))
+    gold = task.read_gold(files["gold"], arguments["gold_name"], options, _limits(arguments))
+    outcomes = task.score(gold, task.unanswered(gold), options)
+    # Every score is taken once, so that a gold that cannot be scored is found before anybody submits.
+    score_outcomes(outcomes, task.measures, cross=options["cross"], resamples=0)
+    report = {
+        "ok": True,
+        "n_lines": gold.n_lines,
+        "n_units": outcomes.n_units,
+        "n_groups": outcomes.n_groups,
+        "dimensions": {name: list(dimension.values) for name, dimension in outcomes.dimensions.items()},
+        "measures": [measure.name for measure in existing(task.measures, outcomes.facts)],
+        "primary": task.primary(outcomes.facts),
+        "expects": task.facts(gold),
+        "warnings": gold.warnings,
+    }
+    return report, task.public_inputs(gold)
+
+
+def result_of(
+    task: Task[Any, Any, Any], outcomes: Outcomes, scores: list[Score], warnings: list[str]
+) -> dict[str, Any]:
+    """The object that `score --json` prints."""
+    return {
+        "task": task.name,
+        "task_version": task.version,
+        "n_units": outcomes.n_units,
+        "n_groups": outcomes.n_groups,
+        "scores": [score.as_dict() for score in scores],
+        "warnings": warnings,
+    }
+
+
+def _limits(arguments: Arguments) -> ReadLimits:
+    return ReadLimits(**arguments.get("limits", {}))
+
+
+def _reporting(job: Job) -> Job:
+    """The job with bad files and wrong usage turned into reports that say whose fault it is."""
+
+    def run(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+        try:
+            return job(files, arguments)
+        except PredictionError as error:
+            return _refusal("predictions", error), b""
+        except InputsError as error:
+            return _refusal("inputs", error), b""
+        except GoldError as error:
+            return _refusal("gold", error), b""
+        except UsageError as error:
+            return {"ok": False, "fault": "usage", "problems": [], "more": 0, "message": str(error)}, b""
+
+    return run
+
+
+def _refusal(fault: str, error: FileError) -> Report:
+    return {
+        "ok": False,
+        "fault": fault,
+        "problems": [problem.as_dict() for problem in error.problems],
+        "more": error.more,
+    }
+
+
+JOBS: dict[str, Job] = {
+    "validate": _reporting(validate),
+    "score": _reporting(score),
+    "prepare_gold": _reporting(prepare_gold),
+}
+
+
+def warm_up() -> None:
+    """Runs every job once, right and wrong, so that nothing is imported or built for the first time later."""
+    for task in TASKS.values():
+        for gold, predictions in _SAMPLES[task.name]:
+            _run_once(task.name, gold, predictions)
+
+
+def _run_once(task: str, gold: bytes, predictions: bytes) -> None:
+    arguments: dict[str, Any] = {"task": task, "options": {}, "resamples": 20, "seed": 1}
+    arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
+    prepared, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold)}, arguments)
+    arguments["expects"] = prepared.get("expects", {})
+    broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
+    for answers in (predictions, broken, b"", predictions.replace(b"{", b'{"confidence": 0.5, ', 1)):
+        files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(answers), "gold": io.BytesIO(gold)}
+        JOBS["validate"](files, arguments)
+        files["predictions"].seek(0)
+        _, attachment = JOBS["score"](files, arguments)
+        if attachment:
+            from_bytes(attachment)
+    packed = gzip.compress(predictions, mtime=0)
+    for body in (packed, packed[:-4]):
+        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
+        JOBS["score"](files, arguments | {"predictions_name": "predictions.jsonl.gz"})
+    JOBS["prepare_gold"]({"gold": io.BytesIO(broken)}, arguments)
+    JOBS["score"]({}, arguments | {"task": "?"})
+
+
+_FACT = (
+    b'{"propertyId": "1", "subjectStart": 0, "subjectEnd": 2, "objectStart": 3, "objectEnd": %d, '
+    b'"subjectUri": "a/Q1", "objectUri": "a/Q2/"}'
+)
+_DOCUMENT = (
+    b'{"documentId": "%s", "documentText": "ab cd \xc3\xa9", "slices": {"kind": true}, "passages": [{"passageId": "p", '
+    b'"passageStart": 0, "passageEnd": 7, "passageText": "ab cd \xc3\xa9", "exhaustivelyAnnotatedProperties": '
+    b'[{"propertyId": "1", "propertyName": "KNOWS"}], "facts": [' + _FACT % 5 + b"]}]}\n"
+)
+_CLAIM = (
+    b'{"id": %d, "claim": "c", "label": "%s", "evidence": [[[1, 1, "P", 0]]], "group": "g", '
+    b'"slices": {"origin": "%s"}}\n'
+)
+_SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
+    "knowledge-base-population": (
+        (
+            _DOCUMENT % b"d" + _DOCUMENT % b"e",
+            b'{"documentId": "d", "passageId": "p", "facts": [' + _FACT % 4 + b", " + _FACT % 99 + b"]}\n",
+        ),
+    ),
+    "fact-verification": (
+        (
+            _CLAIM % (1, b"SUPPORTS", b"original") + _CLAIM % (2, b"REFUTES", b"generated"),
+            b'{"id": 1, "predicted_label": "refutes", "predicted_evidence": [["P", 0]]}\n'
+            b'{"id": 2, "predicted_label": "REFUTES", "predicted_evidence": []}\n',
+        ),
+    ),
+}

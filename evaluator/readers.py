@@ -1,0 +1,218 @@
+"""Strict reading of UTF-8 JSON Lines: one typed record a line, every fault with its line.
+
+The same rules hold for predictions, gold and inputs (`docs/referee.md` lists them). A block of lines is decoded by
+msgspec; a count of `":` against the keys that the records hold then proves that no key came twice and none was
+unknown. Only lines that this cannot clear get the slow look of `strict.py`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Generic, TypeVar
+
+import msgspec
+import numpy as np
+
+from evaluator.errors import FileError, ProblemList, shown
+from evaluator.strict import LONG_DIGITS, LineFault, Shape, unknown_keys
+from evaluator.type_errors import describe
+from evaluator.unpacking import ReadLimits, chunks
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+MAX_UNKNOWN_KEYS = 64
+_MAX_NAMED_KEYS = 20
+_MAX_TRACKED_KEYS = 10_000
+_BLOCK = 4 << 20
+_SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_UTF_8_BOM = b"\xef\xbb\xbf"
+_OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+
+
+@dataclass(frozen=True)
+class Format(Generic[Record]):
+    """How a line is laid out: its record type, the keys that are named, and how many of them a record holds."""
+
+    record: type[Record]
+    shape: Shape
+    count_keys: Callable[[Record], int]
+
+
+class Reader(Generic[Record]):
+    """Reads one file. Iterate `records` to its end, then look at `problems`, `warnings` and `n_lines`."""
+
+    def __init__(
+        self, file: str, layout: Format[Record], error: type[FileError], limits: ReadLimits | None = None
+    ) -> None:
+        self.problems = ProblemList(file, error)
+        self.limits = limits or ReadLimits()
+        self.n_lines = 0
+        self._layout = layout
+        self._decode = msgspec.json.Decoder(layout.record).decode
+        self._unknown: dict[str, list[int]] = {}  # key: [first line, number of lines]
+
+    def records(self, stream: BinaryIO) -> Iterator[tuple[int, Record]]:
+        """(line number, record) of each line that is right; the others are in `problems`.
+
+        Raises the error type given where reading on makes no sense: an empty file, one over its limits.
+        """
+        for block, ends_file in self._blocks(stream):
+            block, lines = self._split(block, ends_file)
+            first = self.n_lines + 1
+            if first + len(lines) - 1 > self.limits.lines:
+                self.problems.stop(None, "too many lines", f"over {self.limits.lines}", f"at most {self.limits.lines}")
+            self.n_lines += len(lines)
+            records = self._decode_all(block, lines)
+            if records is not None:
+                yield from enumerate(records, first)
+                continue
+            for number, line in enumerate(lines, first):
+                try:
+                    record = self._examine(line, number, ends_file and number == self.n_lines)
+                except LineFault as fault:
+                    self.problems.add(number, fault.what, fault.found, fault.expected)
+                else:
+                    yield number, record
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was ignored, a sentence each."""
+        told = []
+        for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
+            where = f"on line {first}" if count == 1 else f"on {count} lines, first on line {first}"
+            told.append(f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}")
+        if len(self._unknown) > _MAX_NAMED_KEYS:
+            more = len(self._unknown) - _MAX_NAMED_KEYS
+            told.append(f"{self.problems.file}: {more} more unknown keys were ignored")
+        return told
+
+    def _blocks(self, stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+        """Whole lines, about a block of them at a time, each ended by a newline save perhaps the file's last."""
+        parts: list[bytes] = []
+        held = 0
+        started = False
+        for chunk in chunks(stream, self.limits, self.problems):
+            if not started:
+                chunk = self._without_bom(chunk)
+                started = True
+            parts.append(chunk)
+            held += len(chunk)
+            if held < _BLOCK or b"\n" not in chunk:
+                if held > _BLOCK + self.limits.line_bytes and b"\n" not in parts[-1]:
+                    # One endless line: what is held already proves it too long, so the middle may go.
+                    parts = [b"".join(parts)[: _BLOCK + self.limits.line_bytes]]
+                continue
+            whole, newline, rest = b"".join(parts).rpartition(b"\n")
+            yield whole + newline, False
+            parts, held = [rest], len(rest)
+        if not started:
+            self.problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
+        last = b"".join(parts)
+        if last:
+            yield last, True
+
+    def _without_bom(self, chunk: bytes) -> bytes:
+        for bom, encoding in _OTHER_BOMS.items():
+            if chunk.startswith(bom):
+                self.problems.stop(1, "wrong encoding", encoding, "UTF-8")
+        if chunk.startswith(_UTF_8_BOM):
+            self.problems.add(1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+            return chunk[len(_UTF_8_BOM) :]
+        return chunk
+
+    def _split(self, block: bytes, ends_file: bool) -> tuple[bytes, list[bytes]]:
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n")
+        lines = block.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        return block, lines
+
+    def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
+        """The records of a block where nothing at all is wrong or unknown; None: look at each line."""
+        if b"\r" in block or b"\0" in block or (b"\\u" in block and _SUSPICIOUS_ESCAPE.search(block)):
+            return None
+        if max(map(len, lines), default=0) > self.limits.line_bytes or _may_hold_long_digits(block):
+            return None
+        decode = self._decode
+        try:
+            if not block.isascii():
+                block.decode("utf-8")
+            records = [decode(line) for line in lines]
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+        if _most_keys(block) != sum(map(self._layout.count_keys, records)):
+            return None
+        return records
+
+    def _examine(self, line: bytes, number: int, is_last: bool) -> Record:
+        """One line's record; raises LineFault with the first rule that the line breaks."""
+        _check_bytes(line, self.limits)
+        record = None
+        try:
+            record = self._decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            failure: Exception | None = error
+        else:
+            failure = None
+            cleared = (
+                _most_keys(line) == self._layout.count_keys(record)
+                and not _SUSPICIOUS_ESCAPE.search(line)
+                and not _may_hold_long_digits(line)
+            )
+            if cleared:
+                return record
+        if failure is not None and self.problems.full:
+            raise LineFault("unread")  # only counted: the explanation below would not be shown
+        try:
+            unknown = unknown_keys(line, self._layout.shape, self.limits.depth)
+        except LineFault as fault:
+            if is_last and fault.what == "not valid JSON":
+                raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
+            raise
+        if len(unknown) > MAX_UNKNOWN_KEYS:
+            raise LineFault("too many unknown keys", str(len(unknown)), f"at most {MAX_UNKNOWN_KEYS} on a line")
+        if record is None:
+            raise describe(failure)
+        self._note(unknown, number)
+        return record
+
+    def _note(self, unknown: set[str], number: int) -> None:
+        for key in sorted(unknown):
+            seen = self._unknown.get(key)
+            if seen is not None:
+                seen[1] += 1
+            elif len(self._unknown) < _MAX_TRACKED_KEYS:
+                self._unknown[key] = [number, 1]
+
+
+def _most_keys(text: bytes) -> int:
+    """At least the number of keys in the text: every key's closing quote and colon is counted, with or without
+    white space between them; strings that hold such characters only raise the count."""
+    return text.count(b'":') + text.count(b" :") + text.count(b"\t:") + text.count(b"\r:")
+
+
+def _may_hold_long_digits(text: bytes) -> bool:
+    """Whether there may be a number of over 308 digits: it covers three neighbours among every hundredth byte."""
+    if len(text) < 309:
+        return False
+    sample = np.frombuffer(text, dtype=np.uint8)[::100]
+    digit = (sample >= 48) & (sample <= 57)
+    return bool(np.any(digit[:-2] & digit[1:-1] & digit[2:])) and LONG_DIGITS.search(text) is not None
+
+
+def _check_bytes(line: bytes, limits: ReadLimits) -> None:
+    if len(line) > limits.line_bytes:
+        raise LineFault("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+    if not line.strip(b" \t\r"):
+        raise LineFault("blank line", "no JSON", "one JSON object a line")
+    if b"\r" in line:
+        raise LineFault("a carriage return alone", "CR without LF", "lines that end in LF or CRLF")
+    if b"\0" in line:
+        raise LineFault("NUL byte", f"at byte {line.index(0) + 1} of the line", "text without NUL")
+    if not line.isascii():
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            byte = f"0x{line[error.start]:02x} at byte {error.start + 1} of the line"
+            raise LineFault("not UTF-8", byte, "UTF-8 text") from None

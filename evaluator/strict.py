@@ -1,0 +1,129 @@
+"""The slow and exact look at one line of JSON: what msgspec lets through is caught here.
+
+msgspec decodes into typed records and is right about types, but it keeps the last of two equal keys, skips what
+it does not know, and lets NUL and very large integers pass. Readers come here only for lines where a cheap
+count cannot rule that out.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from evaluator.errors import shown
+
+_ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_MAX_INTEGER = int(sys.float_info.max)
+LONG_DIGITS = re.compile(rb"[0-9]{309}")
+"""A number that float64 cannot hold has a run of at least this many digits, or an exponent."""
+
+
+class LineFault(Exception):
+    """One line breaks a rule: what, found, expected."""
+
+    def __init__(self, what: str, found: str = "", expected: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.found = found
+        self.expected = expected
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The keys that a format names at one level. `nested`: the shape of the object, or list of objects, under a key.
+
+    `free`: any key is named here (gold's `slices`).
+    """
+
+    names: frozenset[str]
+    nested: Mapping[str, "Shape"] = field(default_factory=dict)
+    free: bool = False
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise LineFault("duplicate key", shown(key), "each key once in an object")
+            seen.add(key)
+    return made
+
+
+def _constant(name: str) -> NoReturn:
+    raise LineFault("not valid JSON", name, "a finite number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise LineFault("number beyond float64", shown(text), "a finite number")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 320 or abs(int(text)) > _MAX_INTEGER:
+        raise LineFault("number beyond float64", f"an integer of {len(text)} digits", "a finite number")
+    return int(text)
+
+
+_PLAIN = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
+_CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+
+
+def unknown_keys(line: bytes, shape: Shape, depth: int) -> set[str]:
+    """The keys of the line that the shape does not name; raises LineFault where the line is not strict JSON."""
+    text = line.decode("utf-8")
+    if b"\\u" in line:
+        _check_escapes(line)
+    decoder = _CAREFUL if LONG_DIGITS.search(line) else _PLAIN
+    try:
+        value = decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise LineFault("not valid JSON", f"{error.msg} at column {error.colno}", "one JSON object") from None
+    except RecursionError:
+        raise _too_deep(depth) from None
+    unknown: set[str] = set()
+    _walk(value, shape, 1, depth, unknown)
+    return unknown
+
+
+def _too_deep(depth: int) -> LineFault:
+    return LineFault("nested too deeply", f"more than {depth} levels", f"at most {depth}")
+
+
+def _walk(value: Any, shape: Shape | None, level: int, depth: int, unknown: set[str]) -> None:
+    if isinstance(value, dict):
+        if level > depth:
+            raise _too_deep(depth)
+        if shape is not None and not shape.free and not value.keys() <= shape.names:
+            unknown.update(value.keys() - shape.names)
+        for key, item in value.items():
+            if isinstance(item, dict | list):
+                _walk(item, shape.nested.get(key) if shape is not None else None, level + 1, depth, unknown)
+    elif isinstance(value, list):
+        if level > depth:
+            raise _too_deep(depth)
+        for item in value:
+            if isinstance(item, dict | list):
+                _walk(item, shape, level + 1, depth, unknown)
+
+
+def _check_escapes(line: bytes) -> None:
+    high_end = -1  # where a high surrogate's escape ended; its low half must begin there
+    for match in _ESCAPE.finditer(line):
+        code = int(match[1], 16) if match[1] else -1
+        is_low = 0xDC00 <= code <= 0xDFFF
+        if (high_end >= 0) != is_low or (is_low and match.start() != high_end):
+            break
+        high_end = match.end() if 0xD800 <= code <= 0xDBFF else -1
+        if code == 0:
+            raise LineFault("NUL in a string", "\\u0000", "text without NUL")
+    else:
+        if high_end < 0:
+            return
+    raise LineFault("half a surrogate pair in a string", "a lone surrogate escape", "whole characters")

@@ -1,0 +1,97 @@
+"""fact-verification: is a claim supported, refuted, or neither? FEVER, and FEVER Symmetric (Schuster et al. 2019)."""
+
+import hashlib
+import re
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
+from evaluator.outcomes import Outcomes
+from evaluator.tasks.fact_verification import gold as gold_file
+from evaluator.tasks.fact_verification import predictions as prediction_file
+from evaluator.tasks.fact_verification.gold import Gold, Known
+from evaluator.tasks.fact_verification.layout import Question
+from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
+from evaluator.tasks.fact_verification.predictions import Answers
+from evaluator.tasks.fact_verification.scorer import score
+from evaluator.unpacking import ReadLimits
+
+_COUNT = re.compile(r"[1-9][0-9]{0,8}")
+
+
+def _max_evidence(text: str) -> int | None:
+    if text == "none":
+        return None
+    if not _COUNT.fullmatch(text):
+        raise ValueError("a whole number from 1, or none")
+    return int(text)
+
+
+class FactVerification(Task[Gold, Known, Answers]):
+    name = "fact-verification"
+    version = 1
+    title = "Fact verification"
+    summary = (
+        "Judge each claim SUPPORTS, REFUTES or NOT ENOUGH INFO, by evidence that is given or to be found. "
+        "Symmetric sets tell whether a system reads the evidence or only the claim."
+    )
+    measures = MEASURES
+    dimensions = (DimensionDoc("label", "The claim's gold label."),)
+    own_options = (
+        Option("max_evidence", "How many of the first predicted sentences count; none for all.", "5", _max_evidence),
+    )
+    gold_format = (
+        "One claim a line: id, claim, label (SUPPORTS, REFUTES, NOT ENOUGH INFO); optional evidence, a list of "
+        "sets, each a list of [annotationId, evidenceId, page, line]; optional evidence_text, a sentence to judge "
+        "by; optional group and slices. A symmetric set has slices.origin, original or generated."
+    )
+    prediction_format = (
+        "One answer a line for every id: id, predicted_label (SUPPORTS, REFUTES or NOT ENOUGH INFO, in any case), "
+        "and, where the benchmark asks for evidence, predicted_evidence: a list of [page, line], best first."
+    )
+    prediction_example = (
+        '{"id": 91198, "predicted_label": "SUPPORTS", "predicted_evidence": [["Colin_Kaepernick", 6]]}\n'
+        '{"id": 194462, "predicted_label": "NOT ENOUGH INFO", "predicted_evidence": []}\n'
+    )
+
+    def primary(self, facts: Facts | None = None) -> str:
+        with_evidence = (facts or {}).get("evidence") not in (None, False, "none")
+        return FEVER_SCORE.name if with_evidence else ACCURACY.name
+
+    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
+        return gold_file.read_gold(stream, file, limits)
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Known:
+        return gold_file.read_inputs(stream, file, str(facts.get("evidence", "none")), limits)
+
+    def known(self, gold: Gold) -> Known:
+        return gold.known()
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+    ) -> Answers:
+        return prediction_file.read_predictions(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Answers:
+        return prediction_file.unanswered(len(gold.claims))
+
+    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
+        return score(self.name, self.version, gold, answers, options["max_evidence"])
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return gold.facts()
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        """Ordered by a digest of the id: the order of the gold file could tell members of a group apart."""
+        questions = [
+            Question(value, claim, msgspec.UNSET if text is None else text)
+            for value, claim, text in zip(gold.ids, gold.claims, gold.evidence_texts, strict=True)
+        ]
+        questions.sort(key=lambda question: hashlib.sha256(repr(question.id).encode()).digest())
+        return msgspec.json.Encoder().encode_lines(questions)
+
+
+TASK = FactVerification()

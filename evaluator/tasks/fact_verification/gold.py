@@ -1,0 +1,93 @@
+"""Reads the gold and the public inputs of fact-verification."""
+
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.errors import GoldError, InputsError
+from evaluator.identifiers import Id, IdRegister
+from evaluator.outcomes import SliceValue
+from evaluator.readers import Reader
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, Sentence, label_code
+from evaluator.unpacking import ReadLimits
+
+
+@dataclass(frozen=True)
+class Known:
+    """What predictions are checked against: each id's place, and the places that need `predicted_evidence`."""
+
+    places: dict[Id, int]
+    needs_evidence: npt.NDArray[np.bool_]
+
+
+@dataclass
+class Gold:
+    """Claims in the order of the file. `evidence`: a claim's sets of (page, line), None without the key."""
+
+    ids: dict[Id, int]
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+    evidence: list[list[list[Sentence]] | None] = field(default_factory=list)
+    evidence_texts: list[str | None] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+
+    @property
+    def has_evidence(self) -> bool:
+        return any(sets is not None for sets in self.evidence)
+
+    @property
+    def declares_origin(self) -> bool:
+        return any(slices and "origin" in slices for slices in self.slices)
+
+    def facts(self) -> dict[str, Any]:
+        with_evidence = sum(sets is not None for sets in self.evidence)
+        share = "none" if not with_evidence else "all" if with_evidence == len(self.evidence) else "some"
+        return {"evidence": share, "origin": self.declares_origin}
+
+    def known(self) -> Known:
+        needed = np.fromiter((sets is not None for sets in self.evidence), dtype=np.bool_, count=len(self.evidence))
+        return Known(self.ids, needed)
+
+
+def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
+    """Raises GoldError."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems)
+    gold = Gold(register.places)
+    unset = msgspec.UNSET
+    for number, line in reader.records(stream):
+        label = label_code(line.label)
+        if label < 0:
+            reader.problems.add(number, "unknown label", "another string", EXPECTED_LABEL)
+        if not register.add(line.id, number) or label < 0:
+            continue
+        gold.claims.append(line.claim)
+        gold.labels.append(label)
+        gold.evidence.append(
+            None
+            if line.evidence is unset
+            else [[(page, row) for _, _, page, row in sentences] for sentences in line.evidence]
+        )
+        gold.evidence_texts.append(None if line.evidence_text is unset else line.evidence_text)
+        gold.groups.append(line.id if line.group is unset else line.group)
+        gold.slices.append(None if line.slices is unset else line.slices)
+    reader.problems.raise_if_any()
+    gold.n_lines = reader.n_lines
+    gold.warnings = reader.warnings
+    return gold
+
+
+def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> Known:
+    """share: which gold lines have evidence, all, some or none. Raises InputsError."""
+    reader = Reader(file, INPUTS, InputsError, limits)
+    register = IdRegister(reader.problems)
+    for number, line in reader.records(stream):
+        register.add(line.id, number)
+    reader.problems.raise_if_any()
+    return Known(register.places, np.full(len(register.places), share == "all"))

@@ -1,0 +1,73 @@
+"""The lines of fact-verification files (Thorne et al. 2018; Schuster et al. 2019)."""
+
+import msgspec
+
+from evaluator.identifiers import GoldLine, count_gold_keys
+from evaluator.readers import Format
+from evaluator.strict import Shape
+
+SUPPORTS, REFUTES, NOT_ENOUGH_INFO = LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
+EXPECTED_LABEL = "SUPPORTS, REFUTES or NOT ENOUGH INFO"
+
+Sentence = tuple[str | None, int | None]
+GoldSentence = tuple[int | str | None, int | str | None, str | None, int | None]
+
+
+class Claim(GoldLine, gc=False, kw_only=True):
+    """A gold line. `verifiable` stands in FEVER's published files; the label already says it."""
+
+    id: str | int
+    claim: str
+    label: str
+    evidence: list[list[GoldSentence]] | msgspec.UnsetType = msgspec.UNSET
+    evidence_text: str | msgspec.UnsetType = msgspec.UNSET
+    verifiable: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Question(msgspec.Struct, gc=False):
+    """A line of the public inputs."""
+
+    id: str | int
+    claim: str
+    evidence_text: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Answer(msgspec.Struct, gc=False):
+    """A line of predictions."""
+
+    id: str | int
+    predicted_label: str
+    predicted_evidence: list[tuple[str, int]] | msgspec.UnsetType = msgspec.UNSET
+
+
+def _claim_keys(line: Claim) -> int:
+    optional = (line.evidence, line.evidence_text, line.verifiable)
+    return 3 + sum(value is not msgspec.UNSET for value in optional) + count_gold_keys(line)
+
+
+GOLD = Format(
+    Claim,
+    Shape(
+        frozenset({"id", "claim", "label", "evidence", "evidence_text", "verifiable", "group", "slices"}),
+        {"slices": Shape(frozenset(), free=True)},
+    ),
+    _claim_keys,
+)
+INPUTS = Format(
+    Question,
+    Shape(frozenset({"id", "claim", "evidence_text"})),
+    lambda line: 2 + (line.evidence_text is not msgspec.UNSET),
+)
+PREDICTIONS = Format(
+    Answer,
+    Shape(frozenset({"id", "predicted_label", "predicted_evidence"})),
+    lambda line: 2 + (line.predicted_evidence is not msgspec.UNSET),
+)
+
+
+def label_code(text: str) -> int:
+    """The label's place in LABELS, -1 for none of them. ASCII case is ignored, and no other letter counts as one."""
+    return _CODES.get(text.upper() if text.isascii() else text, -1)
+
+
+_CODES = {label: code for code, label in enumerate(LABELS)}

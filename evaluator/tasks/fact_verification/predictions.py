@@ -1,0 +1,66 @@
+"""Reads the predictions of fact-verification: one answer for every claim."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.errors import PredictionError, shown
+from evaluator.identifiers import missing, unknown_id
+from evaluator.readers import Reader
+from evaluator.tasks.fact_verification.gold import Known
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, label_code
+from evaluator.unpacking import ReadLimits
+
+
+@dataclass
+class Answers:
+    """In the order of the gold: a label's code a claim (-1: none), and the predicted (page, line) pairs."""
+
+    labels: npt.NDArray[np.int8]
+    evidence: list[list[tuple[str, int]]]
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+
+def unanswered(n_claims: int) -> Answers:
+    return Answers(np.full(n_claims, -1, dtype=np.int8), [[] for _ in range(n_claims)])
+
+
+def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+    """Raises PredictionError: every id needs one answer, with evidence where the gold line has some."""
+    reader = Reader(file, PREDICTIONS, PredictionError, limits)
+    problems = reader.problems
+    n_claims = len(known.places)
+    labels: list[int] = [-1] * n_claims
+    evidence: list[list[tuple[str, int]]] = [[]] * n_claims
+    first_line = [0] * n_claims
+    needs_evidence = known.needs_evidence.tolist()
+    for number, line in reader.records(stream):
+        place = known.places.get(line.id)
+        if place is None:
+            problems.add(number, *unknown_id("id", line.id, known.places))
+        elif first_line[place]:
+            problems.add(number, "duplicate id", f"{shown(line.id)} (first on line {first_line[place]})", "each once")
+            continue
+        else:
+            first_line[place] = number
+        label = label_code(line.predicted_label)
+        if label < 0:
+            problems.add(number, "unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL)
+        if place is None:
+            continue
+        labels[place] = label
+        if line.predicted_evidence is not msgspec.UNSET:
+            evidence[place] = line.predicted_evidence
+        elif needs_evidence[place]:
+            problems.add(
+                number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
+            )
+    unseen = [value for value, place in known.places.items() if not first_line[place]]
+    if unseen:
+        problems.add(None, missing(unseen, "id", "ids"))
+    problems.raise_if_any()
+    return Answers(np.array(labels, dtype=np.int8), evidence, reader.n_lines, reader.warnings)

@@ -1,0 +1,117 @@
+"""Scores fact-verification: one row a claim."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.identifiers import slice_columns
+from evaluator.outcomes import Codes, Dimension, Numbers, Outcomes
+from evaluator.tasks.fact_verification.gold import Gold
+from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO, Sentence
+from evaluator.tasks.fact_verification.predictions import Answers
+
+_UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
+
+
+def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: int | None) -> Outcomes:
+    """max_evidence: how many of the first predicted sentences count, None for all."""
+    labels = np.array(gold.labels, dtype=np.int8)
+    correct = labels == answers.labels
+    names: dict[Any, int] = {}
+    groups = np.array([names.setdefault((type(g), g), len(names)) for g in gold.groups], dtype=np.int32)
+    columns: dict[str, Any] = {"claim": np.ones(len(labels)), "correct": correct}
+    if gold.has_evidence:
+        columns |= _evidence_columns(gold, answers, labels, correct, max_evidence)
+    if gold.declares_origin:
+        columns |= _symmetric_columns(gold, groups, correct)
+    return Outcomes(
+        task=task,
+        task_version=version,
+        n_units=len(labels),
+        group_names=tuple(name for _, name in names),
+        groups=groups,
+        statistics={name: np.asarray(column, dtype=np.float64) for name, column in columns.items()},
+        dimensions=_dimensions(gold, groups),
+        facts={"evidence": gold.has_evidence, "origin": gold.declares_origin},
+    )
+
+
+def _dimensions(gold: Gold, groups: Codes) -> dict[str, Dimension]:
+    declared = slice_columns(gold.slices)
+    labels: list[Any] = [LABELS[code] for code in gold.labels]
+    if "label" in declared:
+        labels = [own if given is None else given for own, given in zip(labels, declared["label"], strict=True)]
+    made = {"label": Dimension.build(labels, groups, declared="label" in declared)}
+    for name, column in declared.items():
+        if name != "label":
+            made[name] = Dimension.build(column, groups, declared=True)
+    return made
+
+
+def _evidence_columns(
+    gold: Gold,
+    answers: Answers,
+    labels: npt.NDArray[np.int8],
+    correct: npt.NDArray[np.bool_],
+    max_evidence: int | None,
+) -> dict[str, Any]:
+    verifiable = labels != _UNVERIFIABLE
+    precision = np.zeros(len(labels))
+    recall = np.zeros(len(labels))
+    complete = np.zeros(len(labels), dtype=np.bool_)
+    for row in np.flatnonzero(verifiable).tolist():
+        predicted = answers.evidence[row][:max_evidence]
+        sets = gold.evidence[row] or []
+        complete[row] = met = _some_set_met(sets, predicted)
+        recall[row] = met or not sets
+        precision[row] = _share_in(sets, predicted)
+    return {
+        "strict": correct & (complete | ~verifiable),
+        "verifiable": verifiable,
+        "evidence_precision": precision,
+        "evidence_recall": recall,
+    }
+
+
+def _some_set_met(sets: Sequence[Sequence[Sentence]], predicted: Sequence[tuple[str, int]]) -> bool:
+    """An empty set is always met; no set at all never is."""
+    found = set(predicted)
+    return any(found.issuperset(sentences) for sentences in sets)
+
+
+def _share_in(sets: Sequence[Sequence[Sentence]], predicted: Sequence[tuple[str, int]]) -> float:
+    if not predicted:
+        return 1.0
+    union = {sentence for sentences in sets for sentence in sentences}
+    return sum(sentence in union for sentence in predicted) / len(predicted)
+
+
+def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    origins = [slices.get("origin") if slices else None for slices in gold.slices]
+    original = np.array([origin == "original" for origin in origins])
+    generated = np.array([origin == "generated" for origin in origins])
+    pairs: dict[tuple[int, str], int] = {}
+    pair_of = np.array([pairs.setdefault(key, len(pairs)) for key in zip(groups.tolist(), gold.claims, strict=True)])
+    group, group_right = _wholes(groups, correct)
+    pair, pair_right = _wholes(pair_of, correct)
+    return {
+        "original": original,
+        "original_right": original & correct,
+        "generated": generated,
+        "generated_right": generated & correct,
+        "group": group,
+        "group_right": group_right,
+        "pair": pair,
+        "pair_right": pair_right,
+    }
+
+
+def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
+    """Marks on the first row of each set of rows: that it is one, and whether all its rows are correct."""
+    _, first = np.unique(codes, return_index=True)
+    mark = np.zeros(len(codes), dtype=np.bool_)
+    mark[first] = True
+    wrong = np.bincount(codes, weights=~correct)
+    return mark, mark * (wrong[codes] == 0)

@@ -1,0 +1,107 @@
+"""knowledge-base-population: facts of a text, as spans and as entities (KnowledgeNet, Mesquita et al. 2019)."""
+
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
+from evaluator.outcomes import Outcomes
+from evaluator.scoring import Score
+from evaluator.tasks.knowledge_base_population import gold as gold_file
+from evaluator.tasks.knowledge_base_population import predictions as prediction_file
+from evaluator.tasks.knowledge_base_population.gold import Gold, Known
+from evaluator.tasks.knowledge_base_population.layout import GoldDocument, InputDocument, InputPassage
+from evaluator.tasks.knowledge_base_population.measures import MEASURES, SPAN_RATIO
+from evaluator.tasks.knowledge_base_population.predictions import Answers
+from evaluator.tasks.knowledge_base_population.scorer import score
+from evaluator.unpacking import ReadLimits
+
+_LONG_SPANS = 3.0
+
+
+def _fold(text: str) -> int | None:
+    if text == "all":
+        return None
+    if text not in {"1", "2", "3", "4", "5"}:
+        raise ValueError("1 to 5, or all")
+    return int(text)
+
+
+def _public(line: GoldDocument) -> InputDocument:
+    passages = [
+        InputPassage(passage.passageId, passage.passageStart, passage.passageEnd, passage.passageText)
+        for passage in line.passages
+    ]
+    return InputDocument(fold=line.fold, documentId=line.documentId, documentText=line.documentText, passages=passages)
+
+
+class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
+    name = "knowledge-base-population"
+    version = 1
+    title = "Knowledge base population"
+    summary = (
+        "Find facts in passages: which property, between which subject and object, as spans of text and as links "
+        "to entities."
+    )
+    measures = MEASURES
+    dimensions = (DimensionDoc("property", "The property of the fact, by name."),)
+    own_options = (Option("fold", "Evaluates the documents of one fold (1 to 5), or all.", "all", _fold),)
+    gold_format = (
+        "One document a line: documentId, documentText, fold (1 to 5; may be left out where no fold is chosen) and "
+        "passages, each with passageId, passageStart, passageEnd, passageText, exhaustivelyAnnotatedProperties "
+        "(propertyId, propertyName) and facts (propertyId, subjectStart, subjectEnd, objectStart, objectEnd, "
+        "subjectUri, objectUri). Offsets count code points of documentText; spans are half-open; a URI may be empty. "
+        "Optional group (default: the document) and slices."
+    )
+    prediction_format = (
+        "Either one passage a line: documentId, passageId and facts; or the gold's layout, one document a line, with "
+        "your facts in it. Each fact has propertyId (a string), subjectStart, subjectEnd, objectStart, objectEnd, "
+        "subjectUri and objectUri (empty where there is no link). A passage comes once; one left out counts as empty."
+    )
+    prediction_example = (
+        '{"documentId": "5", "passageId": "5:457:569", "facts": [{"propertyId": "1", "subjectStart": 457, '
+        '"subjectEnd": 483, "objectStart": 516, "objectEnd": 537, "subjectUri": "", '
+        '"objectUri": "http://www.wikidata.org/entity/Q1715931"}]}\n'
+    )
+
+    def primary(self, facts: Facts | None = None) -> str:
+        return "link_f1"
+
+    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
+        return gold_file.read_gold(stream, file, options["fold"], limits)
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Known:
+        return gold_file.read_inputs(stream, file, options["fold"], facts.get("properties"), limits)
+
+    def known(self, gold: Gold) -> Known:
+        return gold.known()
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+    ) -> Answers:
+        return prediction_file.read_predictions(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Answers:
+        return prediction_file.unanswered()
+
+    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
+        return score(self.name, self.version, gold, answers)
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return gold.public_facts()
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        return msgspec.json.Encoder().encode_lines([_public(line) for line in gold.lines])
+
+    def remarks(self, scores: list[Score]) -> list[str]:
+        return [
+            f"span_ratio is {score.value:.1f}: predicted spans are over {_LONG_SPANS:g} times as long as gold's, "
+            "so that text overlap says little; read exact_f1 beside it"
+            for score in scores
+            if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
+        ]
+
+
+TASK = KnowledgeBasePopulation()

@@ -1,0 +1,102 @@
+"""Facts as columns: what a file's passages say, ready to be compared at once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.tasks.knowledge_base_population.layout import Fact
+
+Places = npt.NDArray[np.int64]
+Offsets = npt.NDArray[Any]
+"""int64; Python integers (dtype object) where some offset does not fit: any integer is legal."""
+
+_FITS = 1 << 62
+
+
+@dataclass(frozen=True)
+class FactTable:
+    """One entry a fact, in the order of the file. passage, property: places; offsets: 4 x facts, subject start and
+    end, object start and end."""
+
+    passage: Places
+    property: Places
+    offsets: Offsets
+    subject_uris: list[str]
+    object_uris: list[str]
+
+    def __len__(self) -> int:
+        return len(self.passage)
+
+    def keep(self, chosen: npt.NDArray[np.bool_]) -> "FactTable":
+        """Only the facts marked True."""
+        if chosen.all():
+            return self
+        indices = np.flatnonzero(chosen)
+        return FactTable(
+            self.passage[indices],
+            self.property[indices],
+            self.offsets[:, indices],
+            [self.subject_uris[i] for i in indices.tolist()],
+            [self.object_uris[i] for i in indices.tolist()],
+        )
+
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """2 x facts: characters in the subject's and the object's span; an inverted span has none."""
+        starts, ends = self.offsets[[0, 2]], self.offsets[[1, 3]]
+        return np.maximum(ends - starts, 0).astype(np.float64)
+
+
+class FactCollector:
+    """Gathers facts passage by passage into a FactTable."""
+
+    def __init__(self) -> None:
+        self._passage: list[int] = []
+        self._property: list[int] = []
+        self._offsets: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
+        self._subject_uris: list[str] = []
+        self._object_uris: list[str] = []
+        self._uris: dict[str, str] = {}  # one copy of each text
+
+    def add(self, passage: int, property_place: int, fact: Fact) -> None:
+        self._passage.append(passage)
+        self._property.append(property_place)
+        subject_start, subject_end, object_start, object_end = self._offsets
+        subject_start.append(fact.subjectStart)
+        subject_end.append(fact.subjectEnd)
+        object_start.append(fact.objectStart)
+        object_end.append(fact.objectEnd)
+        same = self._uris.setdefault
+        self._subject_uris.append(same(fact.subjectUri, fact.subjectUri))
+        self._object_uris.append(same(fact.objectUri, fact.objectUri))
+
+    def table(self) -> FactTable:
+        return FactTable(
+            np.array(self._passage, dtype=np.int64),
+            np.array(self._property, dtype=np.int64),
+            _offsets(self._offsets),
+            self._subject_uris,
+            self._object_uris,
+        )
+
+
+def _offsets(columns: tuple[list[int], ...]) -> Offsets:
+    try:
+        offsets = np.array(columns, dtype=np.int64)
+    except OverflowError:
+        return np.array(columns, dtype=object)
+    if offsets.size and (offsets.max() > _FITS or offsets.min() < -_FITS):
+        return np.array(columns, dtype=object)  # so that end - start cannot overflow
+    return offsets
+
+
+def comparable(a: FactTable, b: FactTable) -> tuple[Offsets, Offsets]:
+    """Both tables' offsets as int64 in the same order and with the same equalities as the integers they stand for."""
+    if a.offsets.dtype != object and b.offsets.dtype != object:
+        return a.offsets, b.offsets
+    together = np.concatenate([a.offsets.astype(object).ravel(), b.offsets.astype(object).ravel()])
+    ranks = {value: rank for rank, value in enumerate(sorted(set(together.tolist())))}
+    coded = np.array([ranks[value] for value in together.tolist()], dtype=np.int64)
+    size = a.offsets.size
+    return coded[:size].reshape(a.offsets.shape), coded[size:].reshape(b.offsets.shape)

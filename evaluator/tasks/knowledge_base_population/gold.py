@@ -1,0 +1,181 @@
+"""Reads the gold and the public inputs of knowledge-base-population."""
+
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.errors import GoldError, InputsError, ProblemList, UsageError, shown
+from evaluator.identifiers import Id, IdRegister
+from evaluator.outcomes import SliceValue
+from evaluator.readers import Reader
+from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
+from evaluator.tasks.knowledge_base_population.layout import GOLD, INPUTS, GoldDocument, GoldPassage
+from evaluator.unpacking import ReadLimits
+
+FOLDS = range(1, 6)
+
+
+@dataclass(frozen=True)
+class KnownDocument:
+    """length: code points of its text. evaluated: in the fold that is scored."""
+
+    passages: dict[str, int]
+    length: int
+    evaluated: bool
+
+
+@dataclass(frozen=True)
+class Known:
+    """What predictions are checked against. properties: place of each property id; None: not known."""
+
+    documents: dict[Id, KnownDocument]
+    properties: dict[str, int] | None
+
+
+@dataclass
+class Gold:
+    """The whole file; `facts` and `annotated` hold the evaluated folds only.
+
+    documents: every document; passage_document: the document's place, a passage; annotated: passages x properties.
+    """
+
+    fold: int | None
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    documents: dict[Id, KnownDocument] = field(default_factory=dict)
+    evaluated: list[bool] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+    passage_document: list[int] = field(default_factory=list)
+    properties: dict[str, int] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    annotated_pairs: list[tuple[int, int]] = field(default_factory=list)
+    facts: FactTable = field(default_factory=lambda: FactCollector().table())
+    lines: list[GoldDocument] = field(default_factory=list)
+
+    @property
+    def property_ids(self) -> list[str]:
+        return list(self.properties)
+
+    @property
+    def property_names(self) -> list[str]:
+        """A property that no passage names is called by its id."""
+        return [self.names.get(identifier, identifier) for identifier in self.properties]
+
+    def annotated(self) -> npt.NDArray[np.bool_]:
+        """passages x properties: whether the passage is exhaustively annotated with the property."""
+        marks = np.zeros((len(self.passage_document), max(len(self.properties), 1)), dtype=np.bool_)
+        if self.annotated_pairs:
+            passages, properties = np.array(self.annotated_pairs).T
+            marks[passages, properties] = True
+        return marks
+
+    def known(self) -> Known:
+        return Known(self.documents, self.properties)
+
+    def public_facts(self) -> dict[str, Any]:
+        return {"properties": self.property_ids}
+
+
+def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits | None) -> Gold:
+    """fold: the one that is evaluated, None for all. Raises GoldError; UsageError where no line has the fold."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems, "documentId")
+    gold = Gold(fold)
+    facts = FactCollector()
+    for number, line in reader.records(stream):
+        if register.add(line.documentId, number) and _usable(line, number, fold, gold, reader.problems):
+            _add(line, gold, facts)
+    _check_names(gold, reader.problems)
+    reader.problems.raise_if_any()
+    if not any(gold.evaluated):
+        raise UsageError(f"fold is {fold}, and the gold has no document of it")
+    gold.n_lines, gold.warnings, gold.facts = reader.n_lines, reader.warnings, facts.table()
+    return gold
+
+
+def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, problems: ProblemList) -> bool:
+    good = True
+    if line.fold is msgspec.UNSET:
+        if fold is not None:
+            problems.add(number, "fold is missing", "no such key", "1 to 5, since one fold is to be evaluated")
+            good = False
+    elif line.fold not in FOLDS:
+        problems.add(number, "unknown fold", "another integer", "1 to 5")
+        good = False
+    if line.slices is not msgspec.UNSET and "property" in line.slices:
+        problems.add(number, 'slices names the dimension "property"', "the task's own", "another name")
+        good = False
+    seen: set[str] = set()
+    for passage in line.passages:
+        if passage.passageId in seen:
+            problems.add(number, "duplicate passageId", shown(passage.passageId), "each once in a document")
+            good = False
+        seen.add(passage.passageId)
+        for prop in passage.exhaustivelyAnnotatedProperties:
+            if gold.names.setdefault(prop.propertyId, prop.propertyName) != prop.propertyName:
+                problems.add(number, "a propertyId has two names", "another propertyName", "one name for each id")
+                good = False
+    return good
+
+
+def _add(line: GoldDocument, gold: Gold, facts: FactCollector) -> None:
+    evaluated = gold.fold is None or line.fold == gold.fold
+    document = len(gold.documents)
+    passages: dict[str, int] = {}
+    for passage in line.passages:
+        place = passages[passage.passageId] = len(gold.passage_document)
+        gold.passage_document.append(document)
+        _add_passage(passage, place, evaluated, gold, facts)
+    gold.documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
+    gold.evaluated.append(evaluated)
+    gold.lines.append(line)
+    gold.groups.append(line.documentId if line.group is msgspec.UNSET else line.group)
+    gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
+
+
+def _add_passage(passage: GoldPassage, place: int, evaluated: bool, gold: Gold, facts: FactCollector) -> None:
+    properties = gold.properties
+    for prop in passage.exhaustivelyAnnotatedProperties:
+        gold.annotated_pairs.append((place, properties.setdefault(prop.propertyId, len(properties))))
+    for fact in passage.facts:
+        property_place = properties.setdefault(fact.propertyId, len(properties))
+        if evaluated:
+            facts.add(place, property_place, fact)
+
+
+def _check_names(gold: Gold, problems: ProblemList) -> None:
+    owner: dict[str, str] = {}
+    for identifier, name in zip(gold.properties, gold.property_names, strict=True):
+        other = owner.setdefault(name, identifier)
+        if other != identifier:
+            problems.add(
+                None, "two properties have one name", f"ids {shown(other)} and {shown(identifier)}", "a name each"
+            )
+
+
+def read_inputs(
+    stream: BinaryIO, file: str, fold: int | None, properties: list[str] | None, limits: ReadLimits | None
+) -> Known:
+    """Raises InputsError. Without folds in the inputs every document counts as evaluated."""
+    reader = Reader(file, INPUTS, InputsError, limits)
+    register = IdRegister(reader.problems, "documentId")
+    documents: dict[Id, KnownDocument] = {}
+    n_passages = 0
+    for number, line in reader.records(stream):
+        if not register.add(line.documentId, number):
+            continue
+        passages: dict[str, int] = {}
+        for passage in line.passages:
+            if passage.passageId in passages:
+                reader.problems.add(number, "duplicate passageId", shown(passage.passageId), "each once in a document")
+            passages[passage.passageId] = n_passages
+            n_passages += 1
+        evaluated = fold is None or line.fold in (fold, msgspec.UNSET)
+        documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
+    reader.problems.raise_if_any()
+    places = None if properties is None else {identifier: place for place, identifier in enumerate(properties)}
+    return Known(documents, places)

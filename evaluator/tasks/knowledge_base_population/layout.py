@@ -1,0 +1,127 @@
+"""The lines of knowledge-base-population files (Mesquita et al. 2019)."""
+
+import msgspec
+
+from evaluator.identifiers import GoldLine, count_gold_keys
+from evaluator.readers import Format
+from evaluator.strict import Shape
+
+DATE_PROPERTIES = frozenset({"5", "14", "15"})
+"""DATE_FOUNDED, DATE_OF_DEATH, DATE_OF_BIRTH: their objects have no page to link to."""
+
+
+class Fact(msgspec.Struct, gc=False):
+    """Offsets count code points of the document's text; spans are half-open."""
+
+    propertyId: str
+    subjectStart: int
+    subjectEnd: int
+    objectStart: int
+    objectEnd: int
+    subjectUri: str
+    objectUri: str
+
+
+class AnnotatedProperty(msgspec.Struct, gc=False):
+    propertyId: str
+    propertyName: str
+
+
+class GoldPassage(msgspec.Struct, gc=False):
+    passageId: str
+    passageStart: int
+    passageEnd: int
+    passageText: str
+    exhaustivelyAnnotatedProperties: list[AnnotatedProperty]
+    facts: list[Fact]
+
+
+class GoldDocument(GoldLine, gc=False, kw_only=True):
+    documentId: str | int
+    documentText: str
+    passages: list[GoldPassage]
+    fold: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class InputPassage(msgspec.Struct, gc=False):
+    passageId: str
+    passageStart: int
+    passageEnd: int
+    passageText: str
+
+
+class InputDocument(msgspec.Struct, gc=False, kw_only=True):
+    """A line of the public inputs."""
+
+    fold: int | msgspec.UnsetType = msgspec.UNSET
+    documentId: str | int
+    documentText: str
+    passages: list[InputPassage]
+
+
+class PredictedPassage(msgspec.Struct, gc=False):
+    passageId: str
+    facts: list[Fact]
+
+
+class PredictionLine(msgspec.Struct, gc=False, kw_only=True):
+    """Either layout: a document with its passages, or one passage."""
+
+    documentId: str | int
+    passageId: str | msgspec.UnsetType = msgspec.UNSET
+    facts: list[Fact] | msgspec.UnsetType = msgspec.UNSET
+    passages: list[PredictedPassage] | msgspec.UnsetType = msgspec.UNSET
+
+
+# What published files also carry. Named, so that it is ignored without a warning.
+_FACT_NAMES = frozenset(Fact.__struct_fields__) | {
+    "factId",
+    "humanReadable",
+    "subjectText",
+    "objectText",
+    "is_current",
+    "start_time",
+    "end_time",
+}
+_PASSAGE_NAMES = frozenset(GoldPassage.__struct_fields__)
+_DOCUMENT_NAMES = frozenset({"fold", "source", "documentId", "documentText", "passages"})
+_PASSAGES = Shape(
+    _PASSAGE_NAMES,
+    {
+        "facts": Shape(_FACT_NAMES),
+        "exhaustivelyAnnotatedProperties": Shape(frozenset({"propertyId", "propertyName", "propertyDescription"})),
+    },
+)
+
+
+def _gold_keys(line: GoldDocument) -> int:
+    count = 3 + (line.fold is not msgspec.UNSET) + count_gold_keys(line)
+    for passage in line.passages:
+        count += 6 + 2 * len(passage.exhaustivelyAnnotatedProperties) + 7 * len(passage.facts)
+    return count
+
+
+def _input_keys(line: InputDocument) -> int:
+    return 3 + (line.fold is not msgspec.UNSET) + 4 * len(line.passages)
+
+
+def _prediction_keys(line: PredictionLine) -> int:
+    count = 1 + (line.passageId is not msgspec.UNSET)
+    if line.facts is not msgspec.UNSET:
+        count += 1 + 7 * len(line.facts)
+    if line.passages is not msgspec.UNSET:
+        count += 1 + sum(2 + 7 * len(passage.facts) for passage in line.passages)
+    return count
+
+
+GOLD = Format(
+    GoldDocument,
+    Shape(_DOCUMENT_NAMES | {"group", "slices"}, {"passages": _PASSAGES, "slices": Shape(frozenset(), free=True)}),
+    _gold_keys,
+)
+INPUTS = Format(InputDocument, Shape(_DOCUMENT_NAMES, {"passages": _PASSAGES}), _input_keys)
+PREDICTIONS = Format(
+    PredictionLine,
+    Shape(_DOCUMENT_NAMES | {"passageId", "facts"}, {"passages": _PASSAGES, "facts": Shape(_FACT_NAMES)}),
+    _prediction_keys,
+)

@@ -1,0 +1,75 @@
+"""The measures of knowledge-base-population: three ways to match, precision, recall and F1 of each."""
+
+import math
+from collections.abc import Iterator
+
+from evaluator.measures import Macro, Measure, MedianRatio, Ratio, statistic
+
+_SOURCE = "Mesquita et al. 2019, section 5"
+_MODES = {
+    "text": "subject and object spans overlap with gold's",
+    "exact": "subject and object spans equal gold's",
+    "link": "subject and object link to gold's entities; facts without links and dates are left out",
+}
+
+
+def _of_mode(mode: str, how: str) -> Iterator[Measure]:
+    units, tp, fp = (statistic(f"{mode}_{name}") for name in ("gold", "tp", "fp"))
+    title = mode.capitalize()
+    yield Ratio(
+        name=f"{mode}_precision",
+        title=f"{title} precision",
+        units=units,
+        numerator=tp,
+        denominator=tp + fp,
+        empty=0.0,
+        source=_SOURCE,
+        doc=f"Share of predicted facts that are right: {how}.",
+    )
+    yield Ratio(
+        name=f"{mode}_recall",
+        title=f"{title} recall",
+        units=units,
+        numerator=tp,
+        denominator=units,
+        empty=0.0,
+        source=_SOURCE,
+        doc=f"Share of gold facts that were found: {how}.",
+    )
+    f1 = Ratio(
+        name=f"{mode}_f1",
+        title=f"{title} F1",
+        units=units,
+        numerator=2.0 * tp,
+        denominator=tp + fp + units,
+        empty=0.0,
+        source=_SOURCE,
+        doc=f"Harmonic mean of precision and recall over the sum of counts (micro): {how}.",
+    )
+    yield f1
+    yield Macro(
+        name=f"macro_{mode}_f1",
+        title=f"Macro {mode} F1",
+        units=units,
+        of=f1,
+        over="property",
+        per_group=True,
+        source=_SOURCE,
+        doc=f"The plain mean of {title} F1 over properties with gold facts.",
+    )
+
+
+SPAN_RATIO = MedianRatio(
+    name="span_ratio",
+    title="Span ratio",
+    units=statistic("text_gold"),
+    numerator="predicted_lengths",
+    denominator="gold_lengths",
+    high=math.inf,
+    higher_is_better=None,
+    per_group=True,
+    source="this project, against predictions that span whole passages",
+    doc="Median length of predicted subject and object spans over gold's; far above 1 tells of spans that match "
+    "because they are long.",
+)
+MEASURES = (*(measure for mode, how in _MODES.items() for measure in _of_mode(mode, how)), SPAN_RATIO)

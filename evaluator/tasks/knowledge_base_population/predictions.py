@@ -1,0 +1,130 @@
+"""Reads the predictions of knowledge-base-population: documents or passages, in either layout, each once."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+
+from evaluator.errors import PredictionError, shown
+from evaluator.identifiers import Id, listed, unknown_id
+from evaluator.readers import Reader
+from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
+from evaluator.tasks.knowledge_base_population.gold import Known, KnownDocument
+from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS, Fact, PredictionLine
+from evaluator.unpacking import ReadLimits
+
+
+@dataclass
+class Answers:
+    """The predicted facts of the evaluated folds."""
+
+    facts: FactTable
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+
+def unanswered() -> Answers:
+    return Answers(FactCollector().table())
+
+
+def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+    """Raises PredictionError. What is left out counts as empty, with a warning."""
+    return _PredictionFile(file, known, limits).read(stream)
+
+
+class _PredictionFile:
+    def __init__(self, file: str, known: Known, limits: ReadLimits | None) -> None:
+        self.reader = Reader(file, PREDICTIONS, PredictionError, limits)
+        self.problems = self.reader.problems
+        self.known = known
+        # Without a list of properties, each is known as soon as it is met.
+        self.properties = {} if known.properties is None else known.properties
+        self.facts = FactCollector()
+        self.passage_lines: dict[int, int] = {}  # place of a passage: the line that gave it
+        self.document_lines: dict[Id, int] = {}  # documents that came whole
+        self.odd_facts = 0
+        self.first_odd_line = 0
+
+    def read(self, stream: BinaryIO) -> Answers:
+        for number, line in self.reader.records(stream):
+            document = self.known.documents.get(line.documentId)
+            if document is None:
+                self.problems.add(number, *unknown_id("documentId", line.documentId, self.known.documents))
+            elif line.passages is not msgspec.UNSET:
+                self._whole_document(line, document, number)
+            elif line.passageId is msgspec.UNSET or line.facts is msgspec.UNSET:
+                absent = "passageId" if line.passageId is msgspec.UNSET else "facts"
+                self.problems.add(
+                    number, f"{absent} is missing", "no such key", "passageId and facts, or the document's passages"
+                )
+            else:
+                self._passage(document, line.passageId, line.facts, number)
+        self.problems.raise_if_any()
+        return Answers(self.facts.table(), self.reader.n_lines, [*self.reader.warnings, *self._remarks()])
+
+    def _whole_document(self, line: PredictionLine, document: KnownDocument, number: int) -> None:
+        if line.passageId is not msgspec.UNSET or line.facts is not msgspec.UNSET:
+            self.problems.add(number, "two layouts on a line", "passages beside passageId or facts", "one of the two")
+            return
+        if line.documentId in self.document_lines:
+            first = self.document_lines[line.documentId]
+            self.problems.add(
+                number, "duplicate documentId", f"{shown(line.documentId)} (first on line {first})", "each once"
+            )
+            return
+        self.document_lines[line.documentId] = number
+        assert line.passages is not msgspec.UNSET
+        for passage in line.passages:
+            self._passage(document, passage.passageId, passage.facts, number)
+
+    def _passage(self, document: KnownDocument, passage_id: str, facts: list[Fact], number: int) -> None:
+        place = document.passages.get(passage_id)
+        if place is None:
+            self.problems.add(number, "unknown passageId", shown(passage_id), "a passage of this document")
+            return
+        if place in self.passage_lines:
+            first = self.passage_lines[place]
+            self.problems.add(
+                number, "duplicate passageId", f"{shown(passage_id)} (first on line {first})", "each once"
+            )
+            return
+        self.passage_lines[place] = number
+        for fact in facts:
+            self._fact(document, place, fact, number)
+
+    def _fact(self, document: KnownDocument, passage: int, fact: Fact, number: int) -> None:
+        prop = self.properties.get(fact.propertyId)
+        if prop is None:
+            if self.known.properties is not None:
+                self.problems.add(number, "unknown propertyId", shown(fact.propertyId), "a property of this benchmark")
+                return
+            prop = self.properties[fact.propertyId] = len(self.properties)
+        inside = (
+            0 <= fact.subjectStart <= fact.subjectEnd <= document.length
+            and 0 <= fact.objectStart <= fact.objectEnd <= document.length
+        )
+        if not inside:
+            self.odd_facts += 1
+            self.first_odd_line = self.first_odd_line or number
+        if document.evaluated:
+            self.facts.add(passage, prop, fact)
+
+    def _remarks(self) -> list[str]:
+        told = []
+        if self.odd_facts:
+            told.append(
+                f"{self.problems.file}: {self.odd_facts} facts have inverted offsets, or ones outside the text "
+                f"(first on line {self.first_odd_line}); they were compared as they are"
+            )
+        silent = [
+            passage_id
+            for document in self.known.documents.values()
+            if document.evaluated
+            for passage_id, place in document.passages.items()
+            if place not in self.passage_lines
+        ]
+        if silent:
+            told.append(
+                f"{self.problems.file}: {len(silent)} passages are missing and count as empty: {listed(silent)}"
+            )
+        return told

@@ -1,0 +1,103 @@
+"""Scores knowledge-base-population: one row a document x property cell."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.identifiers import slice_columns
+from evaluator.outcomes import Dimension, Lengths, Outcomes
+from evaluator.tasks.knowledge_base_population.facts import FactTable, Places
+from evaluator.tasks.knowledge_base_population.gold import Gold
+from evaluator.tasks.knowledge_base_population.matching import Matches, by_exact_spans, by_link, by_text
+from evaluator.tasks.knowledge_base_population.predictions import Answers
+
+
+def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
+    """Rows are the cells that hold a gold or a predicted fact; groups are the evaluated documents' of gold."""
+    n = max(len(gold.properties), 1)
+    facts, predicted = gold.facts, answers.facts
+    document_of = np.array(gold.passage_document, dtype=np.int64)
+    cells = np.unique(np.concatenate([_cells(facts, document_of, n), _cells(predicted, document_of, n)]))
+    modes: Mapping[str, Matches] = {
+        "text": by_text(facts, predicted, n),
+        "exact": by_exact_spans(facts, predicted, n),
+        "link": by_link(facts, predicted, gold.property_ids),
+    }
+    annotated = gold.annotated()
+    statistics: dict[str, npt.NDArray[np.float64]] = {}
+    for mode, matches in modes.items():
+        gold_rows = np.searchsorted(cells, _cells(matches.gold, document_of, n))
+        rows = np.searchsorted(cells, _cells(matches.predicted, document_of, n))
+        wrong = matches.surplus & _counts(matches, annotated)
+        statistics[f"{mode}_gold"] = _count(gold_rows, len(cells))
+        statistics[f"{mode}_tp"] = _count(gold_rows[matches.found], len(cells))
+        statistics[f"{mode}_fp"] = _count(rows[wrong], len(cells))
+    documents, properties = cells // n, cells % n
+    groups, names = _groups(gold)
+    return Outcomes(
+        task=task,
+        task_version=version,
+        n_units=len(facts),
+        group_names=names,
+        groups=groups[documents],
+        statistics=statistics,
+        dimensions=_dimensions(gold, groups, documents, properties),
+        ragged={
+            "predicted_lengths": _lengths(predicted, np.searchsorted(cells, _cells(predicted, document_of, n))),
+            "gold_lengths": _lengths(facts, np.searchsorted(cells, _cells(facts, document_of, n))),
+        },
+    )
+
+
+def _cells(facts: FactTable, document_of: Places, n_properties: int) -> Places:
+    return document_of[facts.passage] * n_properties + facts.property if len(facts) else facts.passage
+
+
+def _count(rows: Places, n_rows: int) -> npt.NDArray[np.float64]:
+    return np.bincount(rows, minlength=n_rows).astype(np.float64)
+
+
+def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether a wrong prediction counts: its property has a gold fact somewhere and is annotated on the passage."""
+    scored = np.zeros(annotated.shape[1], dtype=np.bool_)
+    scored[matches.gold.property] = True
+    predicted = matches.predicted
+    if not len(predicted):
+        return np.zeros(0, dtype=np.bool_)
+    marks: npt.NDArray[np.bool_] = scored[predicted.property] & annotated[predicted.passage, predicted.property]
+    return marks
+
+
+def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
+    """Each document's group, -1 outside the evaluated folds."""
+    names: dict[tuple[type, Any], int] = {}
+    codes = [
+        names.setdefault((type(group), group), len(names)) if evaluated else -1
+        for group, evaluated in zip(gold.groups, gold.evaluated, strict=True)
+    ]
+    return np.array(codes, dtype=np.int32), tuple(name for _, name in names)
+
+
+def _dimensions(
+    gold: Gold, groups: npt.NDArray[np.int32], documents: Places, properties: Places
+) -> dict[str, Dimension]:
+    """The values come from gold alone: what a submission holds adds no slice."""
+    scored = np.unique(gold.facts.property)
+    names = sorted((gold.property_names[place], place) for place in scored.tolist())
+    code = np.full(max(len(gold.properties), 1), -1, dtype=np.int32)
+    code[[place for _, place in names]] = np.arange(len(names), dtype=np.int32)
+    made = {"property": Dimension(code[properties], tuple(name for name, _ in names), False, True)}
+    inside = np.array(gold.evaluated, dtype=np.bool_)
+    place_inside = np.cumsum(inside) - 1
+    kept = [slices for slices, evaluated in zip(gold.slices, gold.evaluated, strict=True) if evaluated]
+    for name, column in slice_columns(kept).items():
+        whole = Dimension.build(column, groups[inside], declared=True)
+        rows = whole.codes[place_inside[documents]]
+        made[name] = Dimension(rows, whole.values, True, whole.within_groups)
+    return made
+
+
+def _lengths(facts: FactTable, rows: Places) -> Lengths:
+    return Lengths(facts.lengths().ravel(), np.concatenate([rows, rows]))

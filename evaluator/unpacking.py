@@ -1,0 +1,84 @@
+"""Bytes of a file that may be packed: a name that ends in .gz is decompressed, within limits."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from evaluator.errors import ProblemList
+
+CHUNK = 1 << 20
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What a file may ask of us: bytes and lines after unpacking, bytes a line, levels of nesting."""
+
+    file_bytes: int = 200_000_000
+    ratio: int = 100
+    lines: int = 2_000_000
+    line_bytes: int = 1 << 20
+    depth: int = 16
+
+
+def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
+    """The unpacked bytes of the file, some at a time.
+
+    Raises the list's error when the file is over its limits, or packed and damaged.
+    """
+    packed = problems.file.endswith(".gz")
+    total = 0
+    for chunk in _gunzipped(stream, limits, problems) if packed else _plain(stream):
+        if not packed and total == 0 and chunk.startswith(_GZIP_MAGIC):
+            problems.stop(None, "the file is packed", "gzip data", "a name that ends in .gz, or plain text")
+        total += len(chunk)
+        if total > limits.file_bytes:
+            problems.stop(
+                None, "the file is too large", f"over {limits.file_bytes} bytes", f"at most {limits.file_bytes}"
+            )
+        yield chunk
+
+
+def _plain(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
+    consumed = produced = 0
+    member = zlib.decompressobj(wbits=31)
+    begun = False  # whether the current member has had a byte
+    for packed in _plain(stream):
+        consumed += len(packed)
+        data = packed
+        while data:
+            if not begun:
+                # Padding with zeros after a member is allowed by RFC 1952's tools.
+                data = data.lstrip(b"\0") if consumed > len(packed) or produced else data
+                if not data:
+                    break
+                begun = True
+            try:
+                out = member.decompress(data, CHUNK)
+            except zlib.error:
+                problems.stop(None, "the file cannot be unpacked", "damaged gzip data", "a gzip file")
+            produced += len(out)
+            # One megabyte of grace while reading: the ratio counts for the file, not for its first block.
+            _check_ratio(produced - CHUNK, consumed, limits, problems)
+            if out:
+                yield out
+            if member.eof:
+                data = member.unused_data
+                member = zlib.decompressobj(wbits=31)
+                begun = False
+            else:
+                data = member.unconsumed_tail
+    if begun:
+        problems.stop(None, "the file cannot be unpacked", "gzip data that ends too early", "a whole gzip file")
+    _check_ratio(produced, consumed, limits, problems)
+
+
+def _check_ratio(produced: int, consumed: int, limits: ReadLimits, problems: ProblemList) -> None:
+    if produced > limits.ratio * consumed:
+        problems.stop(None, "the file unpacks to too much", f"over {limits.ratio}:1", f"at most {limits.ratio}:1")
