@@ -76,7 +76,5 @@ def _column(board: Board, name: str) -> tuple[Key, bool]:
             return (measure, slice_), declared is None or declared.higher_is_better is not False
     columns = ", ".join([*(measure.name for measure in board.measures), *PLAIN])
     raise ValidationError(
-        {
-            "sort": f'"{name}" is no column here, expected one of: {columns}, or a slice such as measure[dimension=value].'
-        }
+        {"sort": f'"{name}" is no column here, expected one of: {columns}, measure[dimension=value].'}
     )

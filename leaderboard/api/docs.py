@@ -1,4 +1,4 @@
-"""`/schema/` and `/docs/`: the API described to programs and to people, under the site's own content security policy."""
+"""`/schema/` and `/docs/`: the API described to programs and to people."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class JSONParser(parsers.JSONParser):
 
 
 class RawParser(parsers.BaseParser):
-    """The body is the file, its description is in the query: `curl --data-binary @predictions.jsonl '...?system=Mine'`."""
+    """The body is the file, its description is in the query: `curl --data-binary @FILE '...?system=Mine'`."""
 
     media_type = "application/x-ndjson"
     name = "predictions.jsonl"
