@@ -51,6 +51,11 @@ class BoardShape(serializers.Serializer[Any]):
     reported = ReportedShape(many=True, help_text="what papers report; not ranked")
 
 
+OF_A_ROW = (
+    *("rank", "tied", "system", "team", "kind", "description"),
+    *("paper_url", "code_url", "released_at", "warnings"),
+)
+OF_A_CELL = ("value", "low", "high", "n")
 BOARD = {"parameters": [queries.BoardQuery]}
 CONDITIONAL = method_decorator(conditional_page, name="dispatch")
 
@@ -102,28 +107,9 @@ def _asked_for(request: Request, slug: str, phase: str) -> tuple[Board, list[Key
 
 
 def _row(row: Row, keys: list[Key]) -> dict[str, Any]:
-    names = (
-        "rank",
-        "tied",
-        "system",
-        "team",
-        "kind",
-        "description",
-        "paper_url",
-        "code_url",
-        "released_at",
-        "warnings",
-    )
     scores = [
-        {
-            "measure": measure,
-            "slice": dict(slice_),
-            "value": cell.value,
-            "low": cell.low,
-            "high": cell.high,
-            "n": cell.n,
-        }
+        {"measure": measure, "slice": dict(slice_), **{name: getattr(cell, name) for name in OF_A_CELL}}
         for measure, slice_ in keys
         if (cell := row.cells.get((measure, slice_)))
     ]
-    return {**{name: getattr(row, name) for name in names}, "submission": row.submission_id, "scores": scores}
+    return {**{name: getattr(row, name) for name in OF_A_ROW}, "submission": row.submission_id, "scores": scores}

@@ -74,7 +74,5 @@ def _column(board: Board, name: str) -> tuple[Key, bool]:
         if name == label((measure, slice_)):
             declared = board.measure(measure)
             return (measure, slice_), declared is None or declared.higher_is_better is not False
-    columns = ", ".join([*(measure.name for measure in board.measures), *PLAIN])
-    raise ValidationError(
-        {"sort": f'"{name}" is no column here, expected one of: {columns}, measure[dimension=value].'}
-    )
+    known = ", ".join([*(measure.name for measure in board.measures), *PLAIN, "measure[dimension=value]"])
+    raise ValidationError({"sort": f'"{name}" is no column here, expected one of: {known}.'})
