@@ -56,8 +56,11 @@ class Reader(Generic[Record]):
 
         Raises the error type given where reading on makes no sense: an empty file, one over its limits.
         """
-        for block, ends_file in self._blocks(stream):
-            block, lines = self._split(block, ends_file)
+        for raw, ends_file in self._blocks(stream):
+            block = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
+            lines = block.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
             first = self.n_lines + 1
             if first + len(lines) - 1 > self.limits.lines:
                 self.problems.stop(None, "too many lines", f"over {self.limits.lines}", f"at most {self.limits.lines}")
@@ -91,10 +94,9 @@ class Reader(Generic[Record]):
         parts: list[bytes] = []
         held = 0
         started = False
-        for chunk in chunks(stream, self.limits, self.problems):
-            if not started:
-                chunk = self._without_bom(chunk)
-                started = True
+        for raw in chunks(stream, self.limits, self.problems):
+            chunk = raw if started else self._without_bom(raw)
+            started = True
             parts.append(chunk)
             held += len(chunk)
             if held < _BLOCK or b"\n" not in chunk:
@@ -119,14 +121,6 @@ class Reader(Generic[Record]):
             self.problems.add(1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
             return chunk[len(_UTF_8_BOM) :]
         return chunk
-
-    def _split(self, block: bytes, ends_file: bool) -> tuple[bytes, list[bytes]]:
-        if b"\r" in block:
-            block = block.replace(b"\r\n", b"\n")
-        lines = block.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        return block, lines
 
     def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
         """The records of a block where nothing at all is wrong or unknown; None: look at each line."""

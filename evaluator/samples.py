@@ -5,6 +5,7 @@ weights is one resample of the groups, so that a thousand resamples of all stati
 """
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ class View:
             edges = np.searchsorted(codes[order], np.arange(n_values + 1))
             self._splits[dimension] = [
                 View(self.outcomes, self.rows[order[start:end]])
-                for start, end in zip(edges[:-1], edges[1:], strict=True)
+                for start, end in pairwise(edges)
             ]
         return self._splits[dimension]
 
@@ -77,7 +78,7 @@ class Sample:
 
     @property
     def n_resamples(self) -> int:
-        return self.weights.shape[1]
+        return int(self.weights.shape[1])
 
     @cached_property
     def _sums(self) -> dict[str, Numbers]:

@@ -43,7 +43,7 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True):
 
 def to_bytes(outcomes: Outcomes) -> bytes:
     """The whole table: a JSON header, then the columns it names, compressed."""
-    arrays = {"groups": outcomes.groups}
+    arrays: dict[str, npt.NDArray[Any]] = {"groups": outcomes.groups}
     arrays |= {f"statistic {name}": column for name, column in outcomes.statistics.items()}
     arrays |= {f"dimension {name}": dimension.codes for name, dimension in outcomes.dimensions.items()}
     for name, lengths in outcomes.ragged.items():

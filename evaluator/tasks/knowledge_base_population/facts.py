@@ -45,7 +45,7 @@ class FactTable:
     def lengths(self) -> npt.NDArray[np.float64]:
         """2 x facts: characters in the subject's and the object's span; an inverted span has none."""
         starts, ends = self.offsets[[0, 2]], self.offsets[[1, 3]]
-        return np.maximum(ends - starts, 0).astype(np.float64)
+        return np.asarray(np.maximum(ends - starts, 0), dtype=np.float64)
 
 
 class FactCollector:
@@ -93,7 +93,7 @@ def _offsets(columns: tuple[list[int], ...]) -> Offsets:
 
 def comparable(a: FactTable, b: FactTable) -> tuple[Offsets, Offsets]:
     """Both tables' offsets as int64 in the same order and with the same equalities as the integers they stand for."""
-    if a.offsets.dtype != object and b.offsets.dtype != object:
+    if a.offsets.dtype.kind == b.offsets.dtype.kind == "i":
         return a.offsets, b.offsets
     together = np.concatenate([a.offsets.astype(object).ravel(), b.offsets.astype(object).ravel()])
     ranks = {value: rank for rank, value in enumerate(sorted(set(together.tolist())))}
