@@ -1,0 +1,21 @@
+"""Who may do what, where no single row decides it. Found and loaded by `rules` at the start."""
+
+from __future__ import annotations
+
+import rules
+
+from leaderboard.models import User
+
+
+@rules.predicate
+def is_curator(user: User) -> bool:
+    return bool(getattr(user, "is_curator", False))
+
+
+@rules.predicate
+def organises_something(user: User) -> bool:
+    return bool(user.is_authenticated) and user.benchmarks.exists()
+
+
+rules.add_perm("desk.open", is_curator | organises_something)
+rules.add_perm("benchmark.create", is_curator)

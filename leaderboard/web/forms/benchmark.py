@@ -1,0 +1,78 @@
+"""What a curator fills in for a benchmark, its phases, its splits and their gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluator.task import TASKS
+from leaderboard.models import Dataset, Split
+from leaderboard.web.forms.options import OptionsField
+
+SLUG_HELP = "Part of its address: letters, digits, hyphens. Cannot be changed later."
+
+
+class BenchmarkForm(forms.Form):
+    """A benchmark and the dataset it stands on: one that is there, or a new one of the same name."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
+    task = forms.ChoiceField()
+    summary = forms.CharField(max_length=300, help_text="One sentence for the list of benchmarks.")
+    description = forms.CharField(widget=forms.Textarea, required=False)
+    rules = forms.CharField(widget=forms.Textarea, required=False, help_text="What participants agree to.")
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.order_by("title"), required=False, empty_label="A new dataset, described below"
+    )
+    licence = forms.CharField(max_length=200, required=False, label="Licence of the new dataset")
+    citation = forms.CharField(widget=forms.Textarea, required=False, label="How to cite the new dataset")
+    source_url = forms.URLField(required=False, label="Where the new dataset comes from", assume_scheme="https")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["task"].choices = [(name, task.title) for name, task in TASKS.items()]  # type: ignore[attr-defined]
+
+
+class PhaseForm(forms.Form):
+    """A round on one of the benchmark's splits."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
+    split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
+    options = OptionsField()
+    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="UTC. Empty: at once.")
+    closes_at = forms.DateTimeField(required=False, label="Closes", help_text="UTC. Empty: never.")
+    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions a team and day")
+    quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, initial=100, label="Submissions a team in all")
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["split"].queryset = dataset.splits.order_by("id")  # type: ignore[attr-defined]
+        self.fields["split"].label_from_instance = lambda split: f"{split.name} ({split.kind})"  # type: ignore[attr-defined]
+        for name in ("opens_at", "closes_at"):
+            self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+
+class GoldForm(forms.Form):
+    """The next version of a split's gold."""
+
+    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)
+    reason = forms.CharField(
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Why this version",
+        help_text="Participants read it beside the version's number.",
+    )
+
+
+class SplitForm(forms.Form):
+    """A split with its first gold; the server writes the public inputs from it."""
+
+    name = forms.SlugField(max_length=80, help_text=SLUG_HELP)
+    kind = forms.ChoiceField(choices=Split.Kind.choices, initial=Split.Kind.TEST)
+    gold_public = forms.BooleanField(
+        required=False, label="Publish the gold", help_text="For train and dev. Leave it off for what is held out."
+    )
+    options = OptionsField()
+    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)

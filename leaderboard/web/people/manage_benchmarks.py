@@ -1,0 +1,91 @@
+"""The desk of those who run benchmarks: what they run, making one, and showing it to everybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import Count, Prefetch
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluator.task import TASKS
+from leaderboard.actions import benchmarks, splits
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import Benchmark, GoldVersion, User
+from leaderboard.web.forms.benchmark import BenchmarkForm
+from leaderboard.web.people.access import PersonRequest, managed_or_404, needs
+from leaderboard.web.people.refusals import Refusal
+
+
+@needs("desk.open")
+@require_safe
+def desk(request: PersonRequest) -> HttpResponse:
+    """One's own benchmarks; for a curator, all."""
+    rows = Benchmark.objects.all() if request.user.is_curator else request.user.benchmarks.all()
+    rows = rows.annotate(
+        n_phases=Count("phases", distinct=True), n_submissions=Count("phases__submissions", distinct=True)
+    )
+    return render(request, "manage/desk.html", {"benchmarks": rows.order_by("state", "title"), "tasks": TASKS})
+
+
+@needs("benchmark.create")
+@require_http_methods(["GET", "POST"])
+def create(request: PersonRequest) -> HttpResponse:
+    """A draft, with its dataset."""
+    form = BenchmarkForm(request.POST or None)
+    refusal = None
+    if form.is_valid():
+        try:
+            return redirect("manage_benchmark", _create(form.cleaned_data, request.user).slug)
+        except Refused as refused:
+            refusal = Refusal(refused)
+    status = refusal.status if refusal else 422 if form.errors else 200
+    return render(request, "manage/benchmark_form.html", {"form": form, "refusal": refusal}, status=status)
+
+
+@transaction.atomic
+def _create(form: dict[str, Any], by: User) -> Benchmark:
+    named = {name: form[name] for name in ("slug", "title", "task")}
+    dataset = form["dataset"] or splits.create_dataset(
+        **named, by=by, **{name: form[name] for name in ("licence", "citation", "source_url")}
+    )
+    texts = {name: form[name] for name in ("summary", "description", "rules")}
+    return benchmarks.create(**named, **texts, dataset=dataset, by=by)
+
+
+@login_required
+@require_safe
+def benchmark(request: PersonRequest, slug: str) -> HttpResponse:
+    """One benchmark: its splits, their gold, its phases."""
+    return page(request, managed_or_404(request.user, slug))
+
+
+@login_required
+@require_POST
+def publish(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show it to everybody."""
+    found = managed_or_404(request.user, slug)
+    try:
+        benchmarks.publish(benchmark=found, by=request.user)
+    except Refused as refused:
+        return page(request, found, Refusal(refused))
+    messages.success(request, f"{found.title} is public.")
+    return redirect("manage_benchmark", slug)
+
+
+def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
+    """The benchmark's desk, with what was refused, if anything was."""
+    versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
+    context = {
+        "benchmark": found,
+        "task": TASKS[found.task],
+        "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
+        "phases": found.phases.select_related("split").annotate(n_submissions=Count("submissions")),
+        "organisers": found.organisers.order_by("username"),
+        "refusal": refusal,
+    }
+    return render(request, "manage/benchmark.html", context, status=refusal.status if refusal else 200)

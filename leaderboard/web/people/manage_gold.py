@@ -1,0 +1,62 @@
+"""A split's gold: its versions, the upload of a corrected one, and an audited look at what stays hidden."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from evaluator.task import TASKS
+from leaderboard.actions import splits
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import AuditEntry
+from leaderboard.web.forms.benchmark import GoldForm
+from leaderboard.web.people.access import PersonRequest, managed_split_or_404
+from leaderboard.web.people.preview import first_inputs, first_pairs
+from leaderboard.web.people.refusals import Refusal
+from leaderboard.web.people.upload import check_upload
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """The versions, and what is published of the current one; a POST adds the next."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    form = GoldForm(request.POST or None, request.FILES or None)
+    refusal = None
+    try:
+        check_upload(request)
+        if form.is_valid():
+            gold = splits.add_gold(split=found, by=request.user, **form.cleaned_data)
+            messages.success(request, f"Gold version {gold.number} of {found.name} is there.")
+            return redirect("manage_gold", slug, split)
+    except Refused as refused:
+        refusal = Refusal(refused)
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "split": found,
+        "versions": found.gold_versions.select_related("created_by").order_by("-number"),
+        "inputs": first_inputs(found),
+        "form": form,
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form.errors else 200
+    return render(request, "manage/gold.html", context, status=status)
+
+
+@login_required
+@never_cache
+@require_GET
+def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
+    """The first lines of one gold version, beside what is published of them. For curators; each look is audited."""
+    if not request.user.is_curator:
+        raise Http404
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    gold = get_object_or_404(found.gold_versions, number=number)
+    AuditEntry.record("gold.read", gold, by=request.user, number=number)
+    context = {"benchmark": benchmark, "split": found, "gold": gold, "pairs": first_pairs(found, gold)}
+    return render(request, "manage/gold_read.html", context)

@@ -1,0 +1,40 @@
+"""A refusal as a page: what happened in a headline, the action's own words, and the HTTP status that fits."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from leaderboard.actions.refusal import Code, Refused
+
+HEADLINES = {
+    Code.INVALID_PREDICTIONS: "The file was not accepted",
+    Code.INVALID_GOLD: "The gold file was not accepted",
+    Code.INVALID_NAME: "That name cannot be used",
+    Code.TOO_LARGE: "The file is too large",
+    Code.PHASE_CLOSED: "This phase takes no submissions",
+    Code.QUOTA_EXCEEDED: "No submissions are left",
+    Code.NOT_A_MEMBER: "That is another team's system",
+    Code.NOT_AN_ORGANISER: "Only its organisers may change this",
+    Code.NAME_TAKEN: "That name is taken",
+    Code.NOT_READY: "This phase is not ready",
+    Code.GOLD_UNCHANGED: "The gold is the same as before",
+    Code.INPUTS_CHANGED: "The public inputs would change",
+    Code.REFEREE_AWAY: "The file could not be checked",
+}
+
+
+class Refusal:
+    """What `parts/refusal.html` shows of a Refused."""
+
+    def __init__(self, refused: Refused) -> None:
+        self.headline = HEADLINES[refused.code]
+        self.code = refused.code.text
+        self.message = refused.message
+        self.problems = refused.problems
+        self.more = refused.more
+        self.status = refused.code.status
+
+
+def seconds_until(moment: timezone.datetime) -> int:
+    """For the Retry-After header: whole seconds, at least one."""
+    return max(1, int((moment - timezone.now()).total_seconds()) + 1)

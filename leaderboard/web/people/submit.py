@@ -1,0 +1,68 @@
+"""The page to submit on: what is left of the quota, what a file must look like, and the upload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from evaluator.task import TASKS
+from leaderboard.actions import submissions, teams
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import Phase, Submission
+from leaderboard.quotas import quota_of
+from leaderboard.web.forms.submission import SubmissionForm
+from leaderboard.web.people.access import PersonRequest, phase_or_404
+from leaderboard.web.people.refusals import Refusal, seconds_until
+from leaderboard.web.people.upload import check_upload
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Takes a predictions file; a refused one comes back with its problems and the status that fits."""
+    found = phase_or_404(request.user, slug, phase)
+    if request.method == "GET":
+        return _page(request, found, SubmissionForm(user=request.user, initial={"system": request.GET.get("system")}))
+    form = SubmissionForm(request.POST, request.FILES, user=request.user)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, found, form, status=422)
+        return redirect(_submit(request, found, form.cleaned_data))
+    except Refused as refused:
+        return _page(request, found, form, refused)
+
+
+def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
+    system = form.get("system") or teams.system(
+        team=form.get("team") or teams.of(request.user), name=form["new_system"], by=request.user
+    )
+    return submissions.submit(phase=phase, system=system, file=form["file"], by=request.user, note=form["note"])
+
+
+def _page(
+    request: PersonRequest, phase: Phase, form: SubmissionForm, refused: Refused | None = None, status: int = 200
+) -> HttpResponse:
+    quotas = [
+        (team, quota_of(phase=phase, team=team)) for team in (request.user.teams.order_by("membership__id") or [None])
+    ]
+    context = {
+        "benchmark": phase.benchmark,
+        "phase": phase,
+        "task": TASKS[phase.benchmark.task],
+        "form": form,
+        "quotas": quotas,
+        "open": phase.is_open(),
+        "may_submit": phase.is_open() and any(quota.left_today for _, quota in quotas),
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "refusal": Refusal(refused) if refused else None,
+    }
+    response = render(request, "people/submit.html", context, status=refused.code.status if refused else status)
+    if refused and refused.code is Code.QUOTA_EXCEEDED:
+        response["Retry-After"] = str(seconds_until(quotas[0][1].resets_at))
+    return response

@@ -1,0 +1,38 @@
+"""The addresses of what people do: submit, follow, manage."""
+
+from django.urls import include, path
+
+from leaderboard.web.people import (
+    manage_benchmarks,
+    manage_gold,
+    manage_phases,
+    manage_splits,
+    mine,
+    submission,
+    submit,
+    teams,
+    tokens,
+)
+
+manage = [
+    path("", manage_benchmarks.desk, name="manage"),
+    path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
+    path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
+    path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
+    path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
+    path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/gold/<int:number>/", manage_gold.read, name="manage_gold_read"),
+]
+
+urlpatterns = [
+    path("benchmarks/<slug:slug>/<slug:phase>/submit/", submit.submit, name="submit"),
+    path("submissions/<uuid:pk>/", submission.submission, name="submission"),
+    path("submissions/<uuid:pk>/state/", submission.state, name="submission_state"),
+    path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
+    path("me/submissions/", mine.my_submissions, name="my_submissions"),
+    path("me/teams/", teams.my_teams, name="my_teams"),
+    path("me/tokens/", tokens.my_tokens, name="my_tokens"),
+    path("me/tokens/<str:key>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("manage/", include(manage)),
+]
