@@ -1,0 +1,1 @@
+"""How benchmark data are made and checked before they are published."""

@@ -1,0 +1,139 @@
+"""Benchmarks and their phases: made by those who run them, shown when they are ready."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from leaderboard.actions import fields
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, ReportedResult, Split, User
+
+
+@transaction.atomic
+def create(
+    *,
+    slug: str,
+    title: str,
+    task: str,
+    dataset: Dataset,
+    summary: str,
+    description: str,
+    rules: str,
+    by: User,
+) -> Benchmark:
+    """A draft, with its maker as its first organiser. For curators."""
+    if not by.is_curator:
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")
+    fields.check_task(task)
+    if dataset.task != task:
+        raise Refused(Code.INVALID_NAME, f"The dataset {dataset} is for the task {dataset.task}; expected {task}.")
+    benchmark = Benchmark(
+        slug=slug, title=title, task=task, dataset=dataset, summary=summary, description=description, rules=rules
+    )
+    fields.check(benchmark)
+    benchmark.save(force_insert=True)
+    benchmark.organisers.add(by)
+    AuditEntry.record("benchmark.created", benchmark, by=by)
+    return benchmark
+
+
+@transaction.atomic
+def add_phase(
+    *,
+    benchmark: Benchmark,
+    slug: str,
+    title: str,
+    split: Split,
+    options: dict[str, str],
+    opens_at: datetime | None,
+    closes_at: datetime | None,
+    quota_per_day: int,
+    quota_total: int,
+    by: User,
+    disclosure: str = Phase.Disclosure.FULL,
+) -> Phase:
+    """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first."""
+    _check_manages(benchmark, by)
+    if split.dataset_id != benchmark.dataset_id:
+        raise Refused(
+            Code.INVALID_NAME, f"The split {split} is not of this benchmark's dataset, {benchmark.dataset.slug}."
+        )
+    if opens_at and closes_at and closes_at <= opens_at:
+        raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
+    fields.check_options(benchmark.task, {**split.options, **options})
+    phase = Phase(
+        benchmark=benchmark,
+        slug=slug,
+        title=title,
+        split=split,
+        options=options,
+        opens_at=opens_at,
+        closes_at=closes_at,
+        quota_per_day=quota_per_day,
+        quota_total=quota_total,
+        disclosure=disclosure,
+        position=benchmark.phases.count(),
+    )
+    fields.check(phase)
+    phase.save(force_insert=True)
+    AuditEntry.record("phase.created", phase, by=by)
+    return phase
+
+
+@transaction.atomic
+def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
+    """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
+    _check_manages(benchmark, by)
+    phases = list(benchmark.phases.select_related("split"))
+    if not phases:
+        raise Refused(Code.NOT_READY, "The benchmark has no phase yet; add one first.")
+    for phase in phases:
+        if phase.split.current_gold is None:
+            raise Refused(Code.NOT_READY, f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}.")
+    published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
+        state=Benchmark.State.PUBLIC
+    )
+    benchmark.state = Benchmark.State.PUBLIC
+    if published:
+        AuditEntry.record("benchmark.published", benchmark, by=by)
+    return benchmark
+
+
+@transaction.atomic
+def add_reported(
+    *,
+    benchmark: Benchmark,
+    system: str,
+    paper: str,
+    split: str,
+    values: list[dict[str, Any]],
+    by: User,
+    table: str = "",
+    same_split: bool = False,
+    note: str = "",
+) -> ReportedResult:
+    """A row as a paper prints it. `split` is the one it was measured on; only `same_split` rows may be compared."""
+    _check_manages(benchmark, by)
+    row = ReportedResult(
+        benchmark=benchmark,
+        system=system,
+        paper=paper,
+        table=table,
+        split=split,
+        same_split=same_split,
+        values=values,
+        note=note,
+        position=benchmark.reported_results.count(),
+    )
+    fields.check(row)
+    row.save(force_insert=True)
+    AuditEntry.record("reported.added", row, by=by)
+    return row
+
+
+def _check_manages(benchmark: Benchmark, by: User) -> None:
+    if not benchmark.is_managed_by(by):
+        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")

@@ -1,0 +1,41 @@
+"""What a person typed into a row's fields, checked before it is stored."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+
+from evaluator.errors import UsageError
+from evaluator.task import TASKS
+from leaderboard.actions.refusal import Code, Refused
+
+_TAKEN = {"unique", "unique_together"}
+
+
+def check(row: Model) -> None:
+    """Raises Refused that names each field at fault: NAME_TAKEN where only a name is in the way, else INVALID_NAME."""
+    try:
+        row.full_clean()
+    except ValidationError as error:
+        faults = [(name, fault) for name, list_ in error.error_dict.items() for fault in list_]
+        text = " ".join(f"{_title(row, name)}{' '.join(fault.messages)}" for name, fault in faults)
+        taken = all(fault.code in _TAKEN for _, fault in faults)
+        raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
+
+
+def _title(row: Model, name: str) -> str:
+    return "" if name == "__all__" else f"{row._meta.get_field(name).verbose_name}: "
+
+
+def check_options(task: str, options: dict[str, str]) -> None:
+    """Raises Refused for options that the task does not have, or values that they do not take."""
+    try:
+        TASKS[task].parse_options(options)
+    except UsageError as error:
+        raise Refused(Code.INVALID_NAME, f"The options do not fit: {error}.") from error
+
+
+def check_task(name: str) -> None:
+    """Raises Refused for a task that the referee does not know."""
+    if name not in TASKS:
+        raise Refused(Code.INVALID_NAME, f"The task is {name!r}; expected one of {', '.join(TASKS)}.")

@@ -1,0 +1,157 @@
+"""A benchmark from its manifest: everything is made through the actions that pages use, and at most once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.core.files import File
+from django.db import transaction
+
+from leaderboard.actions import benchmarks, splits
+from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Split, User
+
+BEGAN, ENDED = "hosting.began", "hosting.ended"
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A hosted benchmark; `changed` is False where the same manifest had been hosted before."""
+
+    benchmark: Benchmark
+    changed: bool
+
+
+def host(
+    *, manifest: Manifest | dict[str, Any], folder: Path, by: User, say: Callable[[str], None] = lambda line: None
+) -> Hosted:
+    """Make the dataset, splits, gold, benchmark, phases and reported rows of a manifest, whose files are in `folder`.
+
+    A hosting that broke off is taken up where it stopped. Raises ManifestError for a manifest or a file that cannot be
+    read, and Refused: NAME_TAKEN where the slug has other content, and whatever the single actions raise.
+    """
+    manifest = manifest if isinstance(manifest, Manifest) else convert(manifest)
+    parts = _digests(manifest, folder)
+    dataset = _dataset(manifest, parts, by)
+    if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
+        say(f"{manifest.slug}: hosted already, with the same content; nothing was changed")
+        return Hosted(dataset.benchmarks.get(slug=manifest.slug), changed=False)
+    for split in manifest.splits:
+        _split(dataset, split, folder, by, say)
+    benchmark = _benchmark(manifest, dataset, by)
+    if manifest.public:
+        benchmarks.publish(benchmark=benchmark, by=by)
+    AuditEntry.record(ENDED, dataset, by=by)
+    say(f"{manifest.slug}: hosted{'' if manifest.public else ' as a draft'}")
+    return Hosted(benchmark, changed=True)
+
+
+@contextmanager
+def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
+    """A file that a manifest names, inside its folder; raises ManifestError."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ManifestError(f"manifest: {name!r} is outside the manifest's folder")
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise ManifestError(f"manifest: {name} cannot be read: {error.strerror}") from error
+    with stream:
+        yield File(stream, name=path.name)
+
+
+def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
+    """The parts of the content that a slug stands for, by name. Systems come and go, and are none of it."""
+    whole = msgspec.to_builtins(manifest)
+    for name in ("systems", "public"):
+        del whole[name]
+    parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
+    for split in manifest.splits:
+        with opened(folder, split.gold or split.inputs) as file:
+            parts[f"file {split.gold or split.inputs}"] = hashlib.file_digest(file.file, "sha256").hexdigest()
+    return parts
+
+
+def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
+    """The manifest's dataset, made if need be; raises Refused where another manifest, or a person, made it."""
+    taken = Dataset.objects.filter(slug=manifest.slug).first()
+    if taken is None:
+        with transaction.atomic():
+            made = splits.create_dataset(
+                slug=manifest.slug,
+                title=manifest.title,
+                task=manifest.task,
+                description=manifest.source,
+                licence=manifest.licence,
+                citation=manifest.citation,
+                source_url=manifest.source_url,
+                by=by,
+            )
+            AuditEntry.record(BEGAN, made, by=by, parts=parts)
+            return made
+    began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
+    hosted = began.detail["parts"] if began else {}
+    other = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
+    if other:
+        what = f"with other content: {', '.join(other)}" if began else "but not from a manifest"
+        raise Refused(
+            Code.NAME_TAKEN, f"{manifest.slug} is there already, {what}. Nothing was changed; choose another slug."
+        )
+    return taken
+
+
+def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> None:
+    split = dataset.splits.filter(name=part.name).first() or splits.create_split(
+        dataset=dataset, name=part.name, kind=part.kind, gold_public=part.gold_public, options=part.options, by=by
+    )
+    if split.inputs:
+        return
+    with opened(folder, part.gold or part.inputs) as file:
+        if part.inputs:
+            splits.add_inputs(split=split, file=file, by=by)
+            say(f"{dataset.slug}/{split.name}: inputs, {split.inputs_bytes:,} bytes")
+            return
+        gold = splits.add_gold(split=split, file=file, reason="as first hosted", by=by)
+    seen = "public" if split.gold_public else "hidden"
+    say(f"{split}: {gold.n_units:,} units in {gold.n_groups:,} groups, {seen} gold; {gold.primary} ranks")
+
+
+@transaction.atomic
+def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
+    """The benchmark with its phases and reported rows: all of them, or it is not there."""
+    there = dataset.benchmarks.filter(slug=manifest.slug).first()
+    if there is not None:
+        return there
+    benchmark = benchmarks.create(
+        slug=manifest.slug,
+        title=manifest.title,
+        task=manifest.task,
+        dataset=dataset,
+        summary=manifest.summary,
+        description=text(manifest.description),
+        rules=text(manifest.rules),
+        by=by,
+    )
+    names = {split.name: split for split in Split.objects.filter(dataset=dataset)}
+    for phase in manifest.phases:
+        fields = msgspec.structs.asdict(phase)
+        benchmarks.add_phase(benchmark=benchmark, by=by, **{**fields, "split": names[phase.split]})
+    for row in manifest.reported:
+        fields = msgspec.structs.asdict(row)
+        values = [msgspec.to_builtins(value) for value in row.values]
+        benchmarks.add_reported(benchmark=benchmark, by=by, **{**fields, "values": values})
+    return benchmark
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+__all__ = ["Hosted", "Manifest", "ManifestError", "host", "opened"]

@@ -1,0 +1,142 @@
+"""A benchmark as one document: what `benchmark.json` may say. docs/curators.md shows one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80)]
+Options = dict[str, str]
+
+
+class Part(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Every part refuses keys that it does not know: a misspelt one is an error, not a default."""
+
+
+class SplitPart(Part):
+    """`gold` names a file, or `inputs` does where nobody here has the gold."""
+
+    name: Slug
+    kind: Literal["train", "dev", "test", "fold"]
+    gold: str = ""
+    inputs: str = ""
+    gold_public: bool = False
+    options: Options = {}
+
+    def __post_init__(self) -> None:
+        if bool(self.gold) == bool(self.inputs):
+            raise ValueError(
+                f"split {self.name} names {'both' if self.gold else 'neither'} of gold and inputs; expected one"
+            )
+
+
+class PhasePart(Part):
+    slug: Slug
+    title: Name
+    split: str
+    options: Options = {}
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    quota_per_day: Annotated[int, Meta(ge=1)] = 5
+    quota_total: Annotated[int, Meta(ge=1)] = 100
+    disclosure: Literal["full"] = "full"
+
+
+class SystemPart(Part):
+    """A baseline with the file that it answered a phase with."""
+
+    name: Name
+    team: Annotated[str, Meta(min_length=1, max_length=100)]
+    phase: str
+    predictions: str
+    kind: Literal["participant", "baseline", "organiser"] = "baseline"
+    description: str = ""
+    paper_url: str = ""
+    code_url: str = ""
+
+
+class Value(Part):
+    """One printed number: `value` in the measure's own unit, `shown` as the paper prints it."""
+
+    measure: str
+    value: float
+    shown: str
+    slice: dict[str, Any] = {}
+
+
+class ReportedPart(Part):
+    system: Name
+    paper: Annotated[str, Meta(min_length=1, max_length=300)]
+    split: Name
+    values: Annotated[list[Value], Meta(min_length=1)]
+    table: str = ""
+    same_split: bool = False
+    note: Annotated[str, Meta(max_length=300)] = ""
+
+
+class Manifest(Part):
+    slug: Slug
+    title: Name
+    task: str
+    summary: Annotated[str, Meta(min_length=1, max_length=300)]
+    splits: Annotated[list[SplitPart], Meta(min_length=1)]
+    phases: Annotated[list[PhasePart], Meta(min_length=1)]
+    description: str | list[str] = ""
+    rules: str | list[str] = ""
+    licence: str = ""
+    citation: str = ""
+    source: str = ""
+    source_url: str = ""
+    public: bool = True
+    systems: list[SystemPart] = []
+    reported: list[ReportedPart] = []
+
+    def __post_init__(self) -> None:
+        _once("split", [split.name for split in self.splits])
+        _once("phase", [phase.slug for phase in self.phases])
+        answered = {split.name for split in self.splits if split.gold}
+        for phase in self.phases:
+            _known(f"phase {phase.slug}: split", phase.split, answered)
+        for system in self.systems:
+            _known(f"system {system.name}: phase", system.phase, {phase.slug for phase in self.phases})
+
+
+class ManifestError(Exception):
+    """A manifest that cannot be used; the text says where and why."""
+
+
+def read(path: Path) -> Manifest:
+    """The manifest in a file, a folder's `benchmark.json`; raises ManifestError."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ManifestError(f"{path}: {error}") from error
+
+
+def convert(document: dict[str, Any]) -> Manifest:
+    """The manifest in a JSON-like document; raises ManifestError."""
+    try:
+        return msgspec.convert(document, Manifest)
+    except msgspec.ValidationError as error:
+        raise ManifestError(f"manifest: {error}") from error
+
+
+def text(paragraphs: str | list[str]) -> str:
+    """Paragraphs as one text, with a blank line between two."""
+    return paragraphs if isinstance(paragraphs, str) else "\n\n".join(paragraphs)
+
+
+def _once(noun: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{noun} {twice[0]} stands twice; expected each name once")
+
+
+def _known(what: str, name: str, known: set[str]) -> None:
+    if name not in known:
+        raise ValueError(f"{what} is {name!r}; expected one of {', '.join(sorted(known))}")

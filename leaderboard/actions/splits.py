@@ -1,0 +1,183 @@
+"""Datasets, their splits, and the gold that is kept of a split, one immutable version after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from typing import Any
+
+import structlog
+from django.core.files import File
+from django.core.files.base import ContentFile
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from leaderboard.actions import fields, referee
+from leaderboard.actions.preparation import Prepared, prepare
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, Submission, User
+from leaderboard.uploads import sha256_of
+
+log = structlog.get_logger(__name__)
+
+
+@transaction.atomic
+def create_dataset(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
+    """An empty dataset; `described` may hold description, licence, citation and source_url. For curators."""
+    if not by.is_curator:
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
+    fields.check_task(task)
+    dataset = Dataset(slug=slug, title=title, task=task, **described)
+    fields.check(dataset)
+    dataset.save(force_insert=True)
+    AuditEntry.record("dataset.created", dataset, by=by)
+    return dataset
+
+
+@transaction.atomic
+def create_split(
+    *, dataset: Dataset, name: str, kind: str, gold_public: bool, options: dict[str, str] | None = None, by: User
+) -> Split:
+    """A split without data. `options` are the task's, and hold in each of its phases."""
+    check_manages(dataset, by)
+    split = Split(dataset=dataset, name=name, kind=kind, gold_public=gold_public, options=options or {})
+    fields.check(split)
+    fields.check_options(dataset.task, split.options)
+    split.save(force_insert=True)
+    AuditEntry.record("split.created", split, by=by, gold_public=gold_public)
+    return split
+
+
+def add_gold(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldVersion:
+    """Keep a file as the split's next gold version, and publish the inputs that the referee makes of it.
+
+    Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
+    already, INPUTS_CHANGED where teams have answered the present inputs and the file would change them,
+    REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
+    """
+    check_manages(split.dataset, by)
+    digest = sha256_of(file)
+    _check_is_another(split, digest)
+    name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
+    prepared = prepare(split=split, file=file, name=name)
+    gold = GoldVersion(
+        split=split,
+        sha256=digest,
+        bytes=file.size,
+        reason=reason,
+        created_by=by,
+        **{field: getattr(prepared.facts, field) for field in prepared.facts.__struct_fields__},
+    )
+    file.seek(0)
+    gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
+    try:
+        _keep(gold=gold, prepared=prepared, by=by)
+    except BaseException as error:
+        gold.file.storage.delete(gold.file.name)
+        if isinstance(error, IntegrityError):
+            _check_is_another(split, digest)
+        raise
+    split.refresh_from_db()
+    return gold
+
+
+def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
+    """Publish inputs whose gold nobody here has: they can be downloaded, and no phase can be opened on them.
+
+    Raises Refused: INVALID_GOLD with the lines at fault, NAME_TAKEN for a split that has inputs already.
+    """
+    check_manages(split.dataset, by)
+    if split.inputs:
+        raise Refused(Code.NAME_TAKEN, f"The split {split.name} has inputs already.")
+    file.seek(0)
+    stored, size, digest = _store_inputs(split, file.read())
+    waiting = Split(dataset=split.dataset, options=split.options, inputs=stored)
+    try:
+        _check_inputs(waiting)
+        with transaction.atomic():
+            kept = Split.objects.filter(pk=split.pk, inputs="").update(
+                inputs=stored, inputs_bytes=size, inputs_sha256=digest
+            )
+            if not kept:
+                raise Refused(Code.NAME_TAKEN, f"The split {split.name} has inputs already.")
+            AuditEntry.record("inputs.added", split, by=by, sha256=digest)
+    except BaseException:
+        split.inputs.storage.delete(stored)
+        raise
+    split.refresh_from_db()
+    return split
+
+
+def check_manages(dataset: Dataset, by: User) -> None:
+    """Curators manage every dataset; organisers those of their own benchmarks."""
+    if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
+        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")
+
+
+def _check_is_another(split: Split, digest: str) -> None:
+    same = split.gold_versions.filter(sha256=digest).first()
+    if same is not None:
+        raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {same.number} of {split.name} already.")
+
+
+def _keep(*, gold: GoldVersion, prepared: Prepared, by: User) -> None:
+    """Rows in one transaction; the inputs' file goes again if it fails."""
+    digest = hashlib.sha256(prepared.inputs).hexdigest()
+    stored = ""
+    try:
+        with transaction.atomic():
+            split = Split.objects.select_for_update().get(pk=gold.split_id)
+            if split.inputs_sha256 != digest:
+                _check_nobody_answered(split)
+                replaced, storage = split.inputs.name, split.inputs.storage
+                stored, split.inputs_bytes, split.inputs_sha256 = _store_inputs(split, prepared.inputs)
+                split.inputs = stored
+                split.save(update_fields=["inputs", "inputs_bytes", "inputs_sha256"])
+                if replaced:
+                    transaction.on_commit(lambda: storage.delete(replaced))
+            last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
+            gold.number = last + 1
+            gold.save(force_insert=True)
+            AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
+    except BaseException:
+        if stored:
+            gold.split.inputs.storage.delete(stored)
+        raise
+
+
+def _check_nobody_answered(split: Split) -> None:
+    count = Submission.objects.filter(phase__split=split).count()
+    if count:
+        raise Refused(
+            Code.INPUTS_CHANGED,
+            f"{count} submission{'s' if count != 1 else ''} answered the inputs of {split.name}, and this gold would "
+            "change them. A correction may change answers only; other items need a split of their own.",
+        )
+
+
+def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
+    """(stored name, bytes, sha256)"""
+    field: Any = Split._meta.get_field("inputs")
+    name = split.inputs.storage.save(field.generate_filename(split, "inputs.jsonl"), ContentFile(content))
+    return name, len(content), hashlib.sha256(content).hexdigest()
+
+
+def _check_inputs(waiting: Split) -> None:
+    """The referee reads inputs before predictions: without predictions, only a fault of the inputs is one."""
+    with tempfile.TemporaryFile() as nothing:
+        try:
+            answer = referee.validate(
+                split=waiting, gold=GoldVersion(expects={}), predictions=nothing, name="none.jsonl", options={}
+            )
+        except referee.SandboxError as error:
+            log.error("referee_away", error=str(error))
+            raise Refused(
+                Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not answer."
+            ) from error
+    if answer.reason or answer.report.get("fault") == "inputs":
+        raise Refused(
+            Code.INVALID_GOLD,
+            "The inputs do not fit the task's format.",
+            answer.report.get("problems", []),
+            answer.report.get("more", 0),
+        )

@@ -1,0 +1,49 @@
+"""What a curator chooses when a published benchmark is imported, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from leaderboard.actions.manifest import Manifest, PhasePart
+from leaderboard.importers.published import Origins
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Empty strings leave the importer's own words and a salt made at random."""
+
+    slug: str = ""
+    title: str = ""
+    public: bool = True
+    public_gold: frozenset[str] = frozenset()
+    hidden_fold: int = 4
+    salt: str = ""
+    salt_ids: bool = False
+    quota_per_day: int = 50
+    quota_total: int = 1000
+    say: Callable[[str], None] = lambda line: None
+
+    def phase(self, *, slug: str, title: str, split: str, options: dict[str, str] | None = None) -> PhasePart:
+        return PhasePart(
+            slug=slug,
+            title=title,
+            split=split,
+            options=options or {},
+            quota_per_day=self.quota_per_day,
+            quota_total=self.quota_total,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """A manifest whose files lie in the folder they were written to; `id_map` is published id -> public id."""
+
+    manifest: Manifest
+    origins: Origins
+    id_map: dict[str, str] = field(default_factory=dict)
+
+
+Importer = Callable[[Path, Path, Choices], Imported]
+"""(folder of published files, empty folder to write to, choices) -> what can be hosted. Raises ImportFault."""

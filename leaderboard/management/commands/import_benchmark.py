@@ -1,0 +1,128 @@
+"""`manage.py import_benchmark NAME PATH`: hosts a benchmark from its published files."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from argparse import ArgumentParser, BooleanOptionalAction
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.actions import hosting
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.importers import IMPORTERS, Choices, Imported, ImportFault
+from leaderboard.models import User
+
+
+class Command(BaseCommand):
+    help = "Hosts a benchmark from its published files. The sandbox server must be running: it checks the gold."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", choices=IMPORTERS)
+        parser.add_argument("path", type=Path, help="the folder with the published files")
+        parser.add_argument("--by", help="username of the curator who hosts it (default: the only curator)")
+        parser.add_argument("--slug", default="", help="the benchmark's name in addresses")
+        parser.add_argument("--title", default="")
+        parser.add_argument("--public", action=BooleanOptionalAction, default=True, help="--no-public leaves a draft")
+        parser.add_argument(
+            "--public-gold",
+            action="append",
+            default=[],
+            metavar="SPLIT",
+            help="let everybody download this split's gold too; may be given more than once",
+        )
+        parser.add_argument("--hidden-fold", type=int, default=4, help="knowledgenet: which fold (default %(default)s)")
+        parser.add_argument("--salt-ids", action="store_true", help="fever: salted ids too (fever-symmetric has them)")
+        parser.add_argument("--salt", default="", help="the salt of the ids; default: made at random, kept nowhere")
+        parser.add_argument("--id-map", type=Path, metavar="FILE", help="write published id -> public id, for yourself")
+        parser.add_argument("--quota-per-day", type=int, default=50, help="submissions of a team (default %(default)s)")
+        parser.add_argument("--quota-total", type=int, default=1000, help="the same, over all (default %(default)s)")
+
+    def handle(self, *, name: str, path: Path, by: str | None, id_map: Path | None, **options: Any) -> None:
+        curator = self.curator(by)
+        names = ("slug", "title", "public", "hidden_fold", "salt", "quota_per_day", "quota_total")
+        choices = Choices(
+            **{name: options[name] for name in names},
+            public_gold=frozenset(options["public_gold"]),
+            salt_ids=bool(options["salt_ids"] or options["salt"] or id_map),
+            say=self.say,
+        )
+        with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+            try:
+                imported = IMPORTERS[name](path, Path(folder), choices)
+            except ImportFault as fault:
+                raise CommandError(str(fault)) from fault
+            self.check_named(imported, choices)
+            with kept_map(id_map, imported):
+                self.host(imported, Path(folder), curator)
+
+    def host(self, imported: Imported, folder: Path, curator: User) -> None:
+        try:
+            hosted = hosting.host(manifest=imported.manifest, folder=folder, by=curator, say=self.say)
+        except Refused as refused:
+            raise CommandError(explained(refused, imported)) from refused
+        self.say(f"{settings.BASE_URL}{hosted.benchmark.get_absolute_url()}")
+
+    def check_named(self, imported: Imported, choices: Choices) -> None:
+        """A misspelt split must not leave gold hidden that was meant to be public."""
+        splits = [split.name for split in imported.manifest.splits]
+        unknown = sorted(choices.public_gold - set(splits))
+        if unknown:
+            raise CommandError(f"--public-gold is {unknown[0]}, expected one of {', '.join(splits)}")
+
+    def curator(self, username: str | None) -> User:
+        if username:
+            found = User.objects.filter(username=username, is_curator=True).first()
+            if found is None:
+                raise CommandError(f"--by is {username}, expected the username of a curator")
+            return found
+        curators = list(User.objects.filter(is_curator=True, is_active=True)[:2])
+        if len(curators) != 1:
+            raise CommandError(f"there is {'more than one' if curators else 'no'} curator: say who hosts it, with --by")
+        return curators[0]
+
+    def say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+@contextmanager
+def kept_map(path: Path | None, imported: Imported) -> Iterator[None]:
+    """Writes the id map, for its owner's eyes, before anything is hosted; a hosting that fails takes it back."""
+    if path is None:
+        yield
+        return
+    if not imported.id_map:
+        raise CommandError("--id-map was given, but this benchmark keeps its published ids")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(imported.id_map, file, indent=0)
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def explained(refused: Refused, imported: Imported) -> str:
+    """The refusal with each line at fault in the curator's own file."""
+    lines = [str(refused)]
+    for problem in refused.problems:
+        where = imported.origins.of(problem["file"], problem["line"])
+        found = f", found {problem['found']}" if problem["found"] else ""
+        expected = f", expected {problem['expected']}" if problem["expected"] else ""
+        lines.append(f"{where}: {problem['what']}{found}{expected}")
+    if refused.more:
+        lines.append(f"and {refused.more} more")
+    if refused.code is Code.NAME_TAKEN and imported.id_map:
+        lines.append("Ids are salted at random: only the same --salt makes the same content again.")
+    return "\n".join(lines)

@@ -1,0 +1,99 @@
+"""`manage.py seed`: fills a site with the demonstration, through the path that every upload takes."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard import demo
+from leaderboard.actions import hosting, manifest, submissions, teams
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import Membership, Phase, Run, State, Submission, System, Team, User
+from leaderboard.uploads import sha256_of
+
+LOOK_EVERY = 0.2
+SILENT_AFTER = 30.0
+"""Seconds without a run that moved, after which no worker can be there."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Makes the demonstration's people, hosts the benchmarks in fixtures/ and submits their baselines. "
+        "The sandbox server and a worker must be running. What is there already is left as it is."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--fixtures", type=Path, default=settings.ROOT / "fixtures", help="default: %(default)s")
+        parser.add_argument("--wait-seconds", type=float, default=300, help="for all runs to end; 0: do not wait")
+
+    def handle(self, *, fixtures: Path, wait_seconds: float, **_: Any) -> None:
+        people = demo.people()
+        folders = sorted(path.parent for path in fixtures.glob("*/benchmark.json"))
+        if not folders:
+            raise CommandError(f"{fixtures}: found no */benchmark.json")
+        submitted: list[Submission] = []
+        for folder in folders:
+            try:
+                plan = manifest.read(folder / "benchmark.json")
+                hosting.host(manifest=plan, folder=folder, by=people["curator"], say=self.say)
+                submitted += [self.submit(plan, part, folder, people) for part in plan.systems]
+            except (manifest.ManifestError, Refused) as error:
+                problems = [problem["text"] for problem in getattr(error, "problems", [])]
+                raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
+        if wait_seconds:
+            self.wait(submitted, wait_seconds)
+        for line in demo.logins().read_text().splitlines():
+            self.say(f"log in as {line}")
+        self.say(f"the passwords are kept in {demo.logins()}")
+
+    def submit(
+        self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
+    ) -> Submission:
+        """The system's submission of this very file; made if there is none that the server did not fail."""
+        by = people["ada"] if part.kind == System.Kind.PARTICIPANT else people["curator"]
+        phase = Phase.objects.get(benchmark__slug=plan.slug, slug=part.phase)
+        team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
+        Membership.objects.get_or_create(team=team, user=by)
+        described = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
+        system = teams.system(team=team, name=part.name, by=by, kind=part.kind, **described)
+        with hosting.opened(folder, part.predictions) as file:
+            there = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
+            kept = there.exclude(predictions__runs__state=State.FAILED).first()
+            return kept or submissions.submit(phase=phase, system=system, file=file, by=by)  # type: ignore[arg-type]
+
+    def wait(self, submitted: list[Submission], seconds: float) -> None:
+        """Follow the runs in the database until all are over; a CommandError says who did not answer."""
+        runs = Run.objects.filter(prediction__submission__in=submitted)
+        begun = moved = time.monotonic()
+        last: Counter[str] = Counter()
+        while True:
+            states = Counter(runs.values_list("state", flat=True))
+            if states != last:
+                self.say(", ".join(f"{count} {state}" for state, count in sorted(states.items())))
+                last, moved = states, time.monotonic()
+            if not states[State.QUEUED] and not states[State.RUNNING]:
+                break
+            if time.monotonic() - moved > SILENT_AFTER and not states[State.RUNNING]:
+                raise CommandError(
+                    f"{states[State.QUEUED]} runs are queued and no worker has taken one for {SILENT_AFTER:.0f} s. "
+                    "Start one (bin/serve does, or manage.py serve worker); they will be scored then."
+                )
+            if time.monotonic() - begun > seconds:
+                raise CommandError(f"runs are not over after {seconds:.0f} s; they go on without this command")
+            time.sleep(LOOK_EVERY)
+        bad = runs.exclude(state=State.DONE).select_related("prediction__submission__system")
+        if bad:
+            what = "; ".join(
+                f"{run.prediction.submission.system}: {run.state}, {run.get_reason_display()}" for run in bad
+            )
+            raise CommandError(f"not every baseline was scored: {what}")
+
+    def say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

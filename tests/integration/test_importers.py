@@ -1,0 +1,205 @@
+"""Published benchmarks, hosted from their files: each published prediction gets its published score, to 1e-9."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from django.core.files import File
+from django.core.management import CommandError, call_command
+
+from leaderboard.actions import runs, submissions, teams
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import Benchmark, GoldVersion, Phase, Run, Split, State, System, User
+from leaderboard.storage import opened
+
+pytestmark = [pytest.mark.realdata, pytest.mark.django_db]
+
+Scores = dict[tuple[str, str], float | None]
+Score = Callable[[Phase, Path], Scores]
+
+
+@pytest.fixture
+def curator() -> User:
+    return User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
+
+
+@pytest.fixture
+def system() -> System:
+    ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
+    return teams.system(team=teams.of(ada), name="Bernoulli", by=ada)
+
+
+@pytest.fixture
+def score(sandbox: str, system: System) -> Score:
+    """Submit a file and score it, both in the real sandbox; values by (measure, slice as canonical JSON)."""
+
+    def scored(phase: Phase, path: Path) -> Scores:
+        with path.open("rb") as file:
+            submission = submissions.submit(
+                phase=phase,
+                system=system,
+                file=File(file, name=path.name),  # type: ignore[arg-type]
+                by=system.team.members.get(),
+            )
+        run = Run.objects.get(prediction__submission=submission)
+        runs.score(run_id=run.pk)
+        run.refresh_from_db()
+        assert run.state == State.DONE, (run.reason, run.problems)
+        return {(row.measure, row.slice_key): row.value for row in run.scores.all()}
+
+    return scored
+
+
+def host(*arguments: Any, **options: Any) -> str:
+    said = StringIO()
+    call_command("import_benchmark", *map(str, arguments), stdout=said, **options)
+    return said.getvalue()
+
+
+def phase_of(slug: str, phase: str) -> Phase:
+    return Phase.objects.select_related("split__dataset", "benchmark").get(benchmark__slug=slug, slug=phase)
+
+
+def inputs_of(split: Split) -> list[dict[str, Any]]:
+    with opened(split.inputs) as file:
+        return [json.loads(line) for line in file]
+
+
+def agree(found: Scores, expected: dict[tuple[str, str], float]) -> None:
+    wrong = {
+        key: (found.get(key), value)
+        for key, value in expected.items()
+        if found.get(key) != pytest.approx(value, abs=1e-9)
+    }
+    assert not wrong
+    assert expected
+
+
+MODES = {"span_overlap": "text", "span_exact": "exact", "uri": "link"}
+LETTERS = {"P": "precision", "R": "recall", "F1": "f1"}
+REFUSED_BY_THE_REFERENCE = ("missing_field", "integer_property_id")
+
+
+def knowledgenet_scores(expected: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """The reference's table in our names: `all` is the whole."""
+    return {
+        (f"{mode}_{letter}", "" if name == "all" else msgspec.json.encode({"property": name}).decode()): values[key]
+        for told, mode in MODES.items()
+        for name, values in expected[told].items()
+        for key, letter in LETTERS.items()
+    }
+
+
+def test_knowledgenet(
+    realdata: Path, curator: User, score: Score, sandbox: str, system: System, subtests: pytest.Subtests
+) -> None:
+    folder = realdata / "knowledgenet"
+    host("knowledgenet", folder)
+    phase = phase_of("knowledgenet", "fold-4")
+    train, hidden, blind = (phase.split.dataset.splits.get(name=name) for name in ("train", "fold-4", "fold-5"))
+
+    assert (train.gold_public, hidden.gold_public) == (True, False)
+    assert phase.split == hidden
+    assert train.current_gold.n_lines == 953 + 995 + 1007
+    assert hidden.current_gold.n_lines == 1022
+    assert blind.current_gold is None
+    assert len(inputs_of(blind)) == 1014
+    keys = {key for line in inputs_of(hidden) for passage in line["passages"] for key in passage}
+    assert not keys & {"facts", "exhaustivelyAnnotatedProperties"}
+
+    expected = json.loads((folder / "expected_fold_4.json").read_text())
+    for path in sorted((folder / "predictions").glob("*.jsonl")):
+        with subtests.test(path.stem):
+            if path.stem in REFUSED_BY_THE_REFERENCE:
+                with pytest.raises(Refused) as refused:
+                    score(phase, path)
+                assert refused.value.code is Code.INVALID_PREDICTIONS
+                assert refused.value.problems[0]["line"] >= 1
+                continue
+            agree(score(phase, path), knowledgenet_scores(expected[path.stem]))
+
+
+FEVER_NAMES = {"label_accuracy": "accuracy"}
+
+
+def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtests: pytest.Subtests) -> None:
+    folder = realdata / "fever"
+    host("fever", folder)
+    five = phase_of("fever", "paper-dev")
+    assert five.options == {"max_evidence": "5"}
+    assert five.split.current_gold.primary == "fever_score"
+    assert {key for line in inputs_of(five.split) for key in line} == {"id", "claim"}
+    phases = {"max_evidence_5": five}
+    for limit in ("1", "none"):
+        phases[f"max_evidence_{limit}"] = Phase.objects.create(
+            benchmark=five.benchmark, slug=limit, title=limit, split=five.split, options={"max_evidence": limit}
+        )
+    expected = json.loads((folder / "expected.json").read_text())
+    for path in sorted((folder / "predictions").glob("*.jsonl")):
+        for name, values in expected[path.stem].items():
+            # Where the reference divides by zero it printed no number; the protocol says what holds there.
+            told = {(FEVER_NAMES.get(key, key), ""): value for key, value in values.items() if value is not None}
+            with subtests.test(path.stem, phase=name):
+                agree(score(phases[name], path), told)
+
+
+def test_fever_symmetric(
+    realdata: Path, curator: User, score: Score, sandbox: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    id_map = tmp_path / "ids.json"
+    host("fever-symmetric", realdata / "symmetric", id_map=id_map)
+    ids = json.loads(id_map.read_text())
+    assert stat.S_IMODE(id_map.stat().st_mode) == 0o600
+    assert {split.name: split.current_gold.n_lines for split in Split.objects.all()} == {
+        "v0-1": 956,
+        "v0-2-dev": 708,
+        "v0-2-test": 712,
+    }
+    expected = json.loads((realdata / "symmetric" / "expected_accuracy.json").read_text())
+    for version, name, told in (("v0.1_full", "v0-1", "full"), ("v0.2_dev", "v0-2-dev", "dev")):
+        phase = phase_of("fever-symmetric", name)
+        for path in sorted((realdata / "symmetric" / version / "predictions").glob("*.jsonl")):
+            with subtests.test(path.stem, phase=name):
+                translated = tmp_path / path.name
+                translated.write_text(
+                    "".join(
+                        json.dumps({**line, "id": ids[line["id"]]}) + "\n"
+                        for line in map(json.loads, path.read_text().splitlines())
+                    )
+                )
+                agree(
+                    score(phase, translated),
+                    {("accuracy", ""): expected[f"fever_symmetric_{told}"][path.stem]},
+                )
+
+
+def test_a_second_import_changes_nothing(realdata: Path, curator: User, sandbox: str) -> None:
+    arguments = ("fever-symmetric", realdata / "symmetric")
+    host(*arguments, salt="one")
+    golds = list(GoldVersion.objects.values_list("sha256", flat=True))
+    assert "nothing was changed" in host(*arguments, salt="one")
+    with pytest.raises(CommandError, match="same --salt"):
+        host(*arguments, salt="another")
+    assert list(GoldVersion.objects.values_list("sha256", flat=True)) == golds
+    assert Benchmark.objects.count() == 1
+
+
+def test_a_fault_is_told_in_the_published_file(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
+    lines = (realdata / "symmetric" / "source" / "fever_symmetric_dev.jsonl").read_text().splitlines()
+    lines[6] = lines[6].replace('"label": "', '"label": "NEITHER ')
+    (tmp_path / "fever_symmetric_dev.jsonl").write_text("\n".join(lines))
+    with pytest.raises(CommandError, match="fever_symmetric_dev.jsonl"):
+        host("fever-symmetric", tmp_path)
+    documents = (realdata / "knowledgenet" / "gold_folds_1_to_4.jsonl").read_text().splitlines()
+    number = next(n for n, line in enumerate(documents, 1) if json.loads(line)["fold"] == 4 and n > 50)
+    documents[number - 1] = documents[number - 1].replace('"documentText":', '"documentTexts":')
+    (tmp_path / "train.json").write_text("\n".join(documents))
+    with pytest.raises(CommandError, match=f"(?m)^train.json:{number}: "):
+        host("knowledgenet", tmp_path)
