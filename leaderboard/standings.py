@@ -99,10 +99,11 @@ class Board:
     def measure(self, name: str) -> Measure | None:
         return next((measure for measure in self.measures if measure.name == name), None)
 
-    @property
+    @cached_property
     def dimensions(self) -> Mapping[str, Sequence[str]]:
         """Each dimension of the gold with its values as shown."""
-        return self.gold.dimensions if self.gold else {}
+        stored = self.gold.dimensions if self.gold else {}
+        return {name: [shown(value) for value in values] for name, values in stored.items()}
 
     @cached_property
     def sliced_measures(self) -> Mapping[str, Sequence[Measure]]:
@@ -165,16 +166,20 @@ def _rows(leaderboard: Leaderboard) -> list[Row]:
 
 
 def slice_of(named: Mapping[str, object]) -> Slice:
-    """A stored slice as a key; strings stand for themselves, other values are shown as JSON writes them."""
-    shown = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in named.items())
-    return tuple(sorted(shown))
+    """A stored slice as a key."""
+    return tuple(sorted((name, shown(value)) for name, value in named.items()))
+
+
+def shown(value: object) -> str:
+    """A slice's value on a board: strings stand for themselves, other values are shown as JSON writes them."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:
     """Rows by a value, stable; those without one come last in either direction."""
     rows = list(rows)
     known = [row for row in rows if value(row) is not None]
-    known.sort(key=lambda row: value(row), reverse=descending)  # type: ignore[arg-type, return-value]
+    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]
     return known + [row for row in rows if value(row) is None]
 
 
@@ -204,6 +209,11 @@ class Reported:
 
     columns: Sequence[Key]
     rows: Sequence[ReportedRow]
+
+    @property
+    def table(self) -> list[tuple[ReportedRow, list[str]]]:
+        """Each row with its numbers as printed, in the order of the columns; empty where it has none."""
+        return [(row, [row.cells.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
 
 
 def reported_of(benchmark: Benchmark) -> Reported:

@@ -1,5 +1,20 @@
 """Every address of the site."""
 
-from django.urls import path
+from django.contrib import admin
+from django.urls import include, path
 
-urlpatterns: list[path] = []
+from leaderboard.web.urls_people import urlpatterns as people
+from leaderboard.web.urls_public import urlpatterns as public
+
+urlpatterns = [
+    *public,
+    *people,
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("leaderboard.api.urls")),
+]
+
+handler400 = "leaderboard.web.public.errors.bad_request"
+handler403 = "leaderboard.web.public.errors.forbidden"
+handler404 = "leaderboard.web.public.errors.not_found"
+handler500 = "leaderboard.web.public.errors.server_error"

@@ -8,7 +8,7 @@ from django import template
 
 register = template.Library()
 
-NONE = "–"
+NONE = "\N{EN DASH}"
 
 
 @register.filter

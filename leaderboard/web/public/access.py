@@ -1,0 +1,27 @@
+"""Finding what an address names: a benchmark that this person may see, or a 404 that says nothing."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from leaderboard.models import Benchmark, Phase
+from leaderboard.standings import Board, board_of
+
+
+def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
+    visible = Benchmark.objects.visible_to(request.user).select_related("dataset")
+    return get_object_or_404(visible, slug=slug)
+
+
+def board_or_404(request: HttpRequest, slug: str, phase_slug: str) -> Board:
+    """The current board of the phase that an address names."""
+    phases = Phase.objects.select_related("benchmark__dataset", "split")
+    visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
+    return board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug))
+
+
+def dimension_or_404(board: Board, dimension: str) -> str:
+    if dimension not in board.dimensions:
+        raise Http404("no such dimension")
+    return dimension

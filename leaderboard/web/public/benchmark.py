@@ -1,0 +1,66 @@
+"""A benchmark's page: what it is, its data, its phases, and the leaderboard of the main one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.task import TASKS
+from leaderboard.models import Benchmark, GoldVersion, Phase, Team
+from leaderboard.quotas import quota_of
+from leaderboard.standings import board_of, by_primary, reported_of
+from leaderboard.web.charts.intervals import interval_plot
+from leaderboard.web.public.access import benchmark_or_404
+from leaderboard.web.public.boards import other_boards
+
+SHOWN = 10
+
+
+@require_safe
+@conditional_page
+def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_or_404(request, slug)
+    phases = list(benchmark.phases.select_related("benchmark", "split"))
+    versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"), to_attr="versions")
+    main = main_phase(phases)
+    board = board_of(main) if main else None
+    rows = by_primary(board) if board else []
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "splits": benchmark.dataset.splits.prefetch_related(versions),
+        "phases": phases,
+        "main": main,
+        "board": board,
+        "rows": rows,
+        "top": [(row, row.cell(board.primary)) for row in rows[:SHOWN]] if board else [],
+        "n_more": len(rows) - SHOWN,
+        "plot": interval_plot(rows[:SHOWN], board.primary) if board else None,
+        "boards": other_boards(board) if board else [],
+        "reported": reported_of(benchmark),
+        "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,
+        "is_manager": benchmark.is_managed_by(request.user),
+        "is_draft": benchmark.state == Benchmark.State.DRAFT,
+    }
+    return render(request, "public/benchmark.html", context)
+
+
+def main_phase(phases: Sequence[Phase]) -> Phase | None:
+    """The phase that a benchmark is judged by: the last that has begun, one over hidden gold before a public one."""
+    at = timezone.now()
+    begun = [phase for phase in phases if phase.opens_at is None or phase.opens_at <= at]
+    hidden = [phase for phase in begun if not phase.split.gold_public]
+    for candidates in (hidden, begun):
+        if candidates:
+            return candidates[-1]
+    return phases[0] if phases else None
+
+
+def _team(request: HttpRequest) -> Team | None:
+    """The person's first team; reading a page makes none."""
+    return Team.objects.filter(members=request.user.pk).order_by("membership__id").first()

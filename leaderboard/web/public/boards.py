@@ -1,0 +1,75 @@
+"""A phase's leaderboard: every system with every measure of the whole, sortable by each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.measures import Measure
+from evaluator.task import TASKS
+from leaderboard.standings import Board, Row, by_primary, reported_of
+from leaderboard.web.charts.intervals import interval_plot
+from leaderboard.web.public.access import board_or_404
+from leaderboard.web.sorting import Key, Sorting, by_date, by_name
+
+
+@dataclass(frozen=True)
+class BoardLink:
+    """Another view of the same board."""
+
+    title: str
+    url: str
+    n_values: int | None = None
+
+
+@require_safe
+@conditional_page
+def leaderboard(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
+    """`?sort=` a measure, `system` or `date`; `?order=asc|desc`."""
+    board = board_or_404(request, slug, phase)
+    keys = {measure.name: measure_key(measure) for measure in board.measures}
+    keys |= {"system": Key(by_name, best_first=False), "date": Key(by_date)}
+    sorting = Sorting.asked(request, keys, board.primary or "system")
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "columns": [(measure, sorting.headings[measure.name], board.n(measure.name)) for measure in board.measures],
+        "headings": sorting.headings,
+        "rows": [(row, [(m, row.cell(m.name)) for m in board.measures]) for row in sorting.apply(board.rows)],
+        "plot": interval_plot(by_primary(board), board.primary),
+        "boards": other_boards(board),
+        "reported": reported_of(board.phase.benchmark),
+    }
+    return render(request, "public/leaderboard.html", context)
+
+
+def measure_key(measure: Measure) -> Key:
+    """Sorting by a measure of the whole, best first."""
+
+    def value(row: Row) -> float | None:
+        return row.cell(measure.name).value
+
+    return Key(value, best_first=measure.higher_is_better is not False)
+
+
+def other_boards(board: Board) -> list[BoardLink]:
+    """The symmetric board where the gold has pairs, and one board for each dimension."""
+    where = [board.phase.benchmark.slug, board.phase.slug]
+    links = []
+    if is_symmetric(board):
+        links.append(BoardLink("Symmetric board", reverse("symmetric_board", args=where)))
+    for name, values in board.dimensions.items():
+        url = reverse("board_by_slice", args=[*where, name])
+        links.append(BoardLink(f"By {name}", url, len(values)))
+    return links
+
+
+def is_symmetric(board: Board) -> bool:
+    """Whether the gold comes in groups of an original and generated claims."""
+    return board.measure("group_accuracy") is not None and "origin" in board.dimensions

@@ -1,0 +1,61 @@
+"""Error pages. Programs that ask the API get JSON; nobody is told more than the status says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template import loader
+from django.views.decorators.csrf import requires_csrf_token
+
+MESSAGES = {
+    400: ("bad_request", "The request could not be understood."),
+    403: ("forbidden", "This is not for you to see or do."),
+    404: ("not_found", "There is nothing at this address."),
+    413: ("too_large", "The upload is over the limit."),
+    500: ("internal", "The server made an error. It has been logged."),
+}
+
+
+@requires_csrf_token
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 400)
+
+
+@requires_csrf_token
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 403)
+
+
+@requires_csrf_token
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 404)
+
+
+@requires_csrf_token
+def too_large(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 413)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Rendered without the request: whoever the person is may be what could not be found out."""
+    if _is_program(request):
+        return _json(500)
+    return HttpResponse(loader.get_template("500.html").render({}), status=500)
+
+
+def _answer(request: HttpRequest, status: int) -> HttpResponse:
+    if _is_program(request):
+        return _json(status)
+    context: dict[str, Any] = {"status": status, "message": MESSAGES[status][1]}
+    return render(request, f"{status}.html", context, status=status)
+
+
+def _json(status: int) -> JsonResponse:
+    code, message = MESSAGES[status]
+    return JsonResponse({"code": code, "message": message}, status=status)
+
+
+def _is_program(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")

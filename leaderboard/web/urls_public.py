@@ -1,0 +1,26 @@
+"""Addresses of the pages that everyone may read."""
+
+from django.urls import path
+
+from leaderboard.web.public.benchmark import benchmark
+from leaderboard.web.public.boards import leaderboard
+from leaderboard.web.public.by_slice import board_by_slice
+from leaderboard.web.public.downloads import download_gold, download_inputs
+from leaderboard.web.public.health import live, ready
+from leaderboard.web.public.home import home
+from leaderboard.web.public.symmetric import symmetric_board
+from leaderboard.web.public.tasks import measures, tasks
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("health/live", live, name="health_live"),
+    path("health/ready", ready, name="health_ready"),
+    path("tasks/", tasks, name="tasks"),
+    path("tasks/<slug:task>/", measures, name="measures"),
+    path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
+    path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
+    path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
+    path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),
+]
