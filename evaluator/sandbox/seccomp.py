@@ -50,6 +50,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "clock_nanosleep": (230, 115),
     "exit_group": (231, 94),
     "preadv": (295, 69),
+    "preadv2": (327, 286),
     "getrandom": (318, 278),
 }
 
