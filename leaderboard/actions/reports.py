@@ -80,8 +80,8 @@ def _check_row(row: ScoreRow, *, task: str, measures: list[str]) -> None:
     numbers = [number for number in (row.value, row.low, row.high) if number is not None]
     if not all(math.isfinite(number) for number in numbers):
         raise ReportError(f"measure {row.measure} is not finite")
-    low, high = TASKS[task].measure(row.measure).bounds
-    if not all(low <= number <= high for number in numbers):
+    measure = TASKS[task].measure(row.measure)
+    if not all(measure.low <= number <= measure.high for number in numbers):
         raise ReportError(f"measure {row.measure} is outside its bounds")
     if row.n < 0 or (row.n == 0 and row.value is not None):
         raise ReportError(f"measure {row.measure} has a value on an empty slice, or a negative n")
