@@ -1,0 +1,116 @@
+"""The benchmarks in fixtures/ are what their pages say, checked with none of the code that wrote them."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.operations import JOBS
+from leaderboard.actions import manifest
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "fixtures"
+BENCHMARKS = ("atlas-facts", "mirror-claims", "sourced-claims")
+LIMIT = 6_000_000
+
+# Runs in a benchmark's folder: every baseline again, on gold whose answers are gone, must give the file it has.
+BLIND = """
+import json, baselines
+from pathlib import Path
+def read(name): return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\\n")[:-1]]
+def blank(line):
+    for passage in line.get("passages", []):
+        passage["facts"], passage["exhaustivelyAnnotatedProperties"] = [], []
+    return {key: value for key, value in line.items() if key not in ("label", "evidence", "group", "slices")}
+splits = {name: read(f"splits/{name}.jsonl") for name in ("train", "dev", "test")}
+public = {
+    "atlas-facts": (splits["train"],),
+    "mirror-claims": ({"train": splits["train"], "dev": splits["dev"]},),
+    "sourced-claims": (read("pages/pages.jsonl") if Path("pages").is_dir() else [], splits["train"]),
+}[Path.cwd().name]
+gold = [blank(line) for line in splits["test"]]
+for system in json.loads(Path("benchmark.json").read_text(encoding="utf-8"))["systems"]:
+    if system["phase"] == "test" and system["kind"] == "baseline":
+        again = baselines.run(Path(system["predictions"]).stem, *public, gold)
+        assert again == read(system["predictions"]), system["name"]
+        print(system["name"])
+"""
+
+
+def systems() -> list[Any]:
+    found = []
+    for benchmark in BENCHMARKS:
+        for system in manifest.read(FIXTURES / benchmark / "benchmark.json").systems:
+            found.append(pytest.param(benchmark, system, id=f"{benchmark}/{system.predictions}"))
+    return found
+
+
+def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *command], check=False, cwd=cwd, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_generator_writes_the_same_bytes_again(benchmark: str, tmp_path: Path) -> None:
+    made = run(str(FIXTURES / benchmark / "make.py"), "--out", str(tmp_path), cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    kept = {p.relative_to(FIXTURES / benchmark): p.read_bytes() for p in (FIXTURES / benchmark).rglob("*.jsonl")}
+    again = {p.relative_to(tmp_path): p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    assert sorted(again) == sorted(kept)
+    assert [name for name in kept if kept[name] != again[name]] == []
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_baselines_do_not_need_the_answers(benchmark: str) -> None:
+    blind = run("-c", BLIND, cwd=FIXTURES / benchmark)
+    assert blind.returncode == 0, blind.stderr
+    assert len(blind.stdout.splitlines()) >= 4
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_manifest_names_every_file(benchmark: str) -> None:
+    folder = FIXTURES / benchmark
+    plan = manifest.read(folder / "benchmark.json")
+    assert plan.slug == benchmark
+    assert plan.licence == "CC0-1.0"
+    assert "CC0-1.0" in (folder / "README.md").read_text(encoding="utf-8")
+    assert {s.gold for s in plan.splits} == {str(p.relative_to(folder)) for p in folder.glob("splits/*")}
+    assert {s.predictions for s in plan.systems} == {str(p.relative_to(folder)) for p in folder.glob("predictions/*/*")}
+    assert [s.name for s in plan.splits if not s.gold_public] == ["test"]
+    assert not re.search(r"[*_`#\[\]<>]", manifest.text(plan.description))
+    for system in plan.systems:
+        assert system.predictions.startswith(f"predictions/{system.phase}/")
+
+
+def test_the_fixtures_stay_small() -> None:
+    assert sum(path.stat().st_size for path in FIXTURES.rglob("*.json*")) < LIMIT
+
+
+@pytest.mark.parametrize(("benchmark", "system"), systems())
+def test_every_predictions_file_is_accepted_and_scored(benchmark: str, system: manifest.SystemPart) -> None:
+    plan = manifest.read(FIXTURES / benchmark / "benchmark.json")
+    phase = next(phase for phase in plan.phases if phase.slug == system.phase)
+    gold = (FIXTURES / benchmark / "splits" / f"{phase.split}.jsonl").read_bytes()
+    predictions = (FIXTURES / benchmark / system.predictions).read_bytes()
+    named = {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "inputs", "predictions")}
+    arguments = {"task": plan.task, "options": phase.options, "resamples": 0, "seed": 0, **named}
+    prepared, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold)}, arguments)
+    assert prepared["ok"], prepared
+    assert prepared["warnings"] == []
+    arguments["expects"] = prepared["expects"]
+    files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(predictions)}
+    valid, _ = JOBS["validate"](files, arguments)
+    assert (valid["ok"], valid.get("warnings")) == (True, []), valid
+    files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions)}
+    report, _ = JOBS["score"](files, arguments)
+    assert report["ok"], report
+    assert all(score["value"] is None or score["n"] > 0 for score in report["result"]["scores"])
