@@ -35,27 +35,25 @@ class Dimension:
 
     @classmethod
     def build(cls, column: list[SliceValue | None], groups: Codes, *, declared: bool) -> "Dimension":
-        """Values are told apart as JSON writes them: 1, 1.0, true and "1" are four."""
-        order: dict[tuple[str, str], int] = {}
-        found: list[SliceValue] = []
-        codes = np.empty(len(column), dtype=np.int32)
-        for row, value in enumerate(column):
-            if value is None:
-                codes[row] = -1
-                continue
-            key = (type(value).__name__, value if isinstance(value, str) else repr(value))
-            code = order.setdefault(key, len(order))
-            if code == len(found):
-                found.append(value)
-            codes[row] = code
-        ranked = sorted(range(len(found)), key=lambda code: _rank(found[code]))
-        new_code = np.full(len(found) + 1, -1, dtype=np.int32)  # the last entry serves code -1
-        new_code[ranked] = np.arange(len(found), dtype=np.int32)
-        codes = new_code[codes]
-        return cls(codes, tuple(found[code] for code in ranked), declared, cuts_groups(codes, groups))
+        """column: a value a row, None for rows without one. Values are told apart as JSON writes them: 1, 1.0, true
+        and "1" are four. They are ordered: booleans, numbers, strings."""
+        places: dict[tuple[type, SliceValue] | None, int] = {}
+        keys = [None if value is None else (type(value), value) for value in column]
+        codes = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int32)
+        found = list(places)
+        ranked = sorted(
+            (code for code, key in enumerate(found) if key is not None), key=lambda code: _rank(found[code])
+        )
+        new_code = np.full(len(found), -1, dtype=np.int32)
+        new_code[ranked] = np.arange(len(ranked), dtype=np.int32)
+        if len(codes):
+            codes = new_code[codes]
+        values = tuple(key[1] for code in ranked if (key := found[code]) is not None)
+        return cls(codes, values, declared, cuts_groups(codes, groups))
 
 
-def _rank(value: SliceValue) -> tuple[int, float, str]:
+def _rank(key: tuple[type, SliceValue] | None) -> tuple[int, float, str]:
+    value = key[1] if key is not None else ""
     if isinstance(value, bool):
         return (0, float(value), "")
     if isinstance(value, int | float):

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from evaluator.errors import FileError, ProblemList, shown
-from evaluator.strict import LONG_DIGITS, LineFault, Shape, unknown_keys
+from evaluator.strict import LineFault, Shape, unknown_keys
 from evaluator.type_errors import describe
 from evaluator.unpacking import ReadLimits, chunks
 
@@ -26,6 +26,7 @@ _MAX_TRACKED_KEYS = 10_000
 _BLOCK = 4 << 20
 _SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UTF_8_BOM = b"\xef\xbb\xbf"
+_BEFORE_COLON = np.isin(np.arange(256), list(b'" \t\r'))
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 
 
@@ -65,17 +66,7 @@ class Reader(Generic[Record]):
             if first + len(lines) - 1 > self.limits.lines:
                 self.problems.stop(None, "too many lines", f"over {self.limits.lines}", f"at most {self.limits.lines}")
             self.n_lines += len(lines)
-            records = self._decode_all(block, lines)
-            if records is not None:
-                yield from enumerate(records, first)
-                continue
-            for number, line in enumerate(lines, first):
-                try:
-                    record = self._examine(line, number, ends_file and number == self.n_lines)
-                except LineFault as fault:
-                    self.problems.add(number, fault.what, fault.found, fault.expected)
-                else:
-                    yield number, record
+            yield from self._read_block(block, lines, first, ends_file)
 
     @property
     def warnings(self) -> list[str]:
@@ -122,9 +113,28 @@ class Reader(Generic[Record]):
             return chunk[len(_UTF_8_BOM) :]
         return chunk
 
+    def _read_block(
+        self, block: bytes, lines: Sequence[bytes], first: int, ends_file: bool
+    ) -> Iterator[tuple[int, Record]]:
+        records = self._decode_all(block, lines)
+        if records is not None and _most_keys_of_block(block) == sum(map(self._layout.count_keys, records)):
+            yield from enumerate(records, first)
+            return
+        last = self.n_lines if ends_file else 0
+        for place, line in enumerate(lines):
+            number = first + place
+            try:
+                record = records[place] if records is not None else self._examine(line, number == last)
+                if _most_keys(line) != self._layout.count_keys(record):
+                    self._note_unknown_keys(line, number)
+            except LineFault as fault:
+                self.problems.add(number, fault.what, fault.found, fault.expected)
+            else:
+                yield number, record
+
     def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
-        """The records of a block where nothing at all is wrong or unknown; None: look at each line."""
-        if b"\r" in block or b"\0" in block or (b"\\u" in block and _SUSPICIOUS_ESCAPE.search(block)):
+        """The records of a block, of which only the keys are still unproven; None: look at each line."""
+        if b"\r" in block or b"\0" in block or (b"\\" in block and _SUSPICIOUS_ESCAPE.search(block)):
             return None
         if max(map(len, lines), default=0) > self.limits.line_bytes or _may_hold_long_digits(block):
             return None
@@ -132,47 +142,37 @@ class Reader(Generic[Record]):
         try:
             if not block.isascii():
                 block.decode("utf-8")
-            records = [decode(line) for line in lines]
+            return [decode(line) for line in lines]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
-        if _most_keys(block) != sum(map(self._layout.count_keys, records)):
-            return None
-        return records
 
-    def _examine(self, line: bytes, number: int, is_last: bool) -> Record:
+    def _examine(self, line: bytes, is_last: bool) -> Record:
         """One line's record; raises LineFault with the first rule that the line breaks."""
         _check_bytes(line, self.limits)
-        record = None
         try:
             record = self._decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            failure: Exception | None = error
-        else:
-            failure = None
-            cleared = (
-                _most_keys(line) == self._layout.count_keys(record)
-                and not _SUSPICIOUS_ESCAPE.search(line)
-                and not _may_hold_long_digits(line)
-            )
-            if cleared:
-                return record
-        if failure is not None and self.problems.full:
-            raise LineFault("unread")  # only counted: the explanation below would not be shown
-        try:
-            unknown = unknown_keys(line, self._layout.shape, self.limits.depth)
-        except LineFault as fault:
-            if is_last and fault.what == "not valid JSON":
-                raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
-            raise
-        if len(unknown) > MAX_UNKNOWN_KEYS:
-            raise LineFault("too many unknown keys", str(len(unknown)), f"at most {MAX_UNKNOWN_KEYS} on a line")
-        if record is None:
-            raise describe(failure)
-        self._note(unknown, number)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as failure:
+            if self.problems.full:
+                raise LineFault("unread") from None  # only counted: what follows would not be shown
+            try:
+                self._unknown_keys(line)
+            except LineFault as fault:
+                if is_last and fault.what == "not valid JSON":
+                    raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
+                raise
+            raise describe(failure) from None
+        if _SUSPICIOUS_ESCAPE.search(line) or _may_hold_long_digits(line):
+            self._unknown_keys(line)
         return record
 
-    def _note(self, unknown: set[str], number: int) -> None:
-        for key in sorted(unknown):
+    def _unknown_keys(self, line: bytes) -> set[str]:
+        unknown = unknown_keys(line, self._layout.shape, self.limits.depth)
+        if len(unknown) > MAX_UNKNOWN_KEYS:
+            raise LineFault("too many unknown keys", str(len(unknown)), f"at most {MAX_UNKNOWN_KEYS} on a line")
+        return unknown
+
+    def _note_unknown_keys(self, line: bytes, number: int) -> None:
+        for key in sorted(self._unknown_keys(line)):
             seen = self._unknown.get(key)
             if seen is not None:
                 seen[1] += 1
@@ -186,13 +186,21 @@ def _most_keys(text: bytes) -> int:
     return text.count(b'":') + text.count(b" :") + text.count(b"\t:") + text.count(b"\r:")
 
 
+def _most_keys_of_block(block: bytes) -> int:
+    """The same number, found at the colons."""
+    text = np.frombuffer(block, dtype=np.uint8)
+    before = text[np.flatnonzero(text == 0x3A) - 1]
+    return int(np.count_nonzero(_BEFORE_COLON[before]))
+
+
 def _may_hold_long_digits(text: bytes) -> bool:
     """Whether there may be a number of over 308 digits: it covers three neighbours among every hundredth byte."""
     if len(text) < 309:
         return False
     sample = np.frombuffer(text, dtype=np.uint8)[::100]
-    digit = (sample >= 48) & (sample <= 57)
-    return bool(np.any(digit[:-2] & digit[1:-1] & digit[2:])) and LONG_DIGITS.search(text) is not None
+    digit = (sample >= 0x30) & (sample <= 0x39)
+    places = np.flatnonzero(digit[:-2] & digit[1:-1] & digit[2:]) * 100
+    return any(text[place : place + 201].isdigit() for place in places.tolist())
 
 
 def _check_bytes(line: bytes, limits: ReadLimits) -> None:

@@ -36,8 +36,7 @@ class View:
             n_values = len(self.outcomes.dimensions[dimension].values)
             edges = np.searchsorted(codes[order], np.arange(n_values + 1))
             self._splits[dimension] = [
-                View(self.outcomes, self.rows[order[start:end]])
-                for start, end in pairwise(edges)
+                View(self.outcomes, self.rows[order[start:end]]) for start, end in pairwise(edges)
             ]
         return self._splits[dimension]
 

@@ -11,7 +11,7 @@ from evaluator.errors import GoldError, InputsError
 from evaluator.identifiers import Id, IdRegister
 from evaluator.outcomes import SliceValue
 from evaluator.readers import Reader
-from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, Sentence, label_code
+from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, GoldSentence, label_code
 from evaluator.unpacking import ReadLimits
 
 
@@ -25,14 +25,14 @@ class Known:
 
 @dataclass
 class Gold:
-    """Claims in the order of the file. `evidence`: a claim's sets of (page, line), None without the key."""
+    """Claims in the order of the file. `evidence`: a claim's sets, None without the key."""
 
     ids: dict[Id, int]
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
-    evidence: list[list[list[Sentence]] | None] = field(default_factory=list)
+    evidence: list[list[list[GoldSentence]] | None] = field(default_factory=list)
     evidence_texts: list[str | None] = field(default_factory=list)
     groups: list[Id] = field(default_factory=list)
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
@@ -69,11 +69,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
             continue
         gold.claims.append(line.claim)
         gold.labels.append(label)
-        gold.evidence.append(
-            None
-            if line.evidence is unset
-            else [[(page, row) for _, _, page, row in sentences] for sentences in line.evidence]
-        )
+        gold.evidence.append(None if line.evidence is unset else line.evidence)
         gold.evidence_texts.append(None if line.evidence_text is unset else line.evidence_text)
         gold.groups.append(line.id if line.group is unset else line.group)
         gold.slices.append(None if line.slices is unset else line.slices)

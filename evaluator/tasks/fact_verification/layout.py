@@ -9,7 +9,6 @@ from evaluator.strict import Shape
 SUPPORTS, REFUTES, NOT_ENOUGH_INFO = LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 EXPECTED_LABEL = "SUPPORTS, REFUTES or NOT ENOUGH INFO"
 
-Sentence = tuple[str | None, int | None]
 GoldSentence = tuple[int | str | None, int | str | None, str | None, int | None]
 
 
@@ -67,7 +66,10 @@ PREDICTIONS = Format(
 
 def label_code(text: str) -> int:
     """The label's place in LABELS, -1 for none of them. ASCII case is ignored, and no other letter counts as one."""
-    return _CODES.get(text.upper() if text.isascii() else text, -1)
+    code = _CODES.get(text)
+    if code is None:
+        return _CODES.get(text.upper(), -1) if text.isascii() else -1
+    return code
 
 
 _CODES = {label: code for code, label in enumerate(LABELS)}

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.identifiers import slice_columns
+from evaluator.identifiers import Id, slice_columns
 from evaluator.outcomes import Codes, Dimension, Numbers, Outcomes
 from evaluator.tasks.fact_verification.gold import Gold
-from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO, Sentence
+from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO, GoldSentence
 from evaluator.tasks.fact_verification.predictions import Answers
 
 _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
@@ -19,8 +19,8 @@ def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: i
     """max_evidence: how many of the first predicted sentences count, None for all."""
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
-    names: dict[Any, int] = {}
-    groups = np.array([names.setdefault((type(g), g), len(names)) for g in gold.groups], dtype=np.int32)
+    names: dict[Id, int] = {}
+    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
     columns: dict[str, Any] = {"claim": np.ones(len(labels)), "correct": correct}
     if gold.has_evidence:
         columns |= _evidence_columns(gold, answers, labels, correct, max_evidence)
@@ -30,7 +30,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: i
         task=task,
         task_version=version,
         n_units=len(labels),
-        group_names=tuple(name for _, name in names),
+        group_names=tuple(names),
         groups=groups,
         statistics={name: np.asarray(column, dtype=np.float64) for name, column in columns.items()},
         dimensions=_dimensions(gold, groups),
@@ -62,11 +62,9 @@ def _evidence_columns(
     recall = np.zeros(len(labels))
     complete = np.zeros(len(labels), dtype=np.bool_)
     for row in np.flatnonzero(verifiable).tolist():
-        predicted = answers.evidence[row][:max_evidence]
         sets = gold.evidence[row] or []
-        complete[row] = met = _some_set_met(sets, predicted)
-        recall[row] = met or not sets
-        precision[row] = _share_in(sets, predicted)
+        precision[row], complete[row] = _compare(sets, answers.evidence[row][:max_evidence])
+        recall[row] = complete[row] or not sets
     return {
         "strict": correct & (complete | ~verifiable),
         "verifiable": verifiable,
@@ -75,17 +73,19 @@ def _evidence_columns(
     }
 
 
-def _some_set_met(sets: Sequence[Sequence[Sentence]], predicted: Sequence[tuple[str, int]]) -> bool:
-    """An empty set is always met; no set at all never is."""
-    found = set(predicted)
-    return any(found.issuperset(sentences) for sentences in sets)
+def _compare(sets: Sequence[Sequence[GoldSentence]], predicted: Sequence[tuple[str, int]]) -> tuple[float, bool]:
+    """The share of predictions that stand in some set (1 without predictions), and whether a whole set was found.
 
-
-def _share_in(sets: Sequence[Sequence[Sentence]], predicted: Sequence[tuple[str, int]]) -> float:
+    An empty set is always found; no set at all never is.
+    """
     if not predicted:
-        return 1.0
-    union = {sentence for sentences in sets for sentence in sentences}
-    return sum(sentence in union for sentence in predicted) / len(predicted)
+        return 1.0, not all(sets)
+    wanted = {sentence[2:] for sentences in sets for sentence in sentences}
+    right = [sentence for sentence in predicted if sentence in wanted]
+    if not right:
+        return 0.0, not all(sets)
+    found = any(all(sentence[2:] in right for sentence in sentences) for sentences in sets)
+    return len(right) / len(predicted), found
 
 
 def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]) -> dict[str, Any]:

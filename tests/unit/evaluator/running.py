@@ -1,0 +1,75 @@
+"""Runs the referee's jobs on Python objects."""
+
+import io
+import json
+
+from evaluator.operations import JOBS
+
+
+def jsonl(lines):
+    return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
+
+
+def as_bytes(content):
+    return content if isinstance(content, bytes) else jsonl(content)
+
+
+def run_score(task, gold, predictions, *, resamples=0, seed=0, name="predictions.jsonl", **options):
+    """The report of one scoring; gold and predictions are bytes or lists of lines."""
+    report, _ = JOBS["score"](
+        {"gold": io.BytesIO(as_bytes(gold)), "predictions": io.BytesIO(as_bytes(predictions))},
+        {
+            "task": task,
+            "options": {key: str(value) for key, value in options.items()},
+            "resamples": resamples,
+            "seed": seed,
+            "gold_name": "gold.jsonl",
+            "predictions_name": name,
+        },
+    )
+    return report
+
+
+def run_validate(task, inputs, predictions, *, name="predictions.jsonl", expects=None, **options):
+    report, _ = JOBS["validate"](
+        {"inputs": io.BytesIO(as_bytes(inputs)), "predictions": io.BytesIO(as_bytes(predictions))},
+        {
+            "task": task,
+            "options": {key: str(value) for key, value in options.items()},
+            "expects": expects or {},
+            "inputs_name": "inputs.jsonl",
+            "predictions_name": name,
+        },
+    )
+    return report
+
+
+def run_prepare(task, gold, **options):
+    return JOBS["prepare_gold"](
+        {"gold": io.BytesIO(as_bytes(gold))},
+        {"task": task, "options": {key: str(value) for key, value in options.items()}, "gold_name": "gold.jsonl"},
+    )
+
+
+def table(report):
+    """{(measure, slice as JSON): (value, n)}."""
+    assert report["ok"], report
+    return {
+        (score["measure"], json.dumps(score["slice"])): (score["value"], score["n"])
+        for score in report["result"]["scores"]
+    }
+
+
+def texts(report):
+    assert not report["ok"]
+    return [problem["text"] for problem in report["problems"]]
+
+
+def assert_same(ours, oracle):
+    """Equal keys, equal n, values equal to 1e-9."""
+    assert ours.keys() == oracle.keys()
+    for key, (value, n) in oracle.items():
+        got, got_n = ours[key]
+        assert got_n == n, (key, ours[key], oracle[key])
+        assert (got is None) == (value is None), (key, ours[key], oracle[key])
+        assert value is None or abs(got - value) < 1e-9, (key, ours[key], oracle[key])
