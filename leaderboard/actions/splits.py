@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from typing import Any
 
 import structlog
@@ -16,6 +15,7 @@ from leaderboard.actions import fields, referee
 from leaderboard.actions.preparation import Prepared, prepare
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, Submission, User
+from leaderboard.storage import opened
 from leaderboard.uploads import sha256_of
 
 log = structlog.get_logger(__name__)
@@ -163,17 +163,17 @@ def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
 
 
 def _check_inputs(waiting: Split) -> None:
-    """The referee reads inputs before predictions: without predictions, only a fault of the inputs is one."""
-    with tempfile.TemporaryFile() as nothing:
-        try:
+    """Inputs are no answers, so as predictions they are refused; but the referee reads inputs first, and tells."""
+    try:
+        with opened(waiting.inputs) as file:
             answer = referee.validate(
-                split=waiting, gold=GoldVersion(expects={}), predictions=nothing, name="none.jsonl", options={}
+                split=waiting, gold=GoldVersion(expects={}), predictions=file, name="inputs.jsonl", options={}
             )
-        except referee.SandboxError as error:
-            log.error("referee_away", error=str(error))
-            raise Refused(
-                Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not answer."
-            ) from error
+    except referee.SandboxError as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not answer."
+        ) from error
     if answer.reason or answer.report.get("fault") == "inputs":
         raise Refused(
             Code.INVALID_GOLD,

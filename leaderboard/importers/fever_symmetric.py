@@ -20,6 +20,7 @@ from leaderboard.importers.published import ImportFault, Origins, find, lines
 from leaderboard.importers.salted import Salt
 
 MEMBER = re.compile(r"(.+)000000([234])")
+LABELS = ("SUPPORTS", "REFUTES")
 FULL = ("fever_symmetric_full.jsonl",)
 GENERATED = ("fever_symmetric_generated.jsonl",)
 
@@ -93,6 +94,8 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
         where = f"{source.name}:{number}"
         if not pair.sentence:
             raise ImportFault(f"{where}: found no evidence sentence, expected evidence_sentence or evidence")
+        if pair.label not in LABELS:
+            raise ImportFault(f"{where}: label, found {pair.label!r}, expected {' or '.join(LABELS)}")
         member = MEMBER.fullmatch(pair.id)
         if member and member[1] not in ids:
             raise ImportFault(

@@ -127,6 +127,8 @@ def test_knowledgenet(
 
 
 FEVER_NAMES = {"label_accuracy": "accuracy"}
+# The reference divides by zero where nothing that was predicted is right; the protocol says F1 is 0 there.
+WHERE_THE_REFERENCE_FAILS = {"evidence_precision": 0.0, "evidence_recall": 0.0, "evidence_f1": 0.0}
 
 
 def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtests: pytest.Subtests) -> None:
@@ -144,8 +146,8 @@ def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtes
     expected = json.loads((folder / "expected.json").read_text())
     for path in sorted((folder / "predictions").glob("*.jsonl")):
         for name, values in expected[path.stem].items():
-            # Where the reference divides by zero it printed no number; the protocol says what holds there.
-            told = {(FEVER_NAMES.get(key, key), ""): value for key, value in values.items() if value is not None}
+            values = WHERE_THE_REFERENCE_FAILS if "error" in values else values
+            told = {(FEVER_NAMES.get(key, key), ""): value for key, value in values.items()}
             with subtests.test(path.stem, phase=name):
                 agree(score(phases[name], path), told)
 
@@ -195,7 +197,7 @@ def test_a_fault_is_told_in_the_published_file(realdata: Path, curator: User, sa
     lines = (realdata / "symmetric" / "source" / "fever_symmetric_dev.jsonl").read_text().splitlines()
     lines[6] = lines[6].replace('"label": "', '"label": "NEITHER ')
     (tmp_path / "fever_symmetric_dev.jsonl").write_text("\n".join(lines))
-    with pytest.raises(CommandError, match="fever_symmetric_dev.jsonl"):
+    with pytest.raises(CommandError, match="NEITHER"):
         host("fever-symmetric", tmp_path)
     documents = (realdata / "knowledgenet" / "gold_folds_1_to_4.jsonl").read_text().splitlines()
     number = next(n for n, line in enumerate(documents, 1) if json.loads(line)["fold"] == 4 and n > 50)
