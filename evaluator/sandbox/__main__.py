@@ -1,13 +1,14 @@
 """The server as a program of its own: `python -I .../evaluator/sandbox/__main__.py --socket PATH`.
 
-Isolated mode leaves the project's folder off the import path; this file knows where it is.
+Isolated mode leaves the project's folder off the import path; this file knows where it is, and adds each `--path`.
 """
 
 import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    root = str(Path(__file__).resolve().parents[2])
+    sys.path[:0] = [root, *(path for option, path in zip(sys.argv, sys.argv[1:], strict=False) if option == "--path")]
     from evaluator.sandbox.server import main
 
     sys.exit(main())

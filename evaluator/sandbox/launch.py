@@ -13,6 +13,7 @@ from pathlib import Path
 
 from evaluator.errors import SandboxError
 
+ROOT = Path(__file__).resolve().parents[2]
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -21,8 +22,9 @@ def environment() -> dict[str, str]:
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | dict.fromkeys(_ONE_THREAD, "1")
 
 
-def command(python: str, arguments: Sequence[str]) -> list[str]:
-    return [python, "-I", str(Path(__file__).with_name("__main__.py").resolve()), "--clean", *arguments]
+def command(python: str, arguments: Sequence[str], root: Path = ROOT) -> list[str]:
+    """The server's command line; root: the folder that holds the `evaluator` package to run."""
+    return [python, "-I", str(root / "evaluator/sandbox/__main__.py"), "--clean", *arguments]
 
 
 def start(
@@ -33,13 +35,15 @@ def start(
     parallel: int | None = None,
     python: str = sys.executable,
     wrapper: Sequence[str] = (),
+    root: Path = ROOT,
     timeout: float = 60.0,
     stderr: int | None = None,
 ) -> subprocess.Popen[bytes]:
     """A server that is ready for clients; it ends with `terminate()`, or when this process dies.
 
     jobs: the module with JOBS and warm_up; paths: more folders to import from; wrapper: words put before the
-    command (`setpriv ...`); stderr: where the operator's log goes, as for Popen.
+    command (`setpriv ...`); root: the folder that holds the `evaluator` package; stderr: where the operator's log
+    goes, as for Popen.
     Raises SandboxError, with the server's own words, when it refuses or is not ready in `timeout` seconds.
     """
     ready_read, ready_write = os.pipe()
@@ -50,7 +54,7 @@ def start(
         arguments += ["--parallel", str(parallel)]
     try:
         server = subprocess.Popen(  # noqa: S603 a program of ours, no shell
-            [*wrapper, *command(python, arguments)],
+            [*wrapper, *command(python, arguments, root)],
             env=environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

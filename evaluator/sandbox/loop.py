@@ -47,7 +47,8 @@ class Loop:
             ready = self._poll.poll(self._patience())
             if any(descriptor in self._stops for descriptor, _ in ready):
                 break
-            for descriptor, events in ready:
+            # Those who leave first, then those who come: a place that is free is not refused.
+            for descriptor, events in sorted(ready, key=lambda entry: entry[0] == self._listener.fileno()):
                 self._handle(descriptor, events)
             self._expire()
             self._start_waiting()

@@ -177,7 +177,10 @@ class _Run:
 
 def _receive(connection: socket.socket) -> wire.Reply:
     try:
-        packet = connection.recv(wire.PACKET_BYTES)
+        try:
+            packet = connection.recv(wire.PACKET_BYTES)
+        except ConnectionResetError:
+            packet = connection.recv(wire.PACKET_BYTES)  # told once that it left; its last words still lie there
         if not packet:
             raise SandboxError("the sandbox server hung up in the middle of a job")
         return wire.unpack(packet, wire.Reply)

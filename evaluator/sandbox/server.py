@@ -59,7 +59,6 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(arguments: argparse.Namespace) -> int:
     _close_inherited(arguments.ready_fd)
     listener = None if arguments.probe else listening.listen(arguments.socket)
-    sys.path[1:1] = arguments.path
     jobs = {} if arguments.probe else load(arguments.jobs)
     plan = namespaces.choose()
     alive_read, alive_write = os.pipe2(os.O_CLOEXEC)

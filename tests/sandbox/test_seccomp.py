@@ -1,0 +1,90 @@
+"""The filter, run by a small BPF machine: so both architectures' tables are tested on either."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from evaluator.sandbox import seccomp
+
+ALLOW, REFUSE, KILL = seccomp.ALLOW, seccomp.REFUSE, seccomp.KILL
+WRITABLE = (3, 4)
+HEADERS = {
+    "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    "aarch64": Path("/usr/include/asm-generic/unistd.h"),
+}
+
+
+def run(machine: str, number: int, *arguments: int, audit: int | None = None) -> int:
+    """The verdict of the filter on one call."""
+    padded = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("<iIQ6Q", number, seccomp.AUDIT[machine] if audit is None else audit, 0, *padded)
+    code = seccomp.program(machine, WRITABLE)
+    at, value = 0, 0
+    while True:
+        operation, yes, no, operand = code[at]
+        at += 1
+        if operation == 0x06:
+            return operand
+        if operation == 0x20:
+            value = struct.unpack_from("<I", data, operand)[0]
+        else:
+            truth = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[operation]
+            at += yes if truth else no
+
+
+def number(name: str, machine: str) -> int | None:
+    tables = seccomp.CALLS | seccomp.WRITES | seccomp.MAPPINGS
+    return tables[name][seccomp.COLUMN[machine]]
+
+
+both = pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+
+
+@both
+def test_exactly_the_listed_calls_pass(machine: str) -> None:
+    listed = {number(name, machine) for name in seccomp.CALLS} - {None}
+    conditional = {number(name, machine) for name in (*seccomp.WRITES, *seccomp.MAPPINGS)}
+    passing = {n for n in range(600) if run(machine, n) == ALLOW}
+    assert passing - conditional == listed
+    assert {run(machine, n) for n in set(range(600)) - passing} == {REFUSE}
+
+
+@both
+@pytest.mark.parametrize("name", ["mmap", "mprotect"])
+def test_no_executable_memory(machine: str, name: str) -> None:
+    call = number(name, machine)
+    assert call is not None
+    assert [run(machine, call, 0, 4096, prot) for prot in range(8)] == [ALLOW] * 4 + [REFUSE] * 4
+    assert run(machine, call, 0, 4096, 0xFFFFFFFF00000004) == REFUSE
+
+
+@both
+@pytest.mark.parametrize("name", ["write", "writev"])
+def test_writes_go_to_known_descriptors(machine: str, name: str) -> None:
+    call = number(name, machine)
+    assert call is not None
+    assert [descriptor for descriptor in range(100) if run(machine, call, descriptor) == ALLOW] == list(WRITABLE)
+    # The kernel looks at the lower half of a descriptor's register only, and so must the filter.
+    assert run(machine, call, (1 << 32) + 5) == REFUSE
+
+
+@both
+def test_foreign_tables_are_fatal(machine: str) -> None:
+    assert run(machine, 0, audit=0x40000003) == KILL  # i386
+    if machine == "x86_64":
+        assert run(machine, 0x40000000) == KILL  # x32
+
+
+@both
+@pytest.mark.parametrize("name", sorted(seccomp.CALLS | seccomp.WRITES | seccomp.MAPPINGS))
+def test_numbers_are_the_kernels_own(machine: str, name: str) -> None:
+    header = HEADERS[machine]
+    if not header.exists():
+        pytest.skip("needs the kernel's headers: apt-get install linux-libc-dev")
+    kernels = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text()))
+    kernels = {key.replace("__NR_", ""): int(value) for key, value in kernels.items()}
+    assert number(name, machine) == kernels.get(name)
