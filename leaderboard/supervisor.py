@@ -74,8 +74,10 @@ class Supervisor:
 
         `until` is asked whenever a process has died, a signal has come or a socket of `watch` can be read.
         """
-        while not self.stopping and not until():
+        while not self.stopping:
             self._look()
+            if until():
+                break
             due = [child.due for child in self.children if child.due is not None]
             self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 

@@ -1,0 +1,148 @@
+"""The supervisor with real processes: small scripts that die, hang or ignore."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leaderboard import supervisor
+from leaderboard.supervisor import CannotStart, Child, Supervisor
+
+SLEEPS = "import signal; signal.pause()"
+DIES = "raise SystemExit(3)"
+IGNORES = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
+HAS_A_CHILD = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", {SLEEPS!r}])
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """A supervisor takes the process's signals over; the test runner wants them back."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    signal.set_wakeup_fd(-1)
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+def starts(script: str, output: Path | None = None) -> Callable[[], subprocess.Popen[bytes]]:
+    def start() -> subprocess.Popen[bytes]:
+        with Path(output or os.devnull).open("wb") as file:
+            return subprocess.Popen([sys.executable, "-c", script], stdout=file, start_new_session=True)
+
+    return start
+
+
+def test_restarts_who_dies_with_growing_pauses_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.05)
+    said: list[str] = []
+    child = Child("web", starts(DIES), pause=0.05)
+    keeper = Supervisor([child], said.append)
+    keeper.start()
+    keeper.follow(lambda: len(said) >= 4)
+    keeper.stop()
+    assert all("web ended with status 3" in line for line in said)
+    assert child.pause == pytest.approx(0.05 * 2**4)
+
+
+def test_names_the_signal_that_ended_a_child() -> None:
+    said: list[str] = []
+    child = Child("worker", starts(SLEEPS))
+    keeper = Supervisor([child], said.append)
+    keeper.start()
+    assert child.process is not None
+    first = child.process.pid
+    os.kill(first, signal.SIGKILL)
+    keeper.follow(lambda: child.due is None and child.process is not None and child.process.pid != first)
+    keeper.stop()
+    assert said == ["worker was ended by SIGKILL after 0 s; it is started again in 1 s"]
+
+
+def test_what_a_dead_child_left_behind_dies_too(tmp_path: Path) -> None:
+    child = Child("worker", starts(HAS_A_CHILD, tmp_path / "pid"))
+    keeper = Supervisor([child], lambda _: None)
+    keeper.start()
+    while not (tmp_path / "pid").read_text().endswith("\n"):
+        os.sched_yield()
+    grandchild = os.pidfd_open(int((tmp_path / "pid").read_text()))
+    assert child.process is not None
+    os.kill(child.process.pid, signal.SIGKILL)
+    keeper.follow(lambda: child.due is not None)
+    # The descriptor can be read once that process is dead; select waits for it.
+    assert supervisor.select.select([grandchild], [], [], 10)[0]
+    os.close(grandchild)
+    keeper.stop()
+
+
+def test_stops_in_the_opposite_order() -> None:
+    order: list[str] = []
+    children = [Child(name, starts(SLEEPS)) for name in ("sandbox", "web", "worker")]
+    keeper = Supervisor(children, lambda _: None)
+    keeper.start()
+    signalled = keeper._signal
+
+    def signal_and_note(child: Child, number: signal.Signals) -> None:
+        order.extend([child.name] if number == signal.SIGTERM else [])
+        signalled(child, number)
+
+    keeper._signal = signal_and_note  # type: ignore[method-assign]
+    keeper.stop()
+    assert order == ["worker", "web", "sandbox"]
+    assert all(child.process is not None and child.process.returncode == -signal.SIGTERM for child in children)
+
+
+def test_kills_who_does_not_listen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(supervisor, "PATIENCE", 0.3)
+    said: list[str] = []
+    child = Child("web", starts(IGNORES, tmp_path / "ready"))
+    keeper = Supervisor([child], said.append)
+    keeper.start()
+    while not (tmp_path / "ready").stat().st_size:
+        os.sched_yield()
+    keeper.stop()
+    assert child.process is not None
+    assert child.process.returncode == -signal.SIGKILL
+    assert said == ["web did not stop within 0 s and is killed"]
+
+
+def test_a_signal_ends_following_and_restarts_nobody() -> None:
+    child = Child("web", starts(SLEEPS))
+    keeper = Supervisor([child], lambda _: None)
+    keeper.start()
+    os.kill(os.getpid(), signal.SIGTERM)
+    keeper.follow()
+    assert keeper.stopping
+    keeper.stop()
+    assert child.due is None
+
+
+def test_what_cannot_start_at_first_is_an_error_and_later_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts: list[int] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        attempts.append(1)
+        if len(attempts) in (1, 3):
+            raise CannotStart("no sandbox here")
+        return starts(DIES if len(attempts) == 2 else SLEEPS)()
+
+    said: list[str] = []
+    child = Child("sandbox", start, pause=0.01)
+    keeper = Supervisor([child], said.append)
+    with pytest.raises(CannotStart, match="no sandbox here"):
+        keeper.start()
+    keeper.start()
+    keeper.follow(lambda: len(attempts) >= 4)
+    keeper.stop()
+    assert "ended with status 3" in said[0]
+    assert said[1].startswith("no sandbox here")
