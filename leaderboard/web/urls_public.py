@@ -6,15 +6,12 @@ from leaderboard.web.public.benchmark import benchmark
 from leaderboard.web.public.boards import leaderboard
 from leaderboard.web.public.by_slice import board_by_slice
 from leaderboard.web.public.downloads import download_gold, download_inputs
-from leaderboard.web.public.health import live, ready
 from leaderboard.web.public.home import home
 from leaderboard.web.public.symmetric import symmetric_board
 from leaderboard.web.public.tasks import measures, tasks
 
 urlpatterns = [
     path("", home, name="home"),
-    path("health/live", live, name="health_live"),
-    path("health/ready", ready, name="health_ready"),
     path("tasks/", tasks, name="tasks"),
     path("tasks/<slug:task>/", measures, name="measures"),
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),

@@ -28,6 +28,10 @@ class IntervalPlot:
     strips: Sequence[Strip]
     leader: tuple[str, str] | None
 
+    def strip(self, row: Row) -> Strip | None:
+        """A row's own strip."""
+        return next((strip for strip in self.strips if strip.row is row), None)
+
 
 def interval_plot(rows: Sequence[Row], measure: str, slice_: Slice = WHOLE) -> IntervalPlot | None:
     """The plot of the rows that have a value, in their order; None where there is none."""

@@ -30,6 +30,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     main = main_phase(phases)
     board = board_of(main) if main else None
     rows = by_primary(board) if board else []
+    plot = interval_plot(rows[:SHOWN], board.primary) if board else None
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
@@ -38,9 +39,11 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "main": main,
         "board": board,
         "rows": rows,
-        "top": [(row, row.cell(board.primary)) for row in rows[:SHOWN]] if board else [],
+        "top": [(row, row.cell(board.primary), plot.strip(row) if plot else None) for row in rows[:SHOWN]]
+        if board
+        else [],
         "n_more": len(rows) - SHOWN,
-        "plot": interval_plot(rows[:SHOWN], board.primary) if board else None,
+        "plot": plot,
         "boards": other_boards(board) if board else [],
         "reported": reported_of(benchmark),
         "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,

@@ -17,6 +17,9 @@ from leaderboard.web.public.access import board_or_404, dimension_or_404
 from leaderboard.web.public.boards import other_boards
 from leaderboard.web.sorting import Heading, Key, Sorting, by_name
 
+UPRIGHT = 8
+"""With more columns than this their headings stand on end."""
+
 
 @dataclass(frozen=True)
 class HeatCell:
@@ -78,6 +81,7 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     best = [_best(rows, column, best_first) for column in columns]
     return {
         "columns": columns,
+        "is_tall": len(columns) > UPRIGHT,
         "headings": sorting.headings,
         "rows": [(row, _cells(row, columns, best, measure)) for row in rows],
         "details": [(column, [(row, row.cell(column.measure, column.slice)) for row in rows]) for column in columns],
