@@ -1,0 +1,64 @@
+"""Benchmarks, datasets and what belongs to them. Gold is seen as facts about it, never as a file."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from leaderboard.admin.readonly import ReadOnlyAdmin
+from leaderboard.models import Benchmark, Dataset, GoldVersion, Phase, ReportedResult, Split
+
+
+@admin.register(Benchmark)
+class BenchmarkAdmin(admin.ModelAdmin):
+    """Texts and organisers. The task and the dataset are fixed once it exists."""
+
+    list_display = ("title", "slug", "task", "state", "created_at")
+    list_filter = ("state", "task")
+    search_fields = ("title", "slug")
+    filter_horizontal = ("organisers",)
+    readonly_fields = ("slug", "task", "dataset", "state")
+
+    def has_add_permission(self, request: object) -> bool:
+        return False
+
+
+@admin.register(Phase)
+class PhaseAdmin(admin.ModelAdmin):
+    """Dates and quotas may be moved; the split and the options decide scores and stay."""
+
+    list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
+    list_select_related = ("benchmark", "split__dataset")
+    readonly_fields = ("benchmark", "slug", "split", "options", "disclosure")
+
+    def has_add_permission(self, request: object) -> bool:
+        return False
+
+
+@admin.register(Dataset)
+class DatasetAdmin(admin.ModelAdmin):
+    list_display = ("title", "slug", "task", "licence", "created_at")
+    readonly_fields = ("slug", "task")
+
+    def has_add_permission(self, request: object) -> bool:
+        return False
+
+
+@admin.register(ReportedResult)
+class ReportedResultAdmin(admin.ModelAdmin):
+    list_display = ("system", "benchmark", "paper", "table", "split", "same_split")
+    list_filter = ("benchmark",)
+    list_select_related = ("benchmark",)
+
+
+@admin.register(Split)
+class SplitAdmin(ReadOnlyAdmin):
+    list_display = ("name", "dataset", "kind", "gold_public", "inputs_bytes", "created_at")
+    list_select_related = ("dataset",)
+    exclude = ("inputs",)
+
+
+@admin.register(GoldVersion)
+class GoldVersionAdmin(ReadOnlyAdmin):
+    list_display = ("split", "number", "n_lines", "n_units", "n_groups", "primary", "created_at")
+    list_select_related = ("split__dataset",)
+    exclude = ("file",)

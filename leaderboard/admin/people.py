@@ -1,0 +1,39 @@
+"""People, teams and systems."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+
+from leaderboard.models import Membership, System, Team, User
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    """Accounts; `is_curator` is given here."""
+
+    list_display = ("username", "email", "is_curator", "is_staff", "is_active", "date_joined")
+    list_filter = ("is_curator", "is_staff", "is_active")
+    fieldsets = (*(UserAdmin.fieldsets or ()), ("Holdout", {"fields": ("is_curator",)}))
+
+
+class MembershipInline(admin.TabularInline):
+    model = Membership
+    raw_id_fields = ("user",)
+    extra = 0
+
+
+@admin.register(Team)
+class TeamAdmin(admin.ModelAdmin):
+    list_display = ("name", "created_at")
+    search_fields = ("name",)
+    inlines = (MembershipInline,)
+
+
+@admin.register(System)
+class SystemAdmin(admin.ModelAdmin):
+    list_display = ("name", "team", "kind", "created_at")
+    list_filter = ("kind",)
+    list_select_related = ("team",)
+    search_fields = ("name", "team__name")
+    raw_id_fields = ("team",)

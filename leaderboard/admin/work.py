@@ -1,0 +1,61 @@
+"""Submissions and what became of them, to be looked at."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from leaderboard.admin.readonly import ReadOnlyAdmin
+from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Release, Run, Score, Standing, Submission
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnlyAdmin):
+    list_display = ("system", "phase", "submitted_by", "received_at")
+    list_select_related = ("system", "phase__benchmark", "submitted_by")
+    list_filter = ("phase__benchmark",)
+
+
+@admin.register(Prediction)
+class PredictionAdmin(ReadOnlyAdmin):
+    list_display = ("id", "submission", "name", "bytes", "n_lines", "state", "reason")
+    list_select_related = ("submission__system", "submission__phase__benchmark")
+    list_filter = ("state",)
+    exclude = ("file",)
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = ("id", "prediction", "state", "reason", "attempt", "queued_at", "finished_at", "error_id")
+    list_select_related = ("prediction__submission__system", "prediction__submission__phase__benchmark")
+    list_filter = ("state", "reason")
+    exclude = ("outcomes",)
+
+
+@admin.register(Score)
+class ScoreAdmin(ReadOnlyAdmin):
+    list_display = ("run", "measure", "slice_key", "value", "low", "high", "n")
+    list_filter = ("measure",)
+
+
+@admin.register(QuotaCharge)
+class QuotaChargeAdmin(ReadOnlyAdmin):
+    list_display = ("submission", "phase", "team", "charged_at", "refunded_at")
+    list_select_related = ("submission__system", "submission__phase__benchmark", "phase__benchmark", "team")
+
+
+@admin.register(Release)
+class ReleaseAdmin(ReadOnlyAdmin):
+    list_display = ("phase", "sequence", "submission", "policy", "primary", "released_at")
+    list_select_related = ("phase__benchmark", "submission__system", "submission__phase__benchmark")
+
+
+@admin.register(Leaderboard)
+class LeaderboardAdmin(ReadOnlyAdmin):
+    list_display = ("phase", "gold_version", "task_version", "state", "created_at")
+    list_select_related = ("phase__benchmark", "gold_version__split__dataset")
+
+
+@admin.register(Standing)
+class StandingAdmin(ReadOnlyAdmin):
+    list_display = ("leaderboard", "rank", "system", "value")
+    list_select_related = ("leaderboard__phase__benchmark", "leaderboard__gold_version", "system")
