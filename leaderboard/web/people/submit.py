@@ -39,9 +39,7 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
-    system = form.get("system") or teams.system(
-        team=form.get("team") or teams.of(request.user), name=form["new_system"], by=request.user
-    )
+    system = form.get("system") or teams.named(team=form.get("team") or teams.of(request.user), name=form["new_system"])
     return submissions.submit(phase=phase, system=system, file=form["file"], by=request.user, note=form["note"])
 
 
