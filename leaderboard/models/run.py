@@ -67,7 +67,10 @@ class Score(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "measure", "slice_key"], name="one_score_a_measure_and_slice"),
             models.CheckConstraint(
-                condition=Q(low=None, high=None) | Q(low__lte=F("high")), name="interval_ends_in_order"
+                condition=Q(low__isnull=True, high__isnull=True)
+                # A comparison with NULL is unknown, and a check that is unknown passes.
+                | Q(low__isnull=False, high__isnull=False, low__lte=F("high")),
+                name="interval_ends_in_order",
             ),
             models.CheckConstraint(condition=Q(n__gt=0) | Q(value=None), name="empty_slice_has_no_value"),
         ]
