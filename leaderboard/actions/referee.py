@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
 from django.conf import settings
-from evaluator.sandbox.process import ProcessSandbox
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
+from evaluator.sandbox.process import ProcessSandbox
 from leaderboard.models import GoldVersion, Reason, Split
 from leaderboard.storage import opened
 
@@ -93,13 +94,10 @@ def _ask(
         memory_bytes=settings.SANDBOX_MEMORY_BYTES,
         output_bytes=output_bytes,
     )
-    for file in files.values():
-        if file.writable():
-            file.flush()
-        file.seek(0)
-    descriptors = {name: file.fileno() for name, file in files.items()}
-    execution = Execution(job=job, arguments=arguments, files=descriptors, limits=limits)
-    result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+    with ExitStack() as stack:
+        descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
+        execution = Execution(job=job, arguments=arguments, files=descriptors, limits=limits)
+        result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
     return Answer(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         report=result.report or {},
@@ -109,3 +107,15 @@ def _ask(
         layers=dict(result.layers),
         error_id=result.error_id,
     )
+
+
+@contextmanager
+def _read_only(file: IO[bytes]) -> Iterator[int]:
+    """A descriptor of the same file that cannot write: an upload's own, still open as it was received, could."""
+    if file.writable():
+        file.flush()
+    descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

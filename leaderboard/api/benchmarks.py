@@ -111,7 +111,7 @@ class InputsView(View):
         found = finding.split_or_404(request.user, slug, split)
         if not found.inputs:
             raise Http404
-        return etag(lambda _: f'"{found.inputs_sha256}"')(_inputs)(request, found)
+        return etag(lambda *_: f'"{found.inputs_sha256}"')(_inputs)(request, found)
 
 
 def _inputs(request: Request, split: Split) -> HttpResponseBase:
