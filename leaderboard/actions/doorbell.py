@@ -11,7 +11,7 @@ from kombu.exceptions import OperationalError
 from leaderboard.queue import app
 
 log = structlog.get_logger(__name__)
-RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "timeout": 2}
+RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
 
 
 def ring_for_run(run_id: UUID) -> None:
