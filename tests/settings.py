@@ -10,7 +10,7 @@ if "HOLDOUT_DATA" not in os.environ:
     atexit.register(shutil.rmtree, os.environ["HOLDOUT_DATA"], ignore_errors=True)
 os.environ.setdefault("HOLDOUT_LOG_LEVEL", "WARNING")
 
-from leaderboard.settings import *  # noqa: E402, F403
+from leaderboard.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # The manifest is made by collectstatic, which the container and the served product run; tests serve the sources.
