@@ -271,6 +271,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "BenchmarkState": "leaderboard.models.Benchmark.State",
+        "SubmissionState": "leaderboard.models.State",
+        "SystemKind": "leaderboard.models.System.Kind",
+        "SplitKind": "leaderboard.models.Split.Kind",
+    },
 }
 
 # --- words and time
