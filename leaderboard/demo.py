@@ -15,14 +15,15 @@ from leaderboard.models import AuditEntry, User
 @dataclass(frozen=True)
 class Person:
     username: str
-    is_curator: bool
     does: str
+    is_curator: bool = False
+    team: str = ""
 
 
 PEOPLE = (
-    Person("curator", True, "creates benchmarks and manages all of them"),
-    Person("ada", False, "researcher"),
-    Person("emil", False, "researcher"),
+    Person("curator", "creates benchmarks and manages all of them", is_curator=True),
+    Person("ada", "researcher, in Ada's group", team="Ada's group"),
+    Person("emil", "researcher, in Emil's group", team="Emil's group"),
 )
 
 

@@ -18,13 +18,13 @@ def check(row: Model) -> None:
         row.full_clean()
     except ValidationError as error:
         faults = [(name, fault) for name, list_ in error.error_dict.items() for fault in list_]
-        text = " ".join(f"{_title(row, name)}{' '.join(fault.messages)}" for name, fault in faults)
+        text = " ".join(f"{_title(name)}{' '.join(fault.messages)}" for name, fault in faults)
         taken = all(fault.code in _TAKEN for _, fault in faults)
         raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
 
 
-def _title(row: Model, name: str) -> str:
-    return "" if name == "__all__" else f"{row._meta.get_field(name).verbose_name}: "
+def _title(name: str) -> str:
+    return "" if name == "__all__" else f"{name.replace('_', ' ')}: "
 
 
 def check_options(task: str, options: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from leaderboard.actions import benchmarks, splits
 from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Split, User
+from leaderboard.uploads import sha256_of
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 
@@ -75,7 +76,7 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
     for split in manifest.splits:
         with opened(folder, split.gold or split.inputs) as file:
-            parts[f"file {split.gold or split.inputs}"] = hashlib.file_digest(file.file, "sha256").hexdigest()
+            parts[f"file {split.gold or split.inputs}"] = sha256_of(file)
     return parts
 
 

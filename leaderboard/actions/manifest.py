@@ -14,7 +14,7 @@ Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80)]
 Options = dict[str, str]
 
 
-class Part(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class Part(Struct, forbid_unknown_fields=True, kw_only=True):
     """Every part refuses keys that it does not know: a misspelt one is an error, not a default."""
 
 

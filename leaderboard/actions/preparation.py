@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import structlog
@@ -44,7 +44,7 @@ class Prepared:
 def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
     """Check gold for a split; raises Refused INVALID_GOLD with the lines at fault, or REFEREE_AWAY."""
     try:
-        answer = referee.prepare_gold(task=split.dataset.task, gold=file.file, name=name, options=split.options)
+        answer = referee.prepare_gold(task=split.dataset.task, gold=_stream(file), name=name, options=split.options)
     except referee.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
@@ -82,10 +82,16 @@ def _check_symmetry(file: File[bytes], name: str) -> None:
 def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
     """The lines of a gold file that the referee has read without a fault, so within its limits."""
     file.seek(0)
-    stream = gzip.GzipFile(fileobj=file.file) if name.endswith(".gz") else file.file
+    stream = gzip.GzipFile(fileobj=_stream(file)) if name.endswith(".gz") else _stream(file)
     decode = msgspec.json.Decoder(dict[str, Any]).decode
     for line in stream:
         yield decode(line)
+
+
+def _stream(file: File[bytes]) -> IO[bytes]:
+    if file.file is None:
+        raise ValueError("the file is closed")
+    return file.file
 
 
 def _refused(problems: list[dict[str, Any]], more: int) -> Refused:

@@ -73,7 +73,7 @@ def add_gold(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldV
     try:
         _keep(gold=gold, prepared=prepared, by=by)
     except BaseException as error:
-        gold.file.storage.delete(gold.file.name)
+        gold.file.storage.delete(str(gold.file.name))
         if isinstance(error, IntegrityError):
             _check_is_another(split, digest)
         raise

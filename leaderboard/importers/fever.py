@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from leaderboard.actions.manifest import Manifest, SplitPart
+from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.fever_reported import THREE_LABELS
 from leaderboard.importers.published import ImportFault, Origins, find, lines
@@ -76,7 +76,7 @@ def _fields(line: bytes) -> list[tuple[str, msgspec.Raw]]:
     return list(msgspec.json.decode(line, type=dict[str, msgspec.Raw]).items())
 
 
-def _manifest(choices: Choices, splits: list[SplitPart], phases: list) -> Manifest:
+def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]) -> Manifest:
     return Manifest(
         slug=choices.slug or "fever",
         title=choices.title or "FEVER",

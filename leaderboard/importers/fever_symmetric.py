@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.symmetric import check_symmetric
-from leaderboard.actions.manifest import Manifest, SplitPart
+from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers import fever_reported
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.published import ImportFault, Origins, find, lines
@@ -148,7 +148,7 @@ def _check_generated(published: Path, *, hosts_v01: bool) -> None:
             raise ImportFault(f"{alone.name}:{number}: pair {pair.id} is not as in {full.name}; expected the same")
 
 
-def _manifest(choices: Choices, splits: list[SplitPart], phases: list) -> Manifest:
+def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]) -> Manifest:
     return Manifest(
         slug=choices.slug or "fever-symmetric",
         title=choices.title or "FEVER Symmetric",

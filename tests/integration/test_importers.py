@@ -146,8 +146,8 @@ def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtes
     expected = json.loads((folder / "expected.json").read_text())
     for path in sorted((folder / "predictions").glob("*.jsonl")):
         for name, values in expected[path.stem].items():
-            values = WHERE_THE_REFERENCE_FAILS if "error" in values else values
-            told = {(FEVER_NAMES.get(key, key), ""): value for key, value in values.items()}
+            printed = WHERE_THE_REFERENCE_FAILS if "error" in values else values
+            told = {(FEVER_NAMES.get(key, key), ""): value for key, value in printed.items()}
             with subtests.test(path.stem, phase=name):
                 agree(score(phases[name], path), told)
 

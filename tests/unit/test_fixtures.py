@@ -37,7 +37,7 @@ public = {
 }[Path.cwd().name]
 gold = [blank(line) for line in splits["test"]]
 for system in json.loads(Path("benchmark.json").read_text(encoding="utf-8"))["systems"]:
-    if system["phase"] == "test" and system["kind"] == "baseline":
+    if system["phase"] == "test" and system["kind"] != "organiser":
         again = baselines.run(Path(system["predictions"]).stem, *public, gold)
         assert again == read(system["predictions"]), system["name"]
         print(system["name"])

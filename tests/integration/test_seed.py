@@ -1,0 +1,96 @@
+"""The demonstration, seeded through the real path: a worker in a process of its own, and the real sandbox."""
+
+from __future__ import annotations
+
+import json
+import stat
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from leaderboard import demo
+from leaderboard.models import AuditEntry, Benchmark, GoldVersion, QuotaCharge, Run, Standing, State, Submission, System
+from tests.stack import Stack
+
+pytest_plugins = ["tests.stack"]
+FIXTURES = settings.ROOT / "fixtures"
+
+
+@pytest.fixture(autouse=True)
+def _no_logins_kept() -> Any:
+    yield
+    demo.logins().unlink(missing_ok=True)
+
+
+def seed(**options: Any) -> str:
+    said = StringIO()
+    call_command("seed", stdout=said, **options)
+    return said.getvalue()
+
+
+def manifests() -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted(FIXTURES.glob("*/benchmark.json"))]
+
+
+def test_a_fresh_site_gets_populated_boards(stack: Stack) -> None:
+    seed()
+    wanted = manifests()
+    assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {one["slug"] for one in wanted}
+    expected = {(one["slug"], system["phase"], system["name"]) for one in wanted for system in one["systems"]}
+    shown = Standing.objects.values_list(
+        "leaderboard__phase__benchmark__slug", "leaderboard__phase__slug", "system__name"
+    )
+    assert set(shown) == expected
+    assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
+    assert not Standing.objects.filter(value=None).exists()
+    ranked = Standing.objects.exclude(rank=None).values_list("system__kind", flat=True)
+    assert set(ranked) == {System.Kind.PARTICIPANT}
+
+    counts = [
+        model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
+    ]
+    said = seed()
+    assert said.count("nothing was changed") == len(wanted)
+    assert counts == [
+        model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
+    ]
+
+
+def test_people_can_log_in_and_nobody_else_reads_their_passwords(transactional_db: None) -> None:
+    people = demo.people()
+    path = demo.logins()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    passwords = dict(line.split()[:2] for line in path.read_text().splitlines())
+    assert set(passwords) == set(people)
+    assert len(set(passwords.values())) == len(people)
+    for username, password in passwords.items():
+        assert Client().login(username=username, password=password)
+    assert {name for name, user in people.items() if user.is_curator} == {"curator"}
+
+    before = path.read_text()
+    demo.people()
+    assert path.read_text() == before
+
+
+def test_an_account_that_was_there_keeps_its_password(db: None, django_user_model: Any) -> None:
+    django_user_model.objects.create_user("ada", "ada@holdout.example", "correct horse")
+    demo.people()
+    assert Client().login(username="ada", password="correct horse")
+    assert "ada" not in {line.split()[0] for line in demo.logins().read_text().splitlines()}
+
+
+def test_without_a_worker_it_says_so(sandbox: str, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody may hear the bell: a worker of another test would answer it.
+    monkeypatch.setattr("leaderboard.actions.doorbell._send", lambda *_: None)
+    with pytest.raises(CommandError, match="no worker has taken one"):
+        seed(wait_seconds=0.1)
+    assert set(Run.objects.values_list("state", flat=True)) == {State.QUEUED}
+
+
+def test_a_folder_without_benchmarks_is_named(db: None, tmp_path: Any) -> None:
+    with pytest.raises(CommandError, match="found no"):
+        seed(fixtures=tmp_path)
