@@ -1,0 +1,62 @@
+"""The colours of the stylesheets against each other: WCAG 2.2, AA."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import leaderboard
+
+CSS = Path(leaderboard.__file__).parent / "static" / "css"
+DARK = "@media (prefers-color-scheme: dark)"
+TEXT = [
+    ("ink", "paper"), ("ink", "card"), ("ink", "sunk"), ("soft", "paper"), ("soft", "card"), ("soft", "sunk"),
+    ("accent", "paper"), ("accent", "card"), ("accent", "accent-wash"), ("on-accent", "accent"), ("held", "paper"),
+    ("good", "good-wash"), ("warn", "warn-wash"), ("warn", "card"), ("bad", "bad-wash"), ("bad", "card"),
+]  # fmt: skip
+EDGES = [("line-strong", "card"), ("line-strong", "paper"), ("accent", "paper")]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of #rgb or #rrggbb (WCAG 2.2)."""
+    digits = colour.lstrip("#")
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    channels = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    darker, lighter = sorted((luminance(a), luminance(b)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def tokens(mode: str) -> dict[str, str]:
+    light, dark = (CSS / "holdout.css").read_text().split(DARK, 1)
+    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light if mode == "light" else dark.split("html {")[0]))
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_text_can_be_read(mode: str):
+    colours = tokens(mode)
+    too_faint = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in TEXT}
+    assert not {pair: ratio for pair, ratio in too_faint.items() if ratio < 4.5}
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_edges_of_controls_can_be_seen(mode: str):
+    colours = tokens(mode)
+    assert not [pair for pair in EDGES if contrast(colours[pair[0]], colours[pair[1]]) < 3.0]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_numbers_can_be_read_on_every_shade(mode: str):
+    light, dark = (CSS / "boards.css").read_text().split(DARK, 1)
+    rule = r"\.heat-(\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
+    shades = re.findall(rule, light if mode == "light" else dark)
+    assert len(shades) == 11
+    ink = tokens(mode)["ink"]
+    assert not [shade for shade, ground, own_ink in shades if contrast(ground, own_ink or ink) < 4.5]

@@ -1,0 +1,61 @@
+"""Shades of the heat table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import leaderboard
+from evaluator.measures import Ratio, statistic
+from leaderboard.web.charts.heat import LEVELS, level
+
+RIGHT = Ratio(
+    name="accuracy",
+    title="Accuracy",
+    units=statistic("one"),
+    numerator=statistic("right"),
+    denominator=statistic("one"),
+    doc="",
+    source="",
+)
+WRONG = Ratio(
+    name="error",
+    title="Error",
+    units=statistic("one"),
+    numerator=statistic("wrong"),
+    denominator=statistic("one"),
+    doc="",
+    source="",
+    higher_is_better=False,
+)
+ENDLESS = Ratio(
+    name="ratio",
+    title="Ratio",
+    units=statistic("one"),
+    numerator=statistic("a"),
+    denominator=statistic("b"),
+    doc="",
+    source="",
+    high=float("inf"),
+)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0, 0), (0.04, 0), (0.06, 1), (0.5, 5), (0.96, 10), (1.0, 10)])
+def test_a_value_gets_the_shade_of_its_place_between_the_bounds(value: float, expected: int):
+    assert level(value, RIGHT) == expected
+    assert level(value, WRONG) == LEVELS - expected
+
+
+def test_no_value_and_no_bound_have_no_shade():
+    assert level(None, RIGHT) is None
+    assert level(3.0, ENDLESS) is None
+
+
+def test_the_stylesheet_has_every_shade_in_light_and_in_dark():
+    sheet = (Path(leaderboard.__file__).parent / "static" / "css" / "boards.css").read_text()
+    light, dark = sheet.split("@media (prefers-color-scheme: dark)", 1)
+    for shade in range(LEVELS + 1):
+        assert re.search(rf"\.heat-{shade} \{{ --heat: #", light)
+        assert re.search(rf"\.heat-{shade} \{{ --heat: #", dark)

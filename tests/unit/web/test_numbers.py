@@ -1,0 +1,45 @@
+"""How numbers read on a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.standings import NO_CELL, Cell
+from leaderboard.templatetags.numbers import bound, compact, in_words, interval, score
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+
+
+@pytest.mark.parametrize(
+    ("value", "full", "dense"),
+    [
+        (0.5231, "0.523", ".523"),
+        (0.0, "0.000", ".000"),
+        (-0.0, "0.000", ".000"),
+        (-0.0001, "0.000", ".000"),
+        (1.0, "1.000", "1.000"),
+        (-0.0255, f"{MINUS}0.025", f"{MINUS}.025"),
+        (10.0005, "10.001", "10.001"),
+        (None, DASH, DASH),
+    ],
+)
+def test_scores_have_three_decimals(value: float | None, full: str, dense: str):
+    assert score(value) == full
+    assert compact(value) == dense
+
+
+def test_intervals_stand_in_brackets_or_not_at_all():
+    assert interval(Cell(0.5, 0.4, 0.6, 10)) == "[0.400, 0.600]"
+    assert interval(Cell(0.5, None, None, 1)) == ""
+    assert interval(NO_CELL) == ""
+
+
+def test_a_cell_can_be_said_aloud():
+    assert in_words(Cell(0.523, 0.501, 0.546, 124)) == "0.523, interval 0.501 to 0.546, n 124"
+    assert in_words(Cell(0.5, None, None, 1)) == "0.500, n 1"
+    assert in_words(NO_CELL) == "no value"
+
+
+def test_bounds_are_short():
+    assert [bound(value) for value in (0.0, 1.0, -1.0, 0.5, float("inf"))] == ["0", "1", f"{MINUS}1", "0.5", "∞"]
