@@ -1,0 +1,32 @@
+"""The product's own web server over the test's database: two processes with eight threads each."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from leaderboard import processes
+from tests import stack
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of a gunicorn. Its socket listens from the start, so early requests wait instead of failing."""
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
+        port = listening.getsockname()[1]
+        process = subprocess.Popen(
+            processes.web(f"fd://{listening.fileno()}"),
+            cwd=settings.ROOT,
+            env=stack.environment(),
+            pass_fds=[listening.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(30)

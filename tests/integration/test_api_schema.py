@@ -1,0 +1,81 @@
+"""The API's own description: it fits what is served, and its page runs under the strict policy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import schemathesis
+from django.contrib.staticfiles import finders
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from schemathesis import checks
+
+from leaderboard.actions import tokens
+from leaderboard.wsgi import application
+from tests.integration.calling import ROOT
+from tests.world import TASK, build
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_schema_names_every_operation():
+    schema = Client().get(f"{ROOT}/schema/").json()
+    operations = {operation["operationId"] for path in schema["paths"].values() for operation in path.values()}
+    assert operations == {
+        *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
+        *("leaderboard", "leaderboard_csv", "submit", "submission_list", "submission"),
+        *("submission_scores", "submission_predictions"),
+    }
+    assert all(path.startswith("/api/v1/") for path in schema["paths"])
+
+
+def test_the_page_holds_neither_script_nor_style_of_its_own():
+    page = Client().get(f"{ROOT}/docs/")
+    assert "default-src 'self'" in page["Content-Security-Policy"]
+    assert "unsafe" not in page["Content-Security-Policy"]
+    text = page.content.decode()
+    assert "<style" not in text and " style=" not in text and " on" not in re.sub(r">[^<]*<", "><", text)
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S)
+    assert scripts and all("src=" in attributes and not body.strip() for attributes, body in scripts)
+    sources = re.findall(r'(?:src|href)="([^"]+)"', text)
+    assert all(source.startswith("/") for source in sources)
+    for source in sources:
+        if source.startswith("/static/"):
+            assert finders.find(source.removeprefix("/static/")), source
+        else:
+            script = Client().get(source.replace("&amp;", "&"))
+            assert script["Content-Type"].startswith("application/javascript")
+            assert b"SwaggerUIBundle" in script.content
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("role", ["anonymous", "researcher", "curator"])
+@pytest.mark.parametrize("places", ["invented", "real"])
+def test_no_request_that_the_schema_allows_breaks_the_server(sandbox, role, places):
+    world = build(quota_per_day=1000, quota_total=1000)
+    submission = world.insert_run().prediction.submission_id
+    user = {"anonymous": None, "researcher": world.researcher, "curator": world.curator}[role]
+    headers = {"Authorization": f"Token {tokens.issue(by=user)[1]}"} if user else {}
+    real = {"slug": "tiny", "phase": "test", "split": "test", "name": TASK, "id": str(submission)}
+    schema = schemathesis.openapi.from_wsgi(f"{ROOT}/schema/", application)
+    statuses = set()
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if operation.definition.raw["operationId"] == "token_revoke":
+            continue
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        def call(case):
+            if places == "real":
+                case.path_parameters = {name: real[name] for name in case.path_parameters}
+            answer = case.call(headers=headers)
+            case.validate_response(answer, checks=[checks.not_a_server_error])
+            if answer.status_code >= 400 and case.method != "HEAD":
+                assert {"code", "message"} <= answer.json().keys()
+            statuses.add(answer.status_code)
+
+        call()
+    assert len(statuses) > 1
