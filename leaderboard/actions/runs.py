@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 from uuid import UUID
 
@@ -96,11 +98,15 @@ def score(*, run_id: UUID) -> None:
             log.error("sandbox_broke", run=str(run_id), error=str(error))
             give_up(mine, reason=Reason.SANDBOX)
         except Exception as error:
-            # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so only
-            # its kind is logged.
-            log.error("scoring_broke", run=str(run_id), error=type(error).__name__)
+            # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
+            # its place are logged, and it is not raised to a worker that would print it.
+            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=_place(error))
             give_up(mine, reason=Reason.INTERNAL)
-            raise
+
+
+def _place(error: BaseException) -> str:
+    """Where an error came from: file:line of each call, innermost last."""
+    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(error.__traceback__))
 
 
 def _score(mine: Claim) -> None:

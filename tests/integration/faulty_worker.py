@@ -1,8 +1,7 @@
 """A worker that stops dead at a named point of a run, for tests that kill it there.
 
 Run as `celery -A tests.integration.faulty_worker worker`, with HOLD_AT naming the point and HOLD_FILE a file that
-appears
-when it is reached. It then waits to be killed; the product has no such hook, the points are patched in here.
+appears when it is reached. It then waits to be killed; the product has no such hook, the points are patched in here.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from leaderboard.actions import referee, releases, runs
 app = jobs.app
 
 
-def hold(*_: Any) -> None:
+def hold(*_: Any, **__: Any) -> None:
     Path(os.environ["HOLD_FILE"]).touch()
     while True:
         signal.pause()

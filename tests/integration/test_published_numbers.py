@@ -47,9 +47,7 @@ def score(task, gold, predictions, **options):
 
 
 def values(report):
-    return {
-        (score["measure"], tuple(score["slice"].items())): score["value"] for score in report["result"]["scores"]
-    }
+    return {(score["measure"], tuple(score["slice"].items())): score["value"] for score in report["result"]["scores"]}
 
 
 KNOWLEDGENET = expected("knowledgenet", "expected_fold_4.json")
@@ -75,7 +73,9 @@ def test_knowledgenet(path):
     assert compared == 3 * (16 + 16 + 13)
 
 
-@pytest.mark.parametrize(("name", "what"), [("missing_field", "subjectUri is missing"), ("integer_property_id", "wrong type")])
+@pytest.mark.parametrize(
+    ("name", "what"), [("missing_field", "subjectUri is missing"), ("integer_property_id", "wrong type")]
+)
 def test_what_the_reference_cannot_read_is_refused_with_its_lines(name, what):
     gold = DATA / "knowledgenet" / "gold_folds_1_to_4.jsonl"
     path = DATA / "knowledgenet" / "predictions" / f"{name}.jsonl"
@@ -98,7 +98,10 @@ def test_whole_passages_are_remarked_upon():
 def test_the_public_fold_without_facts_serves_as_inputs():
     inputs = DATA / "knowledgenet" / "test_fold_5_without_facts.jsonl"
     first = json.loads(inputs.read_text().splitlines()[0])
-    line = {"documentId": first["documentId"], "passages": [{"passageId": first["passages"][0]["passageId"], "facts": []}]}
+    line = {
+        "documentId": first["documentId"],
+        "passages": [{"passageId": first["passages"][0]["passageId"], "facts": []}],
+    }
     import io
 
     with inputs.open("rb") as stream:
