@@ -33,6 +33,12 @@ def logins() -> Path:
     return path
 
 
+def login_lines() -> list[str]:
+    """What to tell whoever started the site; nothing where the demonstration was never made."""
+    path = logins()
+    return [f"log in as {line}" for line in path.read_text().splitlines()] if path.exists() else []
+
+
 def people() -> dict[str, User]:
     """The demonstration's people by username, made where they are missing.
 

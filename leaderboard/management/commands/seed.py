@@ -48,9 +48,7 @@ class Command(BaseCommand):
                 raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
         if wait_seconds:
             self.wait(submitted, wait_seconds)
-        for line in demo.logins().read_text().splitlines():
-            self.say(f"log in as {line}")
-        self.say(f"the passwords are kept in {demo.logins()}")
+        self.say(f"the demonstration's passwords are kept in {demo.logins()}")
 
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]

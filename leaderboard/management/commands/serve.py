@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import embedded, processes
+from leaderboard import demo, embedded, processes
 from leaderboard.supervisor import CannotStart, Supervisor
 
 
@@ -72,6 +72,8 @@ class Command(BaseCommand):
             self.say("filling the site with the demonstration, through its own upload and scoring path")
             self.seed(supervisor)
         if not supervisor.stopping:
+            for line in demo.login_lines():
+                self.say(line)
             self.say(f"ready; logs are in {embedded.logs()}; Ctrl-C stops it")
 
     def seed(self, supervisor: Supervisor) -> None:
