@@ -5,6 +5,7 @@ Exit status: 0 done; 2 the predictions are bad; 3 the gold (or the inputs) is ba
 
 import argparse
 import json
+import os
 import re
 import sys
 import traceback
@@ -36,6 +37,10 @@ def main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
         return WRONG_USAGE
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python's own flush at exit must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except Exception as error:  # noqa: BLE001 - whatever is left is ours, and says so
         # The message of an unforeseen error may quote gold: the type and the place are enough to report it.
         place = traceback.extract_tb(error.__traceback__)[-1]

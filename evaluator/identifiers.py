@@ -59,7 +59,7 @@ def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str
     first = next(iter(known), None)
     if first is not None and type(first) is not type(value):
         return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as the inputs have it"
-    return f"unknown {name}", shown(value), f"a {name} of the inputs"
+    return f"unknown {name}", shown(value), "one that the inputs have"
 
 
 def listed(ids: Sequence[Id]) -> str:
@@ -68,13 +68,13 @@ def listed(ids: Sequence[Id]) -> str:
     return f"{text}, ..." if len(ids) > MAX_LISTED else text
 
 
-def missing(ids: Sequence[Id], one: str, many: str) -> str:
-    """`3 ids are missing: "a", "b", "c"`."""
-    return (
-        f"{len(ids)} {one} is missing: {listed(ids)}"
-        if len(ids) == 1
-        else f"{len(ids)} {many} are missing: {listed(ids)}"
-    )
+def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> None:
+    """`3 ids are missing: "a", "b", "c"`, unless all of them may stand on lines that could not be read."""
+    if len(ids) <= n_unread:
+        return
+    verb = "id is" if len(ids) == 1 else "ids are"
+    unread = f" (some may be on the {n_unread} lines that could not be read)" if n_unread else ""
+    problems.add(None, f"{len(ids)} {verb} missing: {listed(ids)}{unread}")
 
 
 def slice_columns(

@@ -40,7 +40,8 @@ class Format(Generic[Record]):
 
 
 class Reader(Generic[Record]):
-    """Reads one file. Iterate `records` to its end, then look at `problems`, `warnings` and `n_lines`."""
+    """Reads one file. Iterate `records` to its end, then look at `problems`, `warnings`, `n_lines`
+    and `n_unread` (lines among them that gave no record)."""
 
     def __init__(
         self, file: str, layout: Format[Record], error: type[FileError], limits: ReadLimits | None = None
@@ -48,6 +49,7 @@ class Reader(Generic[Record]):
         self.problems = ProblemList(file, error)
         self.limits = limits or ReadLimits()
         self.n_lines = 0
+        self.n_unread = 0
         self._layout = layout
         self._decode = msgspec.json.Decoder(layout.record).decode
         self._unknown: dict[str, list[int]] = {}  # key: [first line, number of lines]
@@ -128,6 +130,7 @@ class Reader(Generic[Record]):
                 if _most_keys(line) != self._layout.count_keys(record):
                     self._note_unknown_keys(line, number)
             except LineFault as fault:
+                self.n_unread += 1
                 self.problems.add(number, fault.what, fault.found, fault.expected)
             else:
                 yield number, record
@@ -157,7 +160,7 @@ class Reader(Generic[Record]):
             try:
                 self._unknown_keys(line)
             except LineFault as fault:
-                if is_last and fault.what == "not valid JSON":
+                if is_last and fault.what == "not valid JSON" and not fault.found.startswith("Extra data"):
                     raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
                 raise
             raise describe(failure) from None

@@ -84,7 +84,9 @@ def unknown_keys(line: bytes, shape: Shape, depth: int) -> set[str]:
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise LineFault("not valid JSON", f"{error.msg} at column {error.colno}", "one JSON object") from None
+        raise LineFault(
+            "not valid JSON", f"{error.msg.removesuffix(' at')} at column {error.colno}", "one JSON object"
+        ) from None
     except RecursionError:
         raise _too_deep(depth) from None
     unknown: set[str] = set()

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import PredictionError, shown
-from evaluator.identifiers import missing, unknown_id
+from evaluator.identifiers import report_missing, unknown_id
 from evaluator.readers import Reader
 from evaluator.tasks.fact_verification.gold import Known
 from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, label_code
@@ -60,7 +60,6 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
                 number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
             )
     unseen = [value for value, place in known.places.items() if not first_line[place]]
-    if unseen:
-        problems.add(None, missing(unseen, "id", "ids"))
+    report_missing(problems, unseen, reader.n_unread)
     problems.raise_if_any()
     return Answers(np.array(labels, dtype=np.int8), evidence, reader.n_lines, reader.warnings)
