@@ -1,0 +1,180 @@
+"""A researcher's way through the site in a real browser, from nothing to the board."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Site, log_in, shoot
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parent.parent.parent
+MIRROR = ROOT / "fixtures" / "mirror-claims"
+ATLAS = ROOT / "fixtures" / "atlas-facts"
+PASSWORD = "seven quiet herons"
+
+
+def sign_up(page: Page, name: str) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="Sign up").click()
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Email").fill(f"{name}@holdout.example")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (again)").fill(PASSWORD)
+    page.get_by_role("button", name="Sign up").click()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+
+
+def to_submit(page: Page, title: str) -> None:
+    """From the home page to a benchmark's page to submit on, by links alone."""
+    page.goto("/")
+    page.get_by_role("link", name=re.compile(title)).first.click()
+    page.get_by_role("link", name="Submit predictions").first.click()
+    expect(page.get_by_role("heading", name="Submit predictions")).to_be_visible()
+
+
+def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Page, site: Site, tmp_path: Path) -> None:
+    sign_up(page, "grace")
+    to_submit(page, "Mirror Claims")
+    good = (MIRROR / "predictions" / "test" / "negation-overlap.jsonl").read_text().splitlines()
+    bad = tmp_path / "mine.jsonl"
+    unknown = {**json.loads(good[0]), "predicted_label": "MAYBE"}
+    bad.write_text("\n".join([json.dumps(unknown), "{not json", *good[2:]]))
+    page.get_by_label("Name of your system").fill("Nanosecond")
+    page.get_by_label("Predictions file").set_input_files(bad)
+    page.get_by_role("button", name="Upload and submit").click()
+
+    refusal = page.get_by_role("alert")
+    expect(refusal).to_contain_text("The file was not accepted")
+    expect(refusal).to_contain_text("no quota was used")
+    expect(refusal).to_be_focused()
+    problems = page.get_by_role("list", name="Problems").get_by_role("listitem")
+    expect(problems.first).to_contain_text("mine.jsonl:1")
+    expect(problems.first).to_contain_text("MAYBE")
+    expect(problems.first).to_contain_text("SUPPORTS, REFUTES")
+    expect(problems.nth(1)).to_contain_text("mine.jsonl:2")
+    expect(page.get_by_label("Name of your system")).to_have_value("Nanosecond")
+    shoot(page, "submit-refused")
+
+    page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "test" / "negation-overlap.jsonl")
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"))
+    # The page follows the state by itself: nothing is clicked until the scores are there.
+    expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(page.get_by_role("heading", name="Scores")).to_be_visible()
+    expect(page.locator("[hx-get]")).to_have_count(0)
+    shoot(page, "submission-done")
+
+    page.get_by_role("main").get_by_role("link", name="leaderboard", exact=True).click()
+    expect(page.get_by_role("row", name=re.compile("Nanosecond"))).to_be_visible()
+    shoot(page, "board-with-mine")
+
+
+def test_my_submissions_give_the_file_back(page: Page, site: Site) -> None:
+    log_in(page, site, "emil")
+    sent = MIRROR / "predictions" / "dev" / "negation-overlap.jsonl"
+    page.goto("/benchmarks/mirror-claims/dev/submit/")
+    page.get_by_label(re.compile("^Name of")).fill("Herons")
+    page.get_by_label("Predictions file").set_input_files(sent)
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    page.goto("/me/submissions/")
+    row = page.get_by_role("row", name=re.compile("Herons"))
+    expect(row).to_contain_text("done")
+    shoot(page, "my-submissions")
+    with page.expect_download() as download:
+        row.get_by_role("link", name="Download").click()
+    assert Path(download.value.path()).read_bytes() == sent.read_bytes()
+    assert download.value.suggested_filename == "negation-overlap.jsonl"
+
+
+def test_the_board_by_property_is_sorted_by_any_property(page: Page, site: Site) -> None:
+    page.goto("/benchmarks/atlas-facts/test/by/property/")
+    shoot(page, "board-by-property")
+    headings = page.locator("thead a.sort")
+    names = [heading.strip() for heading in headings.all_inner_texts()]
+    assert len(names) >= 15
+    wanted = next(name for name in names if "CEO" in name.upper()).split("\n")[0]
+    column = page.locator("thead th", has=page.get_by_role("link", name=wanted, exact=False))
+    column.get_by_role("link").first.click()
+    heading = page.locator("thead th[aria-sort=descending]")
+    expect(heading).to_contain_text(wanted)
+    index = heading.evaluate("cell => [...cell.parentElement.children].indexOf(cell)")
+    shown = page.locator(f"tbody tr > :nth-child({index + 1})").all_inner_texts()
+    values = [float(found[0]) for found in (re.findall(r"\d?\.\d+", text) for text in shown) if found]
+    assert len(values) >= 5
+    assert values == sorted(values, reverse=True)
+    heading.get_by_role("link").first.click()
+    expect(page.locator("thead th[aria-sort=ascending]")).to_contain_text(wanted)
+    shoot(page, "board-by-property-sorted")
+
+
+def test_the_symmetric_board_tells_original_from_generated(page: Page, site: Site) -> None:
+    page.goto("/benchmarks/mirror-claims/test/symmetric/")
+    row = page.get_by_role("row", name=re.compile("Claim-only")).first
+    expect(row).to_contain_text(re.compile(r"0?\.500"))
+    for word in ("original", "generated", "gap", "group"):
+        expect(page.get_by_role("main")).to_contain_text(re.compile(word, re.IGNORECASE))
+    shoot(page, "board-symmetric")
+
+
+def test_without_scripts_a_person_submits_and_looks_again(chromium: Browser, site: Site) -> None:
+    context = chromium.new_context(base_url=site.url, java_script_enabled=False)
+    page = context.new_page()
+    log_in(page, site, "ada")
+    page.goto("/benchmarks/mirror-claims/dev/submit/")
+    page.get_by_label(re.compile("^Name of")).fill("By hand")
+    page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "dev" / "claim-only.jsonl")
+    page.get_by_role("button", name="Upload and submit").click()
+    again = page.get_by_role("link", name="Look again")
+    for _ in range(60):
+        if page.locator("#submission-state[data-state=done]").count():
+            break
+        again.click()
+    expect(page.get_by_role("heading", name="Scores")).to_be_visible()
+    context.close()
+
+
+def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "curator")
+    page.get_by_role("link", name="Manage").click()
+    shoot(page, "manage")
+    page.get_by_role("link", name="Create a benchmark").click()
+    page.get_by_label("Title").fill("Mirrors again")
+    page.get_by_label("Short name").fill("mirrors-again")
+    page.get_by_label("Task").select_option("fact-verification")
+    page.get_by_label("Summary").fill("The same mirrors, held by somebody else.")
+    shoot(page, "manage-create")
+    page.get_by_role("button", name="Create the draft").click()
+    page.get_by_role("link", name="Add a split").click()
+    page.get_by_label("Name").fill("test")
+    gold = (MIRROR / "splits" / "test.jsonl").read_text().splitlines()
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("\n".join([json.dumps({**json.loads(gold[0]), "label": "PERHAPS"}), *gold[1:]]))
+    page.get_by_label("Gold file", exact=True).set_input_files(broken)
+    page.get_by_role("button", name="Upload the gold").click()
+    expect(page.get_by_role("alert")).to_contain_text("The gold file was not accepted")
+    expect(page.get_by_role("list", name="Problems")).to_contain_text("broken.jsonl:1")
+    shoot(page, "manage-split-refused")
+    page.get_by_label("Gold file", exact=True).set_input_files(MIRROR / "splits" / "test.jsonl")
+    page.get_by_role("button", name="Upload the gold").click()
+    expect(page.get_by_role("heading", name="What everybody gets")).to_be_visible()
+    shoot(page, "manage-gold")
+    page.get_by_role("link", name="Look (audited)").click()
+    expect(page.get_by_text("Stays hidden")).to_be_visible()
+    shoot(page, "manage-gold-read")
+    page.goto("/manage/benchmarks/mirrors-again/")
+    page.get_by_role("link", name="Add a phase").click()
+    page.get_by_label("Title").fill("Final")
+    page.get_by_label("Short name").fill("final")
+    shoot(page, "manage-phase")
+    page.get_by_role("button", name="Add it").click()
+    shoot(page, "manage-benchmark")
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("status").first).to_contain_text("is public")
+    page.goto("/")
+    expect(page.get_by_role("link", name=re.compile("Mirrors again"))).to_be_visible()

@@ -1,0 +1,68 @@
+"""What a hostile participant writes stays text in a real browser, and each page keeps to its policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Site, log_in, shoot
+
+pytestmark = pytest.mark.browser
+DEV = Path(__file__).resolve().parent.parent.parent / "fixtures" / "mirror-claims" / "predictions" / "dev"
+NASTY = '<script>document.title="taken"</script><img src=x onerror="alert(1)">'
+
+
+def test_no_script_runs_for_a_system_that_is_called_like_one(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "emil")
+    page.goto("/me/teams/")
+    page.get_by_label("Name").fill("<svg onload=alert(2)>")
+    page.get_by_role("button", name="Found it").click()
+    page.goto("/benchmarks/mirror-claims/dev/submit/")
+    page.get_by_label(re.compile("^Name of")).fill(NASTY)
+    page.get_by_label("Team of").select_option(label="<svg onload=alert(2)>")
+    page.get_by_label("Note").fill("<script>alert(3)</script>")
+    file = tmp_path / "<b onclick=alert(4)>.jsonl"
+    file.write_bytes((DEV / "claim-only.jsonl").read_bytes())
+    page.get_by_label("Predictions file").set_input_files(file)
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text(NASTY)
+    places = ["", "symmetric/", "by/origin/", "?sort=system"]
+    for address in (*(f"/benchmarks/mirror-claims/dev/{place}" for place in places), "/me/submissions/"):
+        page.goto(address)
+        expect(page.get_by_text(NASTY).first).to_be_attached()
+        assert page.title() != "taken"
+        assert page.locator("main script, main img, main [onerror], main [onload], main [onclick]").count() == 0
+    shoot(page, "hostile-names")
+
+
+def test_a_bad_file_cannot_speak_html_either(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "ada")
+    file = tmp_path / "bad.jsonl"
+    file.write_text(json.dumps({"id": NASTY, "predicted_label": NASTY}) + "\n")
+    page.goto("/benchmarks/mirror-claims/dev/submit/")
+    page.get_by_label(re.compile("^Name of")).fill("Harmless")
+    page.get_by_label("Predictions file").set_input_files(file)
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_role("list", name="Problems")).to_contain_text("onerror")
+    assert page.locator("main img").count() == 0
+    assert page.title() != "taken"
+
+
+def test_the_policy_stops_what_is_put_into_a_page(chromium: Browser, site: Site) -> None:
+    """That there is a policy to violate: a style that is put into a page has no effect, and is told."""
+    with chromium.new_context(base_url=site.url) as context:
+        page = context.new_page()
+        page.goto("/")
+        page.evaluate(
+            """() => {
+                window.stopped = new Promise(resolve =>
+                    document.addEventListener("securitypolicyviolation", event => resolve(event.effectiveDirective)));
+                document.body.insertAdjacentHTML("beforeend", '<i style="color: red">styled</i>');
+            }"""
+        )
+        assert page.evaluate("window.stopped") == "style-src-attr"
