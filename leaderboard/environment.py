@@ -72,7 +72,8 @@ class Environment:
             return self._env.get_value(PREFIX + name, cast=variable.cast, default=variable.default)
         except (ValueError, TypeError) as error:
             raise ImproperlyConfigured(
-                f"{PREFIX}{name} is {os.environ.get(PREFIX + name)!r}, expected {variable.cast.__name__}: {variable.doc}"
+                f"{PREFIX}{name} is {os.environ.get(PREFIX + name)!r}, "
+                f"expected {variable.cast.__name__}: {variable.doc}"
             ) from error
 
     def database(self, url: str) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Max
-from evaluator.task import TASKS
 
+from evaluator.task import TASKS
 from leaderboard.disclosure import reveal
 from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, System
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import msgspec
+
 from evaluator.task import TASKS
 
 SliceValue = str | int | float | bool

@@ -20,9 +20,9 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
-from evaluator.task import TASKS
 from msgspec import to_builtins
 
+from evaluator.task import TASKS
 from leaderboard.actions import doorbell, provenance, referee, releases, reports
 from leaderboard.actions.lease import Lease
 from leaderboard.models import GoldVersion, Prediction, QuotaCharge, Reason, Run, Score, State
@@ -97,7 +97,7 @@ def score(*, run_id: UUID) -> None:
         except referee.SandboxError as error:
             log.error("sandbox_broke", run=str(run_id), error=str(error))
             give_up(mine, reason=Reason.SANDBOX)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
             # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
             # its place are logged, and it is not raised to a worker that would print it.
             log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=_place(error))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from django.db import IntegrityError, transaction
 
 from leaderboard.actions.refusal import Code, Refused
@@ -40,6 +42,8 @@ def named(*, team: Team, name: str) -> System:
     name = " ".join(name.split())
     if not 1 <= len(name) <= 200:
         raise Refused(Code.INVALID_NAME, f"The system's name has {len(name)} characters; expected 1 to 200.")
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise Refused(Code.INVALID_NAME, "The system's name holds a control character; expected text.")
     return System.objects.filter(team=team, name=name).first() or System(team=team, name=name)
 
 
