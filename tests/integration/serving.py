@@ -6,6 +6,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from django.conf import settings
 
@@ -13,9 +14,17 @@ from leaderboard import processes
 from tests import stack
 
 
+@dataclass(frozen=True)
+class Site:
+    """Where the server answers, and its process, whose children do the work."""
+
+    address: str
+    pid: int
+
+
 @contextmanager
-def served() -> Iterator[str]:
-    """The address of a gunicorn. Its socket listens from the start, so early requests wait instead of failing."""
+def served() -> Iterator[Site]:
+    """A gunicorn. Its socket listens from the start, so early requests wait instead of failing."""
     with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
         port = listening.getsockname()[1]
         process = subprocess.Popen(
@@ -26,7 +35,7 @@ def served() -> Iterator[str]:
             stdin=subprocess.DEVNULL,
         )
         try:
-            yield f"http://127.0.0.1:{port}"
+            yield Site(f"http://127.0.0.1:{port}", process.pid)
         finally:
             process.terminate()
             process.wait(30)

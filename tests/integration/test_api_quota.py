@@ -42,7 +42,7 @@ def test_fifty_parallel_posts_at_quota_five_are_exactly_five():
             return error.code
 
     with served() as site, ThreadPoolExecutor(POSTS) as pool:
-        answers = Counter(pool.map(post, range(POSTS), repeat(site)))
+        answers = Counter(pool.map(post, range(POSTS), repeat(site.address)))
 
     assert answers == {201: 5, 429: POSTS - 5}
     assert [model.objects.count() for model in (Submission, Prediction, Run, QuotaCharge)] == [5, 5, 5, 5]
