@@ -117,8 +117,10 @@ def test_gold_that_would_change_answered_inputs_is_refused(here: World, curator:
 
 def test_reading_gold_is_for_curators_and_leaves_a_trace(here: World, curator: Client) -> None:
     address = f"{DESK}splits/test/gold/1/"
-    page = text(curator.get(address))
-    assert "&quot;label&quot;: &quot;SUPPORTS&quot;" in page
+    response = curator.get(address)
+    for public, kept_back in response.context["pairs"]:
+        assert json.loads(kept_back)["label"] == world.LABELS[json.loads(public)["id"]]
+    assert "&quot;label&quot;: &quot;SUPPORTS&quot;" in text(response)
     entry = AuditEntry.objects.get(action="gold.read")
     assert entry.actor == here.curator
     assert entry.subject == f"goldversion:{here.gold.pk}"

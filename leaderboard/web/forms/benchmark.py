@@ -20,13 +20,13 @@ class BenchmarkForm(forms.Form):
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
     task = forms.ChoiceField()
     summary = forms.CharField(max_length=300, help_text="One sentence for the list of benchmarks.")
-    description = forms.CharField(widget=forms.Textarea, required=False)
-    rules = forms.CharField(widget=forms.Textarea, required=False, help_text="What participants agree to.")
+    description = forms.CharField(widget=forms.Textarea({"rows": 5}), required=False)
+    rules = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, help_text="What participants agree to.")
     dataset = forms.ModelChoiceField(
         Dataset.objects.order_by("title"), required=False, empty_label="A new dataset, described below"
     )
     licence = forms.CharField(max_length=200, required=False, label="Licence of the new dataset")
-    citation = forms.CharField(widget=forms.Textarea, required=False, label="How to cite the new dataset")
+    citation = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, label="How to cite the new dataset")
     source_url = forms.URLField(required=False, label="Where the new dataset comes from", assume_scheme="https")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -60,7 +60,7 @@ class GoldForm(forms.Form):
     file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)
     reason = forms.CharField(
         max_length=1000,
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=forms.Textarea({"rows": 2}),
         label="Why this version",
         help_text="Participants read it beside the version's number.",
     )

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
 from leaderboard.models import GoldVersion, Split
 from leaderboard.storage import opened
 
-LINES = 8
+LINES = 4
 LONGEST = 3000
+IDENTITIES = ("documentId", "id")
+"""What a task calls an item by."""
 
 
 def first_inputs(split: Split) -> list[str]:
     """The first lines of the public inputs, pretty-printed and cut."""
-    return [pretty(value) for value in _first(split.inputs)] if split.inputs else []
+    return [pretty(value) for value in islice(_lines(split.inputs), LINES)] if split.inputs else []
 
 
 def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
-    """(public, hidden) for the first gold lines, matched by place, for the inputs are written in the gold's order."""
-    public = _first(split.inputs)
-    return [
-        (pretty(known), pretty(hidden(whole, known))) for whole, known in zip(_first(gold.file), public, strict=False)
-    ]
+    """(public, hidden) for the first public lines; gold is matched by identity, for inputs may be in another order."""
+    public = {_identity(line): line for line in islice(_lines(split.inputs), LINES)}
+    found: dict[str, str] = {}
+    for line in _lines(gold.file):
+        identity = _identity(line)
+        if identity in public:
+            found[identity] = pretty(hidden(line, public[identity]))
+        if len(found) == len(public):
+            break
+    return [(pretty(line), found.get(identity, "")) for identity, line in public.items()]
 
 
 def hidden(whole: Any, known: Any) -> Any:
@@ -44,8 +52,12 @@ def pretty(value: Any) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
 
-def _first(stored: Any) -> list[Any]:
+def _identity(line: dict[str, Any]) -> str:
+    """As JSON, for 1 and "1" are two items."""
+    return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
+
+
+def _lines(stored: Any) -> Iterator[dict[str, Any]]:
     with opened(stored) as file:
         file.seek(0)
-        lines: IO[bytes] = gzip.GzipFile(fileobj=file) if stored.name.endswith(".gz") else file  # type: ignore[assignment]
-        return [json.loads(line) for line in islice(lines, LINES)]
+        yield from map(json.loads, gzip.GzipFile(fileobj=file) if stored.name.endswith(".gz") else file)
