@@ -18,6 +18,7 @@ from evaluator.sandbox.job import Forker, RunningJob
 
 MOST_CONNECTIONS = 256
 REQUEST_SECONDS = 5.0  # a client that connects and says nothing is let go after this
+LONGEST_NAP = 3600.0  # epoll cannot wait for ever and a day
 _HANG_UP = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 
 
@@ -58,7 +59,7 @@ class Loop:
     def _patience(self) -> float | None:
         deadlines = [until for _, until in self._silent.values()]
         deadlines += [job.deadline for job in self._running.values() if not job.killed]
-        return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+        return min(LONGEST_NAP, max(0.0, min(deadlines) - time.monotonic())) if deadlines else None
 
     def _handle(self, descriptor: int, events: int) -> None:
         if descriptor == self._listener.fileno():
@@ -80,7 +81,9 @@ class Loop:
     def _accept(self) -> None:
         try:
             connection, _ = self._listener.accept()
-        except (BlockingIOError, ConnectionAbortedError):
+        except OSError as problem:
+            if not isinstance(problem, BlockingIOError | ConnectionAbortedError):
+                self._log("accept_failed", what=str(problem))
             return
         connection.setblocking(False)
         if len(self._silent) + len(self._waiting) + len(self._running) // 3 >= MOST_CONNECTIONS:

@@ -70,7 +70,7 @@ def attempt_everything(_: Mapping[str, BinaryIO], __: Mapping[str, Any]) -> tupl
 
 def _is_open(descriptor: int) -> bool:
     try:
-        os.lseek(descriptor, 0, os.SEEK_CUR)  # a pipe or socket answers ESPIPE
+        os.pread(descriptor, 1, 0)  # a pipe or socket answers ESPIPE
     except OSError as problem:
         return problem.errno != errno.EBADF
     return True

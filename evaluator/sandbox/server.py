@@ -14,6 +14,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -58,6 +59,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _serve(arguments: argparse.Namespace) -> int:
     _close_inherited(arguments.ready_fd)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4096) if most > 0 else 4096, most))
     listener = None if arguments.probe else listening.listen(arguments.socket)
     jobs = {} if arguments.probe else load(arguments.jobs)
     plan = namespaces.choose()

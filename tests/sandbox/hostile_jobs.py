@@ -170,6 +170,8 @@ ATTACKS = {
     "io_uring": lambda a: raw(425, 425, 4, ctypes.create_string_buffer(256)),
     "executable_memory": lambda a: executable_memory(),
     "memory_made_executable": lambda a: memory_made_executable(),
+    "move_offset": lambda a: os.lseek(FIRST_FILE, 1, os.SEEK_SET),
+    "move_offset_by_reading": lambda a: os.read(FIRST_FILE, 1),
     "write_gold": lambda a: write_gold(),
     "truncate_gold": lambda a: os.ftruncate(FIRST_FILE, 0),
     "own_file_again": lambda a: own_file_again(),
@@ -204,7 +206,7 @@ def surroundings(files, arguments):
     open_descriptors = []
     for descriptor in range(1024):
         try:
-            os.lseek(descriptor, 0, os.SEEK_CUR)
+            os.pread(descriptor, 1, 0)
         except OSError as problem:
             if problem.errno == errno.EBADF:
                 continue
