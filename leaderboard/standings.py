@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from evaluator.measures import Measure
@@ -125,17 +126,21 @@ class Board:
         return [SliceValue(dimension, s[0][1], self.n(measure, s)) for s in slices]
 
 
-def board_of(phase: Phase) -> Board:
-    """The current board of a phase in two queries; `phase` comes with its benchmark and split selected."""
+def board_of(phase: Phase, *, within: Collection[str] | None = None) -> Board:
+    """The current board of a phase in two queries; `phase` comes with its benchmark and split selected.
+
+    `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
+    most pages show a few. None: all of them.
+    """
     leaderboard = (
         Leaderboard.objects.filter(phase=phase, state=Leaderboard.State.CURRENT).select_related("gold_version").first()
     )
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
-    return Board(phase, leaderboard, leaderboard.gold_version, _rows(leaderboard))
+    return Board(phase, leaderboard, leaderboard.gold_version, _rows(leaderboard, within))
 
 
-def _rows(leaderboard: Leaderboard) -> list[Row]:
+def _rows(leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]:
     standings = list(leaderboard.standings.select_related("release", "system__team"))
     shared = Counter(standing.rank for standing in standings)
     rows = [
@@ -152,17 +157,20 @@ def _rows(leaderboard: Leaderboard) -> list[Row]:
             submission_id=standing.release.submission_id,
             released_at=standing.release.released_at,
             warnings=standing.release.warnings,
-            cells={
-                (score["measure"], slice_of(score["slice"])): Cell(
-                    score["value"], score["low"], score["high"], score["n"]
-                )
-                for score in standing.release.values
-            },
+            cells=_cells(standing.release.values, within),
         )
         for standing in standings
     ]
     rows.sort(key=lambda row: (row.released_at, row.system_id))
     return rows
+
+
+def _cells(scores: Sequence[Mapping[str, Any]], within: Collection[str] | None) -> dict[Key, Cell]:
+    return {
+        (score["measure"], slice_of(score["slice"])): Cell(score["value"], score["low"], score["high"], score["n"])
+        for score in scores
+        if within is None or all(name in within for name in score["slice"])
+    }
 
 
 def slice_of(named: Mapping[str, object]) -> Slice:

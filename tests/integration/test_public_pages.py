@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from evaluator.task import TASKS
 from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
+from leaderboard.web.public import errors
 from tests.boards import score, stand, symmetric_scores
 from tests.integration.reading_pages import read
 from tests.world import World, build, gold_lines
@@ -206,6 +207,25 @@ def test_an_error_of_ours_is_a_page_that_needs_nothing(world, monkeypatch):
     assert response.status_code == 500
     assert read(response.content.decode()).faults == []
     assert "SUPPORTS" not in response.content.decode()
+
+
+def test_a_form_without_its_token_is_told_what_to_do(world):
+    response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "ada", "password": "x"})
+    assert response.status_code == 403
+    assert read(response.content.decode()).faults == []
+    assert "load the page again" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("view", "status"), [(errors.bad_request, 400), (errors.forbidden, 403), (errors.too_large, 413)]
+)
+def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, status):
+    page = view(rf.get("/benchmarks/"))
+    assert page.status_code == status
+    assert read(page.content.decode()).faults == []
+    answer = view(rf.get("/api/v1/benchmarks/"))
+    assert answer.status_code == status
+    assert set(json.loads(answer.content)) == {"code", "message"}
 
 
 # --- the leaderboard

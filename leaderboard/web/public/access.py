@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
@@ -14,11 +16,11 @@ def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
     return get_object_or_404(visible, slug=slug)
 
 
-def board_or_404(request: HttpRequest, slug: str, phase_slug: str) -> Board:
-    """The current board of the phase that an address names."""
+def board_or_404(request: HttpRequest, slug: str, phase_slug: str, *, within: Collection[str] = ()) -> Board:
+    """The current board of the phase that an address names, with the slices of the dimensions in `within`."""
     phases = Phase.objects.select_related("benchmark__dataset", "split")
     visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
-    return board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug))
+    return board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug), within=within)
 
 
 def dimension_or_404(board: Board, dimension: str) -> str:

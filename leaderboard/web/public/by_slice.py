@@ -46,7 +46,7 @@ class Column:
 @conditional_page
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str) -> HttpResponse:
     """`?measure=` one that exists on the slices; `?sort=` a value of the dimension, micro, macro or system."""
-    board = board_or_404(request, slug, phase)
+    board = board_or_404(request, slug, phase, within=[dimension])
     dimension = dimension_or_404(board, dimension)
     offered = board.sliced_measures[dimension]
     measure = next((m for m in offered if m.name == request.GET.get("measure")), offered[0] if offered else None)

@@ -103,6 +103,15 @@ def test_a_board_takes_the_same_queries_however_long(world, django_assert_num_qu
             assert [row.team for row in read.rows]
 
 
+def test_only_the_slices_that_are_asked_for_are_read(world):
+    stand(world, "Engine")
+    phase = Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk)
+    (row,) = board_of(phase, within=()).rows
+    assert {slice_ for _, slice_ in row.cells} == {WHOLE}
+    (row,) = board_of(phase, within=["origin"]).rows
+    assert {slice_ for _, slice_ in row.cells} == {WHOLE, GENERATED, (("origin", "original"),)}
+
+
 def test_reported_rows_keep_their_own_columns_and_print(world, django_assert_num_queries):
     for system, values in {
         "NSMN": [{"measure": "accuracy", "slice": {"origin": "generated"}, "value": 0.587, "shown": "58.7"}],
