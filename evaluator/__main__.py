@@ -143,7 +143,7 @@ def _job(given: argparse.Namespace) -> int:
 
 def _refused(report: dict[str, Any], as_json: bool) -> int:
     if report["fault"] == "usage":
-        raise UsageError(report["message"])
+        raise UsageError(report["problems"][0]["text"])
     for problem in report["problems"]:
         print(problem["text"], file=sys.stderr)
     if report["more"]:

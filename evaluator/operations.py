@@ -115,7 +115,9 @@ def _reporting(job: Job) -> Job:
         except GoldError as error:
             return _refusal("gold", error), b""
         except UsageError as error:
-            return {"ok": False, "fault": "usage", "problems": [], "more": 0, "message": str(error)}, b""
+            text = str(error)
+            problem = {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
+            return {"ok": False, "fault": "usage", "problems": [problem], "more": 0}, b""
 
     return run
 

@@ -61,7 +61,7 @@ def _constant(name: str) -> NoReturn:
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise LineFault("number beyond float64", shown(text), "a finite number")
+        raise LineFault("number beyond float64", f"a number of {len(text)} characters", "a finite number")
     return value
 
 

@@ -30,8 +30,9 @@ def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Itera
     packed = problems.file.endswith(".gz")
     total = 0
     for chunk in _gunzipped(stream, limits, problems) if packed else _plain(stream):
-        if not packed and total == 0 and chunk.startswith(_GZIP_MAGIC):
-            problems.stop(None, "the file is packed", "gzip data", "a name that ends in .gz, or plain text")
+        if total == 0 and chunk.startswith(_GZIP_MAGIC):
+            expected = "packed once" if packed else "a name that ends in .gz, or plain text"
+            problems.stop(None, "the file is packed", "gzip data", expected)
         total += len(chunk)
         if total > limits.file_bytes:
             problems.stop(

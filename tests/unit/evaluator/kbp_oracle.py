@@ -9,10 +9,7 @@ DATES = {"5", "14", "15"}
 
 def spans_overlap(a_start, a_end, b_start, b_end):
     return (
-        b_start <= a_start < b_end
-        or a_start <= b_start < a_end
-        or b_start < a_end <= b_end
-        or a_start < b_end <= a_end
+        b_start <= a_start < b_end or a_start <= b_start < a_end or b_start < a_end <= b_end or a_start < b_end <= a_end
     )
 
 
@@ -175,7 +172,8 @@ def score(gold, lines, fold=None):
         uncut = all(len(values) == 1 for values in by_group.values())
         for value in seen:
             places = {
-                i for i, d in enumerate(documents)
+                i
+                for i, d in enumerate(documents)
                 if name in d.get("slices", {}) and json.dumps(d["slices"][name]) == value
             }
             add(json.dumps({name: json.loads(value)}), places, None, whole_groups=uncut)
