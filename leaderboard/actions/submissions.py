@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import IO, cast
 
 import structlog
 from django.core.files.uploadedfile import UploadedFile
@@ -52,10 +53,11 @@ def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: 
     )
     file.seek(0)
     prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
+    stored = str(prediction.file.name)
     try:
         return _accept(phase=phase, system=system, prediction=prediction, gold=gold, by=by, note=note, at=received_at)
     except BaseException:
-        prediction.file.storage.delete(prediction.file.name)
+        prediction.file.storage.delete(stored)
         raise
 
 
@@ -93,7 +95,9 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
 def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
     """The file's number of lines and its warnings; raises Refused with the lines at fault."""
     try:
-        answer = referee.validate(split=phase.split, gold=gold, predictions=file.file, name=name, options=phase.options)
+        answer = referee.validate(
+            split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
+        )
     except referee.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
