@@ -28,8 +28,8 @@ class Part:
 
 
 PARTS = (
-    Part("paper-dev", "Paper development set", "dev", True, ("paper_dev.jsonl", "gold_paper_dev.jsonl")),
     Part("shared-task-dev", "Shared task development set", "dev", True, ("shared_task_dev.jsonl",)),
+    Part("paper-dev", "Paper development set", "dev", True, ("paper_dev.jsonl", "gold_paper_dev.jsonl")),
     Part("paper-test", "Paper test set", "test", True, ("paper_test.jsonl",)),
     Part("train", "Training set", "train", False, ("train.jsonl",)),
 )

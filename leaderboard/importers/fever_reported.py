@@ -11,8 +11,6 @@ PAGE = "FEVER Symmetric's own page (TalSchuster/FeverSymmetric), mean and deviat
 GENERATED = "FEVER Symmetric v0.1, the 717 generated pairs"
 TWO_LABELS = "FEVER dev, SUPPORTS and REFUTES claims"
 ALL_LABELS = "FEVER dev, three labels"
-ELSEWHERE = "Measured on FEVER's development claims, which is not a split shown here: not comparable, no rank."
-OTHER_CLAIMS = "Measured on the paper's own FEVER dev set, which is not the split shown here: not comparable, no rank."
 
 # System: FEVER dev, generated pairs; each as trained on FEVER, then on re-weighted claims.
 _SYSTEMS = {
@@ -31,19 +29,19 @@ _THREE_LABELS = {
 }
 
 
-def _row(system: str, shown: str, paper: str, split: str, *, same: bool = False, note: str = "") -> ReportedPart:
+def _row(system: str, shown: str, paper: str, split: str, *, same: bool = False) -> ReportedPart:
     slice_: dict[str, Any] = {"origin": "generated"} if split == GENERATED else {}
     # Printed in percent, sometimes with a deviation; through decimal digits, so that 81.8 is exactly .818.
     number = shown.partition("±")[0]
     value = Value(measure="accuracy", value=float(f"{number}e-2"), shown=shown, slice=slice_)
-    return ReportedPart(system=system, paper=paper, split=split, same_split=same, values=[value], note=note)
+    return ReportedPart(system=system, paper=paper, split=split, same_split=same, values=[value])
 
 
 def _pair(system: str, shown: tuple[str, str], paper: str, *, same: bool) -> list[ReportedPart]:
     dev, generated = shown
     return [
-        _row(system, generated, paper, GENERATED, same=same, note="" if same else "Measured on version 0.1."),
-        _row(system, dev, paper, TWO_LABELS, note=ELSEWHERE),
+        _row(system, generated, paper, GENERATED, same=same),
+        _row(system, dev, paper, TWO_LABELS),
     ]
 
 
@@ -59,4 +57,4 @@ def symmetric(*, hosts_v01: bool) -> list[ReportedPart]:
     return rows
 
 
-THREE_LABELS = [_row(system, shown, PAPER, ALL_LABELS, note=OTHER_CLAIMS) for system, shown in _THREE_LABELS.items()]
+THREE_LABELS = [_row(system, shown, PAPER, ALL_LABELS) for system, shown in _THREE_LABELS.items()]

@@ -1,0 +1,387 @@
+"""Gold, splits and benchmarks through their actions, checked in the real sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from leaderboard.actions import benchmarks, hosting, referee, splits
+from leaderboard.actions.manifest import ManifestError
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Benchmark, Dataset, GoldVersion, Phase, Split, Submission, User
+from leaderboard.storage import opened
+from tests import world as rows
+from tests.world import LABELS, TASK, World, build, gold_lines
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(sandbox: str) -> World:
+    return build()
+
+
+@pytest.fixture
+def blank(world: World) -> Split:
+    """A split without data beside the world's."""
+    return splits.create_split(
+        dataset=world.split.dataset, name="other", kind="test", gold_public=False, options={}, by=world.curator
+    )
+
+
+_sent: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def _close_what_was_sent() -> Iterator[None]:
+    yield
+    while _sent:
+        _sent.pop().close()
+
+
+def uploaded(content: bytes, name: str = "inputs.jsonl") -> Any:
+    """A file as the upload handler leaves it; the end of the request closes it."""
+    _sent.append(rows.uploaded(content, name))
+    return _sent[-1]
+
+
+def files_of(name: str) -> set[Path]:
+    folder = settings.DATA / "files" / name
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def edited(change: Callable[[list[dict[str, Any]]], Any]) -> bytes:
+    rows = [json.loads(line) for line in gold_lines().splitlines()]
+    change(rows)
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def refusal(action: Callable[..., Any], **arguments: Any) -> Refused:
+    with pytest.raises(Refused) as caught:
+        action(**arguments)
+    return caught.value
+
+
+class TestGold:
+    def test_the_first_version_writes_the_public_inputs(self, blank: Split, world: World) -> None:
+        gold = splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
+        assert (gold.number, gold.n_units, gold.n_groups, gold.primary) == (1, 4, 1, "accuracy")
+        assert gold.dimensions["origin"] == ["generated", "original"]
+        with opened(blank.inputs) as inputs, opened(gold.file) as kept:
+            content = inputs.read()
+            assert kept.read() == gold_lines()
+        assert {key for line in content.splitlines() for key in json.loads(line)} == {"id", "claim", "evidence_text"}
+        assert (blank.inputs_sha256, blank.inputs_bytes) == (hashlib.sha256(content).hexdigest(), len(content))
+        entry = AuditEntry.objects.get(action="gold.added")
+        assert entry.actor == world.curator
+        assert entry.detail["sha256"] == gold.sha256
+
+    @pytest.mark.parametrize(
+        ("content", "line"),
+        [
+            (b"", None),
+            (gold_lines() + b"{}\n", 5),
+            (gold_lines().replace(b'"label": "REFUTES"', b'"label": "MAYBE"', 1), 2),
+            (gold_lines() + gold_lines(), 5),
+            (b"\xef\xbb\xbf" + gold_lines(), 1),
+        ],
+    )
+    def test_bad_gold_says_where_and_leaves_nothing(
+        self, content: bytes, line: int | None, blank: Split, world: World
+    ) -> None:
+        before = files_of("gold"), files_of("inputs"), AuditEntry.objects.count()
+        file = uploaded(content, "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert [problem["line"] for problem in refused.problems][:1] == [line]
+        assert refused.problems[0]["file"] == "gold.jsonl"
+        assert (files_of("gold"), files_of("inputs"), AuditEntry.objects.count()) == before
+        blank.refresh_from_db()
+        assert not blank.inputs
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            (lambda rows: rows.pop(), "3 members"),
+            (lambda rows: rows[3].update(label="REFUTES"), "labels of members 1 and 4"),
+            (lambda rows: rows[3].update(claim="another"), "claims of members 3 and 4"),
+            (lambda rows: rows[1]["slices"].update(origin="original"), "2 members of origin original"),
+        ],
+    )
+    def test_a_set_that_claims_symmetry_must_have_it(self, change: Any, told: str, blank: Split, world: World) -> None:
+        file = uploaded(edited(change), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert told in refused.problems[0]["text"]
+
+    def test_a_training_split_need_not_be_symmetric(self, world: World) -> None:
+        train = splits.create_split(
+            dataset=world.split.dataset, name="train", kind="train", gold_public=True, options={}, by=world.curator
+        )
+        file = uploaded(edited(lambda rows: rows.pop()), "gold.jsonl")
+        assert splits.add_gold(split=train, file=file, reason="first", by=world.curator).n_units == 3
+
+    def test_the_same_file_is_no_next_version(self, world: World) -> None:
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=world.split, file=file, reason="again", by=world.curator)
+        assert refused.code is Code.GOLD_UNCHANGED
+
+    def test_answered_inputs_stay_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
+        splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
+        world.submit(phase=benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase()))
+        inputs, files = (blank.inputs_sha256, blank.inputs.name), (files_of("gold"), files_of("inputs"))
+        other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
+        file = uploaded(other, "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="new claims", by=world.curator)
+        assert refused.code is Code.INPUTS_CHANGED
+        assert (files_of("gold"), files_of("inputs")) == files
+
+        swapped = {"a1": "REFUTES", "a2": "SUPPORTS", "a3": "SUPPORTS", "a4": "REFUTES"}
+        corrected = uploaded(gold_lines(swapped), "gold.jsonl")
+        gold = splits.add_gold(split=blank, file=corrected, reason="labels were swapped", by=world.curator)
+        assert gold.number == 2
+        assert blank.current_gold == gold
+        assert (blank.inputs_sha256, blank.inputs.name) == inputs
+        assert GoldVersion.objects.get(split=blank, number=1).sha256 != gold.sha256
+
+    def test_unanswered_inputs_follow_the_gold(self, world: World, django_capture_on_commit_callbacks: Any) -> None:
+        old = world.split.inputs.name
+        other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
+        with django_capture_on_commit_callbacks(execute=True):
+            splits.add_gold(
+                split=world.split, file=uploaded(other, "gold.jsonl"), reason="new claims", by=world.curator
+            )
+        with opened(world.split.inputs) as inputs:
+            assert b"claim 0!" in inputs.read()
+        assert not world.split.inputs.storage.exists(old)
+
+    def test_a_stranger_may_not_and_an_organiser_may(self, blank: Split, world: World) -> None:
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="mine", by=world.researcher)
+        assert refused.code is Code.NOT_AN_ORGANISER
+        world.benchmark.organisers.add(world.researcher)
+        assert splits.add_gold(split=blank, file=file, reason="mine", by=world.researcher).number == 1
+
+    def test_a_sandbox_that_is_away_is_our_fault(
+        self, blank: Split, world: World, settings: Any, tmp_path: Path
+    ) -> None:
+        settings.SANDBOX_SOCKET = str(tmp_path / "nobody.sock")
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.REFEREE_AWAY
+        assert not blank.gold_versions.exists()
+
+
+class TestInputsAlone:
+    def test_they_can_be_downloaded_and_opened_to_nobody(self, blank: Split, world: World) -> None:
+        content = b'{"id": "q1", "claim": "c"}\n'
+        splits.add_inputs(split=blank, file=uploaded(content), by=world.curator)
+        assert blank.inputs_bytes == len(content)
+        benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase())
+        refused = refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator)
+        assert refused.code is Code.NOT_READY
+
+    @pytest.mark.parametrize("content", [b"", b"{\n", b'{"id": "q1"}\n', b'{"claim": "c", "id": "q"}\n' * 2])
+    def test_what_the_referee_cannot_read_is_refused(self, content: bytes, blank: Split, world: World) -> None:
+        before = files_of("inputs")
+        refused = refusal(splits.add_inputs, split=blank, file=uploaded(content), by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert files_of("inputs") == before
+
+
+def phase(**changes: Any) -> dict[str, Any]:
+    fields = {
+        "slug": "later",
+        "title": "Later",
+        "options": {},
+        "opens_at": None,
+        "closes_at": None,
+        "quota_per_day": 5,
+        "quota_total": 50,
+    }
+    return {**fields, **changes}
+
+
+class TestBenchmarks:
+    def test_only_curators_make_them(self, world: World) -> None:
+        fields = {"slug": "x", "title": "X", "task": TASK, "by": world.researcher}
+        assert refusal(splits.create_dataset, **fields).code is Code.NOT_AN_ORGANISER
+        more = {"dataset": world.split.dataset, "summary": "s", "description": "", "rules": ""}
+        assert refusal(benchmarks.create, **fields, **more).code is Code.NOT_AN_ORGANISER
+
+    @pytest.mark.parametrize(
+        ("changes", "code"),
+        [
+            ({"slug": "tiny"}, Code.NAME_TAKEN),
+            ({"slug": "no slug"}, Code.INVALID_NAME),
+            ({"title": ""}, Code.INVALID_NAME),
+            ({"task": "alchemy"}, Code.INVALID_NAME),
+            ({"task": "knowledge-base-population"}, Code.INVALID_NAME),
+        ],
+    )
+    def test_names_are_checked(self, changes: dict[str, str], code: Code, world: World) -> None:
+        fields = {"slug": "fresh", "title": "Fresh", "task": TASK, "summary": "s", "description": "", "rules": ""}
+        arguments = {**fields, "dataset": world.split.dataset, "by": world.curator, **changes}
+        assert refusal(benchmarks.create, **arguments).code is code
+        assert Benchmark.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"options": {"max_evidence": "many"}}, "max_evidence"),
+            ({"options": {"speed": "1"}}, "unknown option"),
+            ({"quota_per_day": 0}, "quota per day"),
+            ({"opens_at": timezone.now(), "closes_at": timezone.now() - timedelta(days=1)}, "closes before it opens"),
+            ({"slug": "test"}, "already exists"),
+        ],
+    )
+    def test_a_phase_that_could_not_work_is_refused(self, changes: dict[str, Any], told: str, world: World) -> None:
+        arguments = {"benchmark": world.benchmark, "split": world.split, "by": world.curator, **phase(**changes)}
+        assert told in str(refusal(benchmarks.add_phase, **arguments))
+        assert Phase.objects.count() == 1
+
+    def test_a_split_of_another_dataset_is_no_phase(self, world: World) -> None:
+        dataset = splits.create_dataset(slug="far", title="Far", task=TASK, by=world.curator)
+        far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
+        refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
+        assert refused.code is Code.INVALID_NAME
+
+
+def manifest(**changes: Any) -> dict[str, Any]:
+    whole = {
+        "slug": "small",
+        "title": "Small",
+        "task": TASK,
+        "summary": "Four claims.",
+        "description": ["One paragraph.", "Another."],
+        "splits": [
+            {"name": "dev", "kind": "dev", "gold": "dev.jsonl", "gold_public": True},
+            {"name": "test", "kind": "test", "gold": "test.jsonl"},
+        ],
+        "phases": [{"slug": "test", "title": "Test", "split": "test", "quota_per_day": 7}],
+        "reported": [
+            {
+                "system": "Someone",
+                "paper": "A paper",
+                "split": "elsewhere",
+                "values": [{"measure": "accuracy", "value": 0.5, "shown": "50.0"}],
+            }
+        ],
+    }
+    return {**whole, **changes}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "test.jsonl").write_bytes(gold_lines())
+    (tmp_path / "dev.jsonl").write_bytes(gold_lines().replace(b"claim", b"CLAIM", 8).replace(b'"CLAIM":', b'"claim":'))
+    return tmp_path
+
+
+@pytest.fixture
+def curator(sandbox: str) -> User:
+    return User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
+
+
+class TestHosting:
+    def test_everything_of_a_manifest_is_made(self, folder: Path, curator: User) -> None:
+        hosted = hosting.host(manifest=manifest(), folder=folder, by=curator)
+        benchmark = hosted.benchmark
+        assert hosted.changed
+        assert benchmark.state == Benchmark.State.PUBLIC
+        assert benchmark.description == "One paragraph.\n\nAnother."
+        assert [(p.slug, p.quota_per_day, p.split.name) for p in benchmark.phases.all()] == [("test", 7, "test")]
+        assert {s.name: s.gold_public for s in benchmark.dataset.splits.all()} == {"dev": True, "test": False}
+        assert all(s.current_gold.n_units == 4 for s in benchmark.dataset.splits.all())
+        assert [row.values for row in benchmark.reported_results.all()] == [
+            [{"measure": "accuracy", "value": 0.5, "shown": "50.0", "slice": {}}]
+        ]
+
+    def test_the_same_again_changes_nothing(self, folder: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        entries, files, said = AuditEntry.objects.count(), files_of("gold"), []
+        again = hosting.host(manifest=manifest(), folder=folder, by=curator, say=said.append)
+        assert not again.changed
+        assert "nothing was changed" in said[-1]
+        assert (AuditEntry.objects.count(), files_of("gold")) == (entries, files)
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"title": "Other"}, "title"),
+            ({"phases": [{"slug": "test", "title": "Test", "split": "dev"}]}, "phases"),
+            ({"reported": []}, "reported"),
+        ],
+    )
+    def test_other_content_is_refused_by_name(
+        self, changes: dict[str, Any], told: str, folder: Path, curator: User
+    ) -> None:
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        refused = refusal(hosting.host, manifest=manifest(**changes), folder=folder, by=curator)
+        assert refused.code is Code.NAME_TAKEN
+        assert f"other content: {told}." in str(refused)
+
+    def test_other_gold_is_refused(self, folder: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        (folder / "test.jsonl").write_bytes(gold_lines(dict(reversed(LABELS.items()))))
+        refused = refusal(hosting.host, manifest=manifest(), folder=folder, by=curator)
+        assert "file test.jsonl" in str(refused)
+
+    def test_a_person_s_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
+        splits.create_dataset(slug="small", title="Small", task=TASK, by=curator)
+        assert "not from a manifest" in str(refusal(hosting.host, manifest=manifest(), folder=folder, by=curator))
+
+    def test_what_broke_off_is_taken_up(self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+        whole = referee.prepare_gold
+        calls: list[str] = []
+
+        def away_the_second_time(**arguments: Any) -> Any:
+            calls.append(arguments["name"])
+            if len(calls) == 2:
+                raise referee.SandboxError("gone")
+            return whole(**arguments)
+
+        monkeypatch.setattr(referee, "prepare_gold", away_the_second_time)
+        assert refusal(hosting.host, manifest=manifest(), folder=folder, by=curator).code is Code.REFEREE_AWAY
+        assert not Benchmark.objects.exists()
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        assert calls == ["dev.jsonl", "test.jsonl", "test.jsonl"]
+        assert Benchmark.objects.get().state == Benchmark.State.PUBLIC
+        assert (Dataset.objects.count(), Split.objects.count(), GoldVersion.objects.count()) == (1, 2, 2)
+
+    def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
+        hosted = hosting.host(manifest=manifest(public=False), folder=folder, by=curator)
+        assert hosted.benchmark.state == Benchmark.State.DRAFT
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"colour": "blue"}, "colour"),
+            ({"slug": "No Slug"}, "slug"),
+            ({"phases": []}, "phases"),
+            (
+                {"phases": [{"slug": "test", "title": "Test", "split": "nowhere"}]},
+                "'nowhere'; expected one of dev, test",
+            ),
+            ({"splits": [{"name": "test", "kind": "test"}]}, "neither of gold and inputs"),
+            ({"splits": [{"name": "test", "kind": "test", "gold": "absent.jsonl"}]}, "absent.jsonl cannot be read"),
+            ({"splits": [{"name": "test", "kind": "test", "gold": "../../etc/passwd"}]}, "outside"),
+            ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "stands twice"),
+        ],
+    )
+    def test_a_manifest_that_cannot_be_used_says_why(
+        self, changes: dict[str, Any], told: str, folder: Path, curator: User
+    ) -> None:
+        with pytest.raises(ManifestError) as fault:
+            hosting.host(manifest=manifest(**changes), folder=folder, by=curator)
+        assert told in str(fault.value)
+        assert not Dataset.objects.exists()
+        assert not Submission.objects.exists()
