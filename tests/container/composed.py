@@ -1,0 +1,104 @@
+"""The services of compose.yaml, up for a test session: PostgreSQL, Redis, and each process in its own container."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.container import engine
+
+PATIENCE = 180.0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def request(url: str, content: bytes | None = None, **headers: str) -> Answer:
+    """One HTTP request; an error status is an answer too."""
+    asked = urllib.request.Request(url, content, headers)
+    try:
+        with urllib.request.urlopen(asked, timeout=60) as response:
+            return Answer(response.status, response.read())
+    except urllib.error.HTTPError as error:
+        return Answer(error.code, error.read())
+
+
+def eventually(url: str, wanted: Any, *, seconds: float = PATIENCE, **headers: str) -> Answer:
+    """The first answer that `wanted` accepts; fails with the last one seen."""
+    deadline = time.monotonic() + seconds
+    seen: object = None
+    while time.monotonic() < deadline:
+        try:
+            answer = request(url, **headers)
+            if wanted(answer):
+                return answer
+            seen = answer
+        except OSError as error:
+            seen = error
+        time.sleep(0.2)
+    raise AssertionError(f"{url}: not within {seconds:.0f} s; last seen: {seen}")
+
+
+@dataclass
+class Services:
+    """The composed services; `address` is where a browser on this machine finds the site."""
+
+    address: str
+    environment: dict[str, str]
+    project: str = field(default_factory=lambda: f"holdout-test-{os.getpid()}")
+
+    def compose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        command = [*engine.compose_command(), "-p", self.project, *arguments]
+        return engine._run(command, check=check, env=self.environment)
+
+    def inside(self, service: str, *command: str) -> subprocess.CompletedProcess[str]:
+        """A command in a service's running container."""
+        return self.compose("exec", "-T", service, *command, check=False)
+
+    def python(self, service: str, code: str) -> subprocess.CompletedProcess[str]:
+        return self.inside(service, "python", "-c", code)
+
+
+@contextmanager
+def services() -> Iterator[Services]:
+    """Up and answering; on the way out their logs go to artifacts/compose.log and their volumes go."""
+    port = free_port()
+    passwords = ("HOLDOUT_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
+    environment = {
+        **{name: secrets.token_hex(24) for name in passwords},
+        "HOLDOUT_IMAGE": engine.IMAGE,
+        "HOLDOUT_PUBLISH": f"127.0.0.1:{port}",
+        "HOLDOUT_BASE_URL": f"http://127.0.0.1:{port}",
+    }
+    composed = Services(f"http://127.0.0.1:{port}", environment)
+    try:
+        composed.compose("up", "--detach", "--no-build")
+        eventually(f"{composed.address}/health/ready", lambda answer: answer.status == 200)
+        yield composed
+    finally:
+        artifacts = engine.ROOT / "artifacts"
+        artifacts.mkdir(exist_ok=True)
+        (artifacts / "compose.log").write_text(composed.compose("logs", "--no-color", check=False).stdout)
+        composed.compose("down", "--volumes", "--timeout", "20", check=False)

@@ -1,0 +1,31 @@
+"""The image and the composed services; skipped, visibly, where there is no engine or no image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.container import engine
+from tests.container.composed import Services, services
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ours = [item for item in items if HERE in item.path.parents]
+    why = engine.missing() if ours else ""
+    for item in ours:
+        item.add_marker(pytest.mark.engine)
+        if why:
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Services]:
+    """The services of compose.yaml, filled with the demonstration."""
+    with services() as composed:
+        seeded = composed.inside("web", "python", "manage.py", "seed")
+        assert seeded.returncode == 0, seeded.stdout + seeded.stderr
+        yield composed

@@ -1,0 +1,51 @@
+"""The image: who runs in it, what it may touch, and that a sandbox is possible inside."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.container import engine
+from tests.container.composed import eventually
+
+LOCKED = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges:true")
+
+
+def test_it_runs_as_an_ordinary_user() -> None:
+    assert engine.run("id", "-u").stdout.strip() == "10001"
+
+
+def test_its_code_is_not_its_own() -> None:
+    found = engine.run("find", "/app", "/opt/holdout", "-writable", "-not", "-type", "l", "-print", "-quit")
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_no_secret_is_baked_in() -> None:
+    inside = engine.run(
+        "find", "/data", "/app", "-name", "secret_key", "-o", "-name", "*.sqlite3", "-o", "-name", ".env"
+    )
+    assert inside.stdout == ""
+    assert "SECRET" not in engine.docker("history", "--no-trunc", "--format", "{{.CreatedBy}}", engine.IMAGE).stdout
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("user", ["holdout", "root"])
+@pytest.mark.parametrize("options", [(), LOCKED], ids=["default", "locked"])
+def test_the_sandbox_keeps_its_minimum(user: str, options: tuple[str, ...]) -> None:
+    probe = engine.run("python", "-m", "evaluator.sandbox.server", "--probe", user=user, options=options)
+    assert probe.returncode == 0, probe.stderr
+    required = [line.split() for line in probe.stdout.splitlines() if line.endswith("required")]
+    assert {name for name, *_ in required} >= {"no_new_privs", "rlimits", "seccomp", "descriptors"}
+    assert all(value == "yes" for _, value, _ in required)
+
+
+def test_one_container_is_the_whole_site_and_ends_when_told() -> None:
+    data = ("--tmpfs", "/data:uid=10001,gid=10001,mode=0700")
+    name = engine.docker("run", "--detach", "--publish", "127.0.0.1::8000", *data, engine.IMAGE).stdout.strip()
+    try:
+        address = engine.docker("port", name, "8000").stdout.splitlines()[0]
+        eventually(f"http://{address}/health/ready", lambda answer: answer.status == 200)
+        engine.docker("stop", "--time", "60", name)
+        assert engine.docker("inspect", "--format", "{{.State.ExitCode}}", name).stdout.strip() == "0"
+        assert "stopped; data stay in /data" in engine.docker("logs", name).stdout
+    finally:
+        engine.docker("rm", "--force", name, check=False)
