@@ -17,3 +17,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 # Throttling is tested where it is the subject; elsewhere it would make the order of tests matter.
 ACCOUNT_RATE_LIMITS = False
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405
