@@ -33,7 +33,9 @@ def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns the exit status."""
     try:
         given = _parser().parse_args(arguments)
-        return _tasks(given) if given.command == "tasks" else _job(given)
+        status = _tasks(given) if given.command == "tasks" else _job(given)
+        sys.stdout.flush()  # here, where a reader that has gone is still understood
+        return status
     except UsageError as error:
         print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
         return WRONG_USAGE

@@ -5,6 +5,7 @@ import re
 from evaluator.strict import LineFault
 
 _TYPE = re.compile(r"Expected `(?P<expected>[^`]+)`(?:, got `(?P<found>[^`]+)`)?(?: - at `(?P<path>[^`]+)`)?")
+_LENGTH = re.compile(r"Expected `array` of length (?P<expected>\d+)(?: - at `(?P<path>[^`]+)`)?")
 _MISSING = re.compile(r"Object missing required field `(?P<name>[^`]+)`(?: - at `(?P<path>[^`]+)`)?")
 _AT = re.compile(r"^(?P<what>.*?) - at `(?P<path>[^`]+)`$")
 _WORDS = {
@@ -25,6 +26,9 @@ def describe(error: Exception | None) -> LineFault:
         inside = _name(match["path"])
         where = f" in {inside}" if inside else ""
         return LineFault(f"{match['name']} is missing{where}", "no such key", match["name"])
+    if match := _LENGTH.search(text):
+        name = _name(match["path"]) or "the line"
+        return LineFault(f"{name} has the wrong length", "", f"a list of {match['expected']}")
     if match := _TYPE.search(text):
         name = _name(match["path"]) or "the line"
         return LineFault(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))
