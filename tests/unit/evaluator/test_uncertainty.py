@@ -1,0 +1,151 @@
+"""Intervals: by whole groups, seeded, and equal to resampling in loops."""
+
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.medians import weighted_medians
+from evaluator.outcomes import Lengths, Outcomes
+from evaluator.samples import Sample, View
+from evaluator.task import TASKS
+from evaluator.uncertainty import group_weights, percentile_intervals
+from tests.unit.evaluator.running import run_score
+from tests.unit.evaluator.test_measures import CASES, outcomes_of, value
+
+
+def all_weights(n_groups, resamples, seed):
+    return np.concatenate(list(group_weights(n_groups, resamples, seed)), axis=1)
+
+
+def test_each_resample_draws_as_many_groups_as_there_are():
+    weights = all_weights(37, 500, 1)
+    assert weights.shape == (37, 500)
+    assert np.all(weights.sum(axis=0) == 37)
+    assert abs(weights.mean() - 1) < 1e-9
+    # The variance of a multinomial count is 1 - 1/n.
+    assert weights.var() == pytest.approx(1 - 1 / 37, abs=0.03)
+
+
+def test_draws_depend_on_the_seed_alone_and_not_on_how_they_are_cut():
+    assert np.array_equal(all_weights(50, 100, 4), all_weights(50, 100, 4))
+    assert not np.array_equal(all_weights(50, 100, 4), all_weights(50, 100, 5))
+    many = all_weights(40_000, 250, 2)  # given in three parts
+    assert np.array_equal(many[:, :100], next(iter(group_weights(40_000, 100, 2))))
+
+
+def test_percentiles_are_numpys_and_leave_missing_values_out():
+    random = np.random.default_rng(0)
+    values = random.normal(size=(4, 999))
+    values[1, ::3] = np.nan
+    values[2, :] = np.nan
+    values[3, 1:] = np.nan
+    low, high = percentile_intervals(values)
+    for row in (0, 1, 3):
+        assert low[row] == pytest.approx(np.nanquantile(values[row], 0.025))
+        assert high[row] == pytest.approx(np.nanquantile(values[row], 0.975))
+    assert np.isnan(low[2]) and np.isnan(high[2])
+
+
+@pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CASES.items() for make in makers])
+def test_a_weighted_sample_is_the_table_with_its_groups_repeated(name, make):
+    """The heart of it: weights mean repetition, for every measure, macro and median alike."""
+    gold, best, worst = make()
+    mixed = [line if i % 2 else other for i, (line, other) in enumerate(zip(best, worst, strict=True))]
+    table = outcomes_of(TASKS[name], gold, mixed)
+    weights = all_weights(table.n_groups, 25, 3)
+    sample = Sample(View.whole(table), weights)
+    for measure in TASKS[name].measures:
+        if measure.requires and not table.facts.get(measure.requires):
+            continue
+        together = measure.evaluate(sample)
+        for column in range(25):
+            alone = value(measure, repeated(table, weights[:, column].astype(int)))[0]
+            assert together[column] == pytest.approx(alone, abs=1e-12, nan_ok=True)
+
+
+def repeated(table, times):
+    """Each group's rows as often as it was drawn; groups that were not drawn stay, without rows."""
+    rows = np.concatenate([np.flatnonzero(table.groups == group).repeat(n) for group, n in enumerate(times)] or [[]])
+    rows = rows.astype(np.int64)
+    ragged = {}
+    for name, lengths in table.ragged.items():
+        pieces = [(lengths.values[lengths.rows == old], new) for new, old in enumerate(rows)]
+        ragged[name] = Lengths(
+            np.concatenate([piece for piece, _ in pieces]),
+            np.concatenate([np.full(len(piece), new) for piece, new in pieces]).astype(np.int64),
+        )
+    from evaluator.outcomes import Dimension
+
+    return Outcomes(
+        table.task,
+        1,
+        table.n_units,
+        table.group_names,
+        table.groups[rows],
+        {name: column[rows] for name, column in table.statistics.items()},
+        {name: Dimension(d.codes[rows], d.values, d.declared, d.within_groups) for name, d in table.dimensions.items()},
+        ragged,
+        table.facts,
+    )
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=1, max_size=300),
+    st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=5),
+)
+def test_weighted_medians(pairs, draws):
+    groups = np.arange(6, dtype=np.int32)
+    lengths = Lengths(np.array([float(v) for _, v in pairs]), np.array([g for g, _ in pairs]))
+    table = Outcomes("t", 1, 6, tuple("abcdef"), groups, {"one": np.ones(6)}, {}, {"length": lengths})
+    medians = weighted_medians(Sample(View.whole(table), np.array(draws, dtype=float).T), "length")
+    for draw, median in zip(draws, medians, strict=True):
+        values = [v for g, v in pairs for _ in range(draw[g])]
+        assert (statistics.median(values) if values else pytest.approx(np.nan, nan_ok=True)) == median
+
+
+def scores(report):
+    return {
+        (row["measure"], str(row["slice"])): (row["value"], row["low"], row["high"])
+        for row in report["result"]["scores"]
+    }
+
+
+def test_intervals_cover_what_they_should():
+    """Accuracy of 400 independent claims: the interval is the normal one, nearly."""
+    gold = [{"id": i, "claim": "c", "label": "SUPPORTS"} for i in range(400)]
+    given = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(400)]
+    found = scores(run_score("fact-verification", gold, given, resamples=2000))
+    _, low, high = found["accuracy", "{}"]
+    half = 1.96 * (0.75 * 0.25 / 400) ** 0.5
+    assert low == pytest.approx(0.75 - half, abs=0.006)
+    assert high == pytest.approx(0.75 + half, abs=0.006)
+
+
+def test_rows_of_one_group_are_not_independent():
+    def width(size):
+        gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "group": i // size} for i in range(400)]
+        given = [{"id": i, "predicted_label": "SUPPORTS" if i // 4 % 2 else "REFUTES"} for i in range(400)]
+        _, low, high = scores(run_score("fact-verification", gold, given, resamples=2000))["accuracy", "{}"]
+        return high - low
+
+    assert width(4) == pytest.approx(2 * width(1), rel=0.1)
+
+
+def test_a_slice_of_one_group_has_no_interval():
+    gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "slices": {"k": i == 0}} for i in range(9)]
+    given = [{"id": i, "predicted_label": "SUPPORTS" if i % 2 else "REFUTES"} for i in range(9)]
+    found = scores(run_score("fact-verification", gold, given, resamples=100))
+    assert found["accuracy", "{'k': True}"] == (0.0, None, None)
+    assert found["accuracy", "{'k': False}"][1] is not None
+    alone = run_score("fact-verification", gold[:1], given[:1], resamples=100)
+    assert scores(alone)["accuracy", "{}"] == (0.0, None, None)
+
+
+def test_the_same_files_give_the_same_report():
+    gold, best, _ = CASES["knowledge-base-population"][0]()
+    first = run_score("knowledge-base-population", gold, best, resamples=200, seed=5)
+    assert first == run_score("knowledge-base-population", gold, best, resamples=200, seed=5)
