@@ -38,10 +38,14 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """A manifest whose files lie in the folder they were written to; `id_map` is published id -> public id."""
+    """A manifest with its files: in `folder`, or else where the importer wrote them.
+
+    `id_map` is published id -> public id, where ids are salted.
+    """
 
     manifest: Manifest
     origins: Origins
+    folder: Path | None = None
     id_map: dict[str, str] = field(default_factory=dict)
 
 

@@ -21,11 +21,14 @@ from leaderboard.models import User
 
 
 class Command(BaseCommand):
-    help = "Hosts a benchmark from its published files. The sandbox server must be running: it checks the gold."
+    help = (
+        "Hosts a benchmark from its published files, or one of your own from a folder with benchmark.json. "
+        "The sandbox server must be running: it checks the gold."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", choices=IMPORTERS)
-        parser.add_argument("path", type=Path, help="the folder with the published files")
+        parser.add_argument("path", type=Path, help="the folder with the files")
         parser.add_argument("--by", help="username of the curator who hosts it (default: the only curator)")
         parser.add_argument("--slug", default="", help="the benchmark's name in addresses")
         parser.add_argument("--title", default="")
@@ -60,13 +63,15 @@ class Command(BaseCommand):
                 raise CommandError(str(fault)) from fault
             self.check_named(imported, choices)
             with kept_map(id_map, imported):
-                self.host(imported, Path(folder), curator)
+                self.host(imported, imported.folder or Path(folder), curator)
 
     def host(self, imported: Imported, folder: Path, curator: User) -> None:
         try:
             hosted = hosting.host(manifest=imported.manifest, folder=folder, by=curator, say=self.say)
         except Refused as refused:
             raise CommandError(explained(refused, imported)) from refused
+        except hosting.ManifestError as error:
+            raise CommandError(str(error)) from error
         self.say(f"{settings.BASE_URL}{hosted.benchmark.get_absolute_url()}")
 
     def check_named(self, imported: Imported, choices: Choices) -> None:
