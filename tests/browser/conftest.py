@@ -122,6 +122,6 @@ def shoot(page: Page, name: str) -> None:
 def log_in(page: Page, site: Site, username: str) -> None:
     """As one of the demonstration's people."""
     page.goto("/accounts/login/")
-    page.get_by_label("Login").fill(username)
+    page.get_by_label("Username or email").fill(username)
     page.get_by_label("Password", exact=True).fill(site.passwords[username])
     page.get_by_role("main").get_by_role("button", name="Log in").click()

@@ -74,11 +74,33 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     shoot(page, "board-with-mine")
 
 
+def test_the_bar_tells_how_far_an_upload_is(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "ada")
+    file = tmp_path / "long.jsonl"
+    file.write_text('{"id": "none", "predicted_label": "SUPPORTS"}\n' * 10_000)
+    page.goto("/benchmarks/mirror-claims/dev/submit/")
+    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("Slow line")
+    page.get_by_label("Predictions file").set_input_files(file)
+    line = page.context.new_cdp_session(page)
+    speed = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 150_000}
+    line.send("Network.enable")
+    line.send("Network.emulateNetworkConditions", speed)
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_text(re.compile(r"Uploading: [1-9]\d? %"))).to_be_visible()
+    expect(page.get_by_role("button", name="Upload and submit")).to_be_disabled()
+    bar = page.get_by_role("progressbar")
+    assert 0 < float(bar.get_attribute("value") or 0) < 100
+    shoot(page, "submit-uploading")
+    line.send("Network.emulateNetworkConditions", {**speed, "uploadThroughput": -1})
+    expect(page.get_by_role("alert")).to_contain_text("The file was not accepted", timeout=30_000)
+    expect(page.get_by_text(re.compile(r"and [\d,]+ more problems"))).to_be_visible()
+
+
 def test_my_submissions_give_the_file_back(page: Page, site: Site) -> None:
     log_in(page, site, "emil")
     sent = MIRROR / "predictions" / "dev" / "negation-overlap.jsonl"
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("^Name of")).fill("Herons")
+    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("Herons")
     page.get_by_label("Predictions file").set_input_files(sent)
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
@@ -127,7 +149,7 @@ def test_without_scripts_a_person_submits_and_looks_again(chromium: Browser, sit
     page = context.new_page()
     log_in(page, site, "ada")
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("^Name of")).fill("By hand")
+    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("By hand")
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "dev" / "claim-only.jsonl")
     page.get_by_role("button", name="Upload and submit").click()
     again = page.get_by_role("link", name="Look again")

@@ -21,11 +21,11 @@ class SystemChoice(forms.ModelChoiceField):
 class SubmissionForm(forms.Form):
     """A predictions file for a system that is chosen or named."""
 
-    system = SystemChoice(System.objects.none(), required=False, empty_label="A system not listed here")
+    system = SystemChoice(System.objects.none(), required=False, empty_label="Another one, named below")
     new_system = forms.CharField(
         max_length=200,
         required=False,
-        label="Name of another system",
+        label="or the name of another system",
         help_text="The method's name, as the leaderboard shall show it.",
     )
     team = forms.ModelChoiceField(
@@ -49,6 +49,10 @@ class SubmissionForm(forms.Form):
             del self.fields["system"]
             self.fields["new_system"].label = "Name of your system"
             self.fields["new_system"].required = True
+        for name in ("system", "new_system"):
+            # Neither is required by itself, and together they are: "optional" would mislead.
+            if name in self.fields:
+                self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}

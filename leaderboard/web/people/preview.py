@@ -41,8 +41,8 @@ def hidden(whole: Any, known: Any) -> Any:
         parts = {key: hidden(value, known[key]) if key in known else value for key, value in whole.items()}
         return {key: part for key, part in parts.items() if key not in known or part not in ({}, [], None)}
     if isinstance(whole, list) and isinstance(known, list) and len(whole) == len(known):
-        parts = [hidden(*pair) for pair in zip(whole, known, strict=True)]
-        return parts if any(part not in ({}, [], None) for part in parts) else []
+        places = [hidden(*pair) for pair in zip(whole, known, strict=True)]
+        return places if any(place not in ({}, [], None) for place in places) else []
     return None if whole == known else whole
 
 

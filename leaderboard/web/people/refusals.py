@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.utils import timezone
 
 from leaderboard.actions.refusal import Code, Refused
@@ -35,6 +37,6 @@ class Refusal:
         self.status = refused.code.status
 
 
-def seconds_until(moment: timezone.datetime) -> int:
+def seconds_until(moment: datetime) -> int:
     """For the Retry-After header: whole seconds, at least one."""
     return max(1, int((moment - timezone.now()).total_seconds()) + 1)

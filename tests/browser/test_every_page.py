@@ -1,0 +1,136 @@
+"""Each page as a person sees it: a picture at two widths, nothing sticking out, and no fault that axe can find."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Site, log_in, shoot
+
+pytestmark = pytest.mark.browser
+AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+ANYBODY = {
+    "home": "/",
+    "home-nothing-found": "/?q=no-such-benchmark",
+    "tasks": "/tasks/",
+    "measures-kbp": "/tasks/knowledge-base-population/",
+    "measures-fact-verification": "/tasks/fact-verification/",
+    "benchmark-atlas": "/benchmarks/atlas-facts/",
+    "benchmark-mirror": "/benchmarks/mirror-claims/",
+    "benchmark-sourced": "/benchmarks/sourced-claims/",
+    "board-atlas": "/benchmarks/atlas-facts/test/",
+    "board-mirror": "/benchmarks/mirror-claims/test/",
+    "board-sourced": "/benchmarks/sourced-claims/test/",
+    "board-atlas-property": "/benchmarks/atlas-facts/test/by/property/",
+    "board-mirror-origin": "/benchmarks/mirror-claims/test/by/origin/",
+    "board-mirror-symmetric": "/benchmarks/mirror-claims/test/symmetric/",
+    "log-in": "/accounts/login/",
+    "sign-up": "/accounts/signup/",
+    "password-forgotten": "/accounts/password/reset/",
+    "password-mail-sent": "/accounts/password/reset/done/",
+    "password-link-used": "/accounts/password/reset/key/1-set-password/",
+}
+RESEARCHER = {
+    "my-submissions": "/me/submissions/",
+    "my-teams": "/me/teams/",
+    "my-tokens": "/me/tokens/",
+    "submit": "/benchmarks/atlas-facts/test/submit/",
+    "password-change": "/accounts/password/change/",
+    "email": "/accounts/email/",
+    "two-factor": "/accounts/2fa/",
+    "log-out": "/accounts/logout/",
+}
+CURATOR = {
+    "manage": "/manage/",
+    "manage-create": "/manage/create/",
+    "manage-benchmark": "/manage/benchmarks/atlas-facts/",
+    "manage-gold": "/manage/benchmarks/atlas-facts/splits/test/gold/",
+    "manage-gold-read": "/manage/benchmarks/atlas-facts/splits/test/gold/1/",
+    "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",
+    "manage-split": "/manage/benchmarks/atlas-facts/splits/create/",
+}
+
+
+def faults(page: Page) -> list[str]:
+    """What axe finds wrong: rule, and the elements."""
+    page.evaluate(AXE)
+    found: dict[str, Any] = page.evaluate("rules => axe.run(document, rules)", RULES)
+    return [
+        f"{fault['id']}: {fault['help']}: {[node['target'] for node in fault['nodes']][:4]}"
+        for fault in found["violations"]
+    ]
+
+
+def look_at(page: Page, name: str, address: str, status: int = 200) -> None:
+    response = page.goto(address)
+    assert response is not None and response.status == status
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    assert faults(page) == []
+    shoot(page, name)
+
+
+@pytest.mark.parametrize("name", ANYBODY)
+def test_pages_for_anybody(page: Page, name: str) -> None:
+    look_at(page, name, ANYBODY[name])
+
+
+def test_a_page_that_is_not_there(page: Page) -> None:
+    look_at(page, "not-found", "/benchmarks/none/", status=404)
+
+
+@pytest.fixture(scope="module")
+def cookies(chromium: Browser, site: Site) -> dict[str, Any]:
+    """One log-in a person, for all their pages."""
+    kept = {}
+    for person in ("ada", "curator"):
+        with chromium.new_context(base_url=site.url) as context:
+            log_in(context.new_page(), site, person)
+            kept[person] = context.cookies()
+    return kept
+
+
+@pytest.mark.parametrize("name", RESEARCHER)
+def test_a_researchers_pages(page: Page, cookies: dict[str, Any], name: str) -> None:
+    page.context.add_cookies(cookies["ada"])
+    look_at(page, name, RESEARCHER[name])
+
+
+@pytest.mark.parametrize("name", CURATOR)
+def test_a_curators_pages(page: Page, cookies: dict[str, Any], name: str) -> None:
+    page.context.add_cookies(cookies["curator"])
+    look_at(page, name, CURATOR[name])
+
+
+def test_a_submission_with_its_scores_and_receipt(page: Page, cookies: dict[str, Any]) -> None:
+    page.context.add_cookies(cookies["ada"])
+    page.goto("/me/submissions/")
+    link = page.locator("main tbody th a").first
+    look_at(page, "submission", link.get_attribute("href") or "")
+
+
+def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None:
+    page.context.add_cookies(cookies["ada"])
+    page.goto("/me/tokens/")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("#token")).to_have_text(re.compile(r"^\w{40,}$"))
+    assert faults(page) == []
+    shoot(page, "my-tokens-made")
+    page.get_by_role("button", name=re.compile("^Revoke")).first.click()
+    expect(page.get_by_role("status").first).to_contain_text("is revoked")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_colour_schemes_keep_their_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
+    with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
+        page = context.new_page()
+        for name in ("home", "benchmark-mirror", "board-atlas-property", "board-mirror-symmetric", "sign-up"):
+            page.goto(ANYBODY[name])
+            assert faults(page) == []
+            if scheme == "dark":
+                shoot(page, f"{name}-dark")
