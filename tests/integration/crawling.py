@@ -1,0 +1,69 @@
+"""Reading everything that a person can reach, by links in pages and addresses in answers."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+LINK = re.compile(rb'(?:href|src|action|hx-get|data-[a-z-]+)="([^"]+)"')
+ADDRESS = re.compile(rb'"(http://testserver/[^"]*)"')
+VARIANTS = 12
+"""So many queries of one path are read; a board has hundreds of orders."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from one address."""
+
+    address: str
+    status: int
+    text: bytes
+
+
+def patterns(found: Any = None, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """(route, name) of every address that the site knows, included ones too."""
+    for pattern in (found or get_resolver()).url_patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from patterns(pattern, route)
+        elif isinstance(pattern, URLPattern):
+            yield route, pattern.name or ""
+
+
+def read(client: Client, address: str) -> Answer:
+    """One GET, with its headers and its whole body."""
+    answer = client.get(address)
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    return Answer(address, answer.status_code, str(dict(answer.items())).encode() + b"\n" + body)
+
+
+def crawl(client: Client, starts: Iterable[str]) -> Iterator[Answer]:
+    """Every page and answer that can be reached from these addresses by GET."""
+    waiting = list(starts)
+    seen, variants = set(waiting), Counter[str]()
+    while waiting:
+        answer = read(client, waiting.pop(0))
+        yield answer
+        for link in (*LINK.findall(answer.text), *ADDRESS.findall(answer.text)):
+            address = _here(answer.address, html.unescape(link.decode("utf-8", "replace")))
+            path = (address or "").split("?")[0]
+            if address and address not in seen and variants[path] < VARIANTS:
+                variants[path] += 1
+                seen.add(address)
+                waiting.append(address)
+
+
+def _here(base: str, link: str) -> str | None:
+    """The address as a path of this site; None for what lies elsewhere, for static files and for log-outs."""
+    parts = urlsplit(urldefrag(urljoin(f"http://testserver{base}", link)).url)
+    if parts.netloc != "testserver" or parts.path.startswith("/static/") or "logout" in parts.path:
+        return None
+    return parts.path + (f"?{parts.query}" if parts.query else "")
