@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80)]
+Moment = Annotated[datetime, Meta(tz=True)]
 Options = dict[str, str]
 
 
@@ -40,8 +41,8 @@ class PhasePart(Part):
     title: Name
     split: str
     options: Options = {}
-    opens_at: datetime | None = None
-    closes_at: datetime | None = None
+    opens_at: Moment | None = None
+    closes_at: Moment | None = None
     quota_per_day: Annotated[int, Meta(ge=1)] = 5
     quota_total: Annotated[int, Meta(ge=1)] = 100
     disclosure: Literal["full"] = "full"
