@@ -72,11 +72,13 @@ def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World,
     assert response["Location"] == submission.get_absolute_url()
     page = text(ada.get(response["Location"]))
     state = reverse("submission_state", args=[submission.pk])
-    assert f'hx-get="{state}"' in page
+    assert f'hx-get="{state}?was=queued"' in page
     assert "Next in the queue" in page
     assert "seed 3" in page
     runs.score(run_id=Run.objects.get().pk)
-    over = text(ada.get(state))
+    over = text(ada.get(f"{state}?was=queued"))
+    assert "The submission is done." in over
+    assert "The submission is" not in text(ada.get(f"{state}?was=done"))
     assert "hx-get" not in over
     assert 'data-state="done"' in over
     assert "1.000" in over
@@ -370,6 +372,22 @@ def test_a_reset_does_not_tell_who_has_an_account(client: Client, mailoutbox: li
     )
     assert known.redirect_chain == unknown.redirect_chain
     assert text(known) == text(unknown)
+
+
+def test_guessing_passwords_is_stopped_without_locking_the_owner_out(client: Client, settings: Any) -> None:
+    from leaderboard import settings as real
+
+    settings.ACCOUNT_RATE_LIMITS = real.ACCOUNT_RATE_LIMITS
+    User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    guess = {"login": "ada", "password": "wrong"}
+    for _ in range(20):
+        assert "Too many" not in text(client.post("/accounts/login/", guess))
+    right = {"login": "ada", "password": PASSWORD}
+    stopped = client.post("/accounts/login/", right)
+    assert stopped.status_code in (200, 429)
+    assert "Too many" in text(stopped)
+    elsewhere = client.post("/accounts/login/", right, REMOTE_ADDR="192.0.2.7")
+    assert elsewhere.status_code == 302
 
 
 # --- tokens and teams

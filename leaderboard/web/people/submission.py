@@ -34,7 +34,10 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 def state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The part that follows the state: it asks for itself again until the submission is over."""
-    return render(request, "people/submission_state.html", _context(progress_or_404(request.user, pk)))  # type: ignore[arg-type]
+    context = _context(progress_or_404(request.user, pk))  # type: ignore[arg-type]
+    # Those who listen hear of a change once, not every time that the page asks.
+    context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
+    return render(request, "people/submission_state.html", context)
 
 
 @login_required
