@@ -120,6 +120,8 @@ class Supervisor:
             child.begin()
         except CannotStart as error:
             self._retry(child, str(error))
+        else:
+            self.say(f"{child.name} runs again")
 
     def _retry(self, child: Child, why: str) -> None:
         self.say(f"{why}; it is started again in {child.pause:.0f} s")

@@ -1,0 +1,145 @@
+"""`manage.py serve` as a process: what it starts, survives and refuses, and that it leaves nobody behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, Queue
+
+import pytest
+
+from tests.conftest import ROOT
+
+PATIENCE = 120.0
+
+
+@dataclass
+class Serving:
+    """A running `serve` and what it says, a line at a time."""
+
+    process: subprocess.Popen[str]
+    said: list[str] = field(default_factory=list)
+    _lines: Queue[str] = field(default_factory=Queue)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip())
+
+    def until(self, words: str) -> str:
+        """The next line with these words in it; fails with all that was said when it does not come."""
+        try:
+            while True:
+                self.said.append(self._lines.get(timeout=PATIENCE))
+                if words in self.said[-1]:
+                    return self.said[-1]
+        except Empty:
+            pytest.fail(f"serve never said {words!r}, but:\n" + "\n".join(self.said))
+
+    def children(self) -> list[int]:
+        pid = self.process.pid
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+def start(data: Path, *options: str) -> Serving:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HOLDOUT_")}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "serve", *options],
+        cwd=ROOT,
+        env={**environment, "HOLDOUT_DATA": str(data)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return Serving(process)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def serving(data: Path) -> Iterator[Serving]:
+    serving = start(data, "--port", "0", "--no-seed")
+    serving.until("ready; ")
+    yield serving
+    if serving.process.poll() is None:
+        serving.stop()
+
+
+def address(serving: Serving) -> str:
+    return next(line.split()[-1] for line in serving.said if "Holdout is at" in line)
+
+
+def get(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        body: bytes = answer.read()
+    return body.decode()
+
+
+def test_it_answers_where_it_says(serving: Serving) -> None:
+    assert get(address(serving) + "health/ready") == '{"database": true, "broker": true, "sandbox": true}'
+    assert "<title>" in get(address(serving))
+
+
+def test_a_second_instance_on_the_same_data_is_refused(serving: Serving, data: Path) -> None:
+    second = start(data, "--port", "0")
+    assert f"is served by process {serving.process.pid} already" in second.until("CommandError")
+    assert second.process.wait(PATIENCE) == 1
+
+
+def test_a_taken_port_is_refused(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = start(tmp_path, "--port", str(port))
+        assert f"cannot listen on 127.0.0.1 port {port}" in refused.until("CommandError")
+        assert refused.process.wait(PATIENCE) == 1
+
+
+def test_a_killed_sandbox_comes_back(serving: Serving) -> None:
+    os.kill(serving.children()[0], signal.SIGKILL)
+    assert "sandbox was ended by SIGKILL" in serving.until("it is started again")
+    serving.until("sandbox runs again")
+    assert '"sandbox": true' in get(address(serving) + "health/ready")
+
+
+def test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket(serving: Serving, data: Path) -> None:
+    """-9 is the worst end: nobody tidies up, and the socket's file stays."""
+    watched = [os.pidfd_open(pid) for pid in serving.children()]
+    assert len(watched) == 4
+    serving.process.kill()
+    serving.process.wait()
+    for descriptor in watched:
+        assert _ends(descriptor)
+    again = start(data, "--port", "0", "--no-seed")
+    again.until("ready; ")
+    watched = [os.pidfd_open(pid) for pid in again.children()]
+    assert again.stop(signal.SIGINT) == 0
+    assert all(_ends(descriptor) for descriptor in watched)
+    again.until(f"stopped; data stay in {data}")
+
+
+def _ends(descriptor: int) -> bool:
+    """A process's descriptor can be read once it is dead."""
+    dead = bool(select.select([descriptor], [], [], PATIENCE)[0])
+    os.close(descriptor)
+    return dead
