@@ -1,6 +1,7 @@
 """Ids of gold: strings or integers, of one type in a split; and the groups and slices that a gold line may carry."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -52,6 +53,47 @@ class IdRegister:
             return False
         self.places[value] = len(self.places)
         return True
+
+
+class AnswerRegister:
+    """Finds the place of each answer's id, and notes ids that the inputs do not have or that come twice."""
+
+    def __init__(self, places: Mapping[Id, int], problems: ProblemList) -> None:
+        self._places = places
+        self._problems = problems
+        self._first_line = [0] * len(places)
+
+    def place(self, value: Id, line: int) -> int | None:
+        """None: the id is noted as a problem."""
+        place = self._places.get(value)
+        if place is None:
+            self._problems.add(line, *unknown_id("id", value, self._places))
+            return None
+        first = self._first_line[place]
+        if first:
+            self._problems.add(line, "duplicate id", f"{shown(value)} (first on line {first})", "each once")
+            return None
+        self._first_line[place] = line
+        return place
+
+    @property
+    def silent(self) -> list[Id]:
+        """The ids that no answer named."""
+        return [value for value, place in self._places.items() if not self._first_line[place]]
+
+    @property
+    def warnings(self) -> list[str]:
+        """For tasks in which silence is an answer."""
+        silent = self.silent
+        if not silent:
+            return []
+        verb = "id is" if len(silent) == 1 else "ids are"
+        return [f"{self._problems.file}: {len(silent)} {verb} missing, taken as nothing found: {listed(silent)}"]
+
+
+def order_key(value: Id) -> bytes:
+    """Sorts public inputs: an order that follows from the ids alone can tell nothing else of the gold."""
+    return hashlib.sha256(repr(value).encode()).digest()
 
 
 def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str]:
