@@ -33,10 +33,10 @@ class Sum:
 
     def of(self, sample: Sample) -> Numbers:
         """One number a resample."""
-        total = np.zeros(sample.n_resamples)
-        for name, factor in self.terms.items():
-            total += factor * sample.total(name)
-        return total
+        parts = [
+            sample.total(name) if factor == 1 else factor * sample.total(name) for name, factor in self.terms.items()
+        ]
+        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 
 
 def statistic(name: str) -> Sum:
@@ -73,8 +73,7 @@ class Measure(ABC):
 
     def evaluate(self, sample: Sample) -> Numbers:
         """One value a resample, NaN where the sample has no gold unit."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.units.of(sample) > 0, self.values(sample), np.nan)
+        return np.where(self.units.of(sample) > 0, self.values(sample), np.nan)
 
     def count(self, sample: Sample) -> Numbers:
         """n: the gold units that the value rests on."""
@@ -133,7 +132,7 @@ class Macro(Measure):
         total = np.zeros(sample.n_resamples)
         for part in sample.parts(self.over):
             total += np.nan_to_num(self.of.evaluate(part))
-        return total / self.count(sample)
+        return total / np.maximum(self.count(sample), 1)
 
     def count(self, sample: Sample) -> Numbers:
         count = np.zeros(sample.n_resamples)

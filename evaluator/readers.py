@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from evaluator.errors import FileError, ProblemList, shown
-from evaluator.strict import LineFault, Shape, unknown_keys
+from evaluator.strict import LineFault, Shape, may_hold_long_digits, unknown_keys
 from evaluator.type_errors import describe
 from evaluator.unpacking import ReadLimits, chunks
 
@@ -139,7 +139,7 @@ class Reader(Generic[Record]):
         """The records of a block, of which only the keys are still unproven; None: look at each line."""
         if b"\r" in block or b"\0" in block or (b"\\" in block and _SUSPICIOUS_ESCAPE.search(block)):
             return None
-        if max(map(len, lines), default=0) > self.limits.line_bytes or _may_hold_long_digits(block):
+        if max(map(len, lines), default=0) > self.limits.line_bytes or may_hold_long_digits(block):
             return None
         decode = self._decode
         try:
@@ -164,7 +164,7 @@ class Reader(Generic[Record]):
                     raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
                 raise
             raise describe(failure) from None
-        if _SUSPICIOUS_ESCAPE.search(line) or _may_hold_long_digits(line):
+        if _SUSPICIOUS_ESCAPE.search(line) or may_hold_long_digits(line):
             self._unknown_keys(line)
         return record
 
@@ -194,16 +194,6 @@ def _most_keys_of_block(block: bytes) -> int:
     text = np.frombuffer(block, dtype=np.uint8)
     before = text[np.flatnonzero(text == 0x3A) - 1]
     return int(np.count_nonzero(_BEFORE_COLON[before]))
-
-
-def _may_hold_long_digits(text: bytes) -> bool:
-    """Whether there may be a number of over 308 digits: it covers three neighbours among every hundredth byte."""
-    if len(text) < 309:
-        return False
-    sample = np.frombuffer(text, dtype=np.uint8)[::100]
-    digit = (sample >= 0x30) & (sample <= 0x39)
-    places = np.flatnonzero(digit[:-2] & digit[1:-1] & digit[2:]) * 100
-    return any(text[place : place + 201].isdigit() for place in places.tolist())
 
 
 def _check_bytes(line: bytes, limits: ReadLimits) -> None:

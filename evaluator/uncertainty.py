@@ -24,10 +24,11 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
     random = np.random.default_rng([seed, n_groups])
     step = max(1, _MAX_WEIGHTS // max(n_groups, 1))
     for begin in range(0, resamples, step):
-        drawn = np.empty((min(step, resamples - begin), n_groups))
-        for row in drawn:
-            row[:] = np.bincount(random.integers(0, n_groups, size=n_groups), minlength=n_groups)
-        yield np.ascontiguousarray(drawn.T)
+        drawn = random.integers(0, n_groups, size=(min(step, resamples - begin), n_groups))
+        counts = np.empty(drawn.shape)
+        for row, groups in zip(counts, drawn, strict=True):
+            row[:] = np.bincount(groups, minlength=n_groups)
+        yield np.ascontiguousarray(counts.T)
 
 
 def percentile_intervals(values: Numbers, level: float = LEVEL) -> tuple[Numbers, Numbers]:

@@ -18,28 +18,21 @@ _FITS = 1 << 62
 @dataclass(frozen=True)
 class FactTable:
     """One entry a fact, in the order of the file. passage, property: places; offsets: 4 x facts, subject start and
-    end, object start and end."""
+    end, object start and end; uris: 2 x facts, the subject's and the object's place in `uri_texts`."""
 
     passage: Places
     property: Places
     offsets: Offsets
-    subject_uris: list[str]
-    object_uris: list[str]
+    uris: Places
+    uri_texts: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.passage)
 
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> "FactTable":
-        """Only the facts marked True."""
-        if chosen.all():
-            return self
-        indices = np.flatnonzero(chosen)
+    def take(self, chosen: Places) -> "FactTable":
+        """The facts at these places."""
         return FactTable(
-            self.passage[indices],
-            self.property[indices],
-            self.offsets[:, indices],
-            [self.subject_uris[i] for i in indices.tolist()],
-            [self.object_uris[i] for i in indices.tolist()],
+            self.passage[chosen], self.property[chosen], self.offsets[:, chosen], self.uris[:, chosen], self.uri_texts
         )
 
     def lengths(self) -> npt.NDArray[np.float64]:
@@ -55,9 +48,8 @@ class FactCollector:
         self._passage: list[int] = []
         self._property: list[int] = []
         self._offsets: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
-        self._subject_uris: list[str] = []
-        self._object_uris: list[str] = []
-        self._uris: dict[str, str] = {}  # one copy of each text
+        self._uris: tuple[list[int], list[int]] = ([], [])
+        self._uri_places: dict[str, int] = {}
 
     def add(self, passage: int, property_place: int, fact: Fact) -> None:
         self._passage.append(passage)
@@ -67,17 +59,17 @@ class FactCollector:
         subject_end.append(fact.subjectEnd)
         object_start.append(fact.objectStart)
         object_end.append(fact.objectEnd)
-        same = self._uris.setdefault
-        self._subject_uris.append(same(fact.subjectUri, fact.subjectUri))
-        self._object_uris.append(same(fact.objectUri, fact.objectUri))
+        places = self._uri_places
+        self._uris[0].append(places.setdefault(fact.subjectUri, len(places)))
+        self._uris[1].append(places.setdefault(fact.objectUri, len(places)))
 
     def table(self) -> FactTable:
         return FactTable(
             np.array(self._passage, dtype=np.int64),
             np.array(self._property, dtype=np.int64),
             _offsets(self._offsets),
-            self._subject_uris,
-            self._object_uris,
+            np.array(self._uris, dtype=np.int64),
+            tuple(self._uri_places),
         )
 
 

@@ -30,16 +30,20 @@ class Matches:
     surplus: Marks
 
 
-def by_text(gold: FactTable, predicted: FactTable, n_properties: int) -> Matches:
-    """Subject and object spans overlap."""
+def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[Matches, Matches]:
+    """(text, exact): subject and object spans overlap; all four offsets are equal."""
     gold_offsets, offsets = comparable(gold, predicted)
     gold_keys, keys = _keys(gold, n_properties), _keys(predicted, n_properties)
-    found = np.zeros(len(gold), dtype=np.bool_)
-    member = np.zeros(len(predicted), dtype=np.bool_)  # matches some gold fact
+    found, found_exactly = np.zeros((2, len(gold)), dtype=np.bool_)
+    member, equal = np.zeros((2, len(predicted)), dtype=np.bool_)  # predictions that match some gold fact
     for mine, theirs in _pairs(keys, gold_keys):
-        match = _overlap(offsets[:, mine], gold_offsets[:, theirs])
+        a, b = offsets[:, mine], gold_offsets[:, theirs]
+        match = _overlap(a, b)
         member[mine[match]] = True
         found[theirs[match]] = True
+        same = np.all(a == b, axis=0)
+        equal[mine[same]] = True
+        found_exactly[theirs[same]] = True
     # A member whose own spans hold a character matches itself. Everybody else is compared with the members.
     holds_some = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
     surplus = ~(member & holds_some)
@@ -47,22 +51,21 @@ def by_text(gold: FactTable, predicted: FactTable, n_properties: int) -> Matches
     for mine, theirs in _pairs(keys[rest], keys[members]):
         match = _overlap(offsets[:, rest[mine]], offsets[:, members[theirs]])
         surplus[rest[mine[match]]] = False
-    return Matches(gold, predicted, found, surplus)
-
-
-def by_exact_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> Matches:
-    """All four offsets are equal."""
-    gold_offsets, offsets = comparable(gold, predicted)
-    gold_rows = np.vstack([_keys(gold, n_properties), gold_offsets])
-    rows = np.vstack([_keys(predicted, n_properties), offsets])
-    found, matched = _equal(gold_rows.T.tolist(), rows.T.tolist())
-    return Matches(gold, predicted, found, ~matched)
+    return Matches(gold, predicted, found, surplus), Matches(gold, predicted, found_exactly, ~equal)
 
 
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
     """The last segments of both URIs are equal, among facts that can be linked."""
-    gold, predicted = gold.keep(_linkable(gold, property_ids)), predicted.keep(_linkable(predicted, property_ids))
-    found, matched = _equal(_link_keys(gold), _link_keys(predicted))
+    gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
+    segments: dict[str, int] = {}
+    gold_ends, ends = _segments(gold, segments), _segments(predicted, segments)
+    found = np.zeros(len(gold), dtype=np.bool_)
+    matched = np.zeros(len(predicted), dtype=np.bool_)
+    n_properties = len(property_ids)
+    for mine, theirs in _pairs(_keys(predicted, n_properties), _keys(gold, n_properties)):
+        match = np.all(ends[:, mine] == gold_ends[:, theirs], axis=0)
+        matched[mine[match]] = True
+        found[theirs[match]] = True
     return Matches(gold, predicted, found, ~matched)
 
 
@@ -104,36 +107,22 @@ def _spans_overlap(a_start: Places, a_end: Places, b_start: Places, b_end: Place
     return overlap
 
 
-def _equal(
-    gold: list[list[int]] | list[tuple[object, ...]], predicted: list[list[int]] | list[tuple[object, ...]]
-) -> tuple[Marks, Marks]:
-    """Which gold rows some prediction equals, and which predictions equal some gold row."""
-    gold_keys = [tuple(row) for row in gold]
-    keys = [tuple(row) for row in predicted]
-    gold_set, key_set = set(gold_keys), set(keys)
-    return (
-        np.fromiter((key in key_set for key in gold_keys), dtype=np.bool_, count=len(gold_keys)),
-        np.fromiter((key in gold_set for key in keys), dtype=np.bool_, count=len(keys)),
-    )
+def _linkable(facts: FactTable, property_ids: list[str]) -> Places:
+    """Places of facts with both URIs and no date; of those in a passage with equal raw URIs and property the first."""
+    empty = np.array([text == "" for text in facts.uri_texts] or [True])
+    dated = np.array([identifier in DATE_PROPERTIES for identifier in property_ids] or [True])
+    kept = np.flatnonzero(~empty[facts.uris].any(axis=0) & ~dated[facts.property])
+    rows = np.vstack([facts.passage, facts.property, facts.uris])[:, kept]
+    # Stable, so that the first of equal rows stands first among them.
+    order = np.lexsort(rows)
+    ordered = rows[:, order]
+    is_first = np.ones(len(kept), dtype=np.bool_)
+    is_first[1:] = np.any(ordered[:, 1:] != ordered[:, :-1], axis=0)
+    chosen: Places = np.sort(kept[order[is_first]])
+    return chosen
 
 
-def _linkable(facts: FactTable, property_ids: list[str]) -> Marks:
-    """Both URIs there, no date; of a passage's facts with the same raw URIs and property the first."""
-    dated = [identifier in DATE_PROPERTIES for identifier in property_ids]
-    seen: set[tuple[int, int, str, str]] = set()
-    keep = np.zeros(len(facts), dtype=np.bool_)
-    rows = zip(facts.passage.tolist(), facts.property.tolist(), facts.subject_uris, facts.object_uris, strict=True)
-    for place, row in enumerate(rows):
-        if row[2] and row[3] and not dated[row[1]] and row not in seen:
-            seen.add(row)
-            keep[place] = True
-    return keep
-
-
-def _link_keys(facts: FactTable) -> list[tuple[object, ...]]:
-    rows = zip(facts.passage.tolist(), facts.property.tolist(), facts.subject_uris, facts.object_uris, strict=True)
-    return [(passage, kind, _last_segment(subject), _last_segment(target)) for passage, kind, subject, target in rows]
-
-
-def _last_segment(uri: str) -> str:
-    return uri.rstrip("/").rpartition("/")[2]
+def _segments(facts: FactTable, codes: dict[str, int]) -> Places:
+    """2 x facts: the code of each URI's last segment, after trailing slashes; new segments get the next codes."""
+    of_text = [codes.setdefault(text.rstrip("/").rpartition("/")[2], len(codes)) for text in facts.uri_texts] or [0]
+    return np.array(of_text, dtype=np.int64)[facts.uris]

@@ -1,6 +1,5 @@
 """Scores knowledge-base-population: one row a document x property cell."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from evaluator.identifiers import slice_columns
 from evaluator.outcomes import Dimension, Lengths, Outcomes
 from evaluator.tasks.knowledge_base_population.facts import FactTable, Places
 from evaluator.tasks.knowledge_base_population.gold import Gold
-from evaluator.tasks.knowledge_base_population.matching import Matches, by_exact_spans, by_link, by_text
+from evaluator.tasks.knowledge_base_population.matching import Matches, by_link, by_spans
 from evaluator.tasks.knowledge_base_population.predictions import Answers
 
 
@@ -20,11 +19,8 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     facts, predicted = gold.facts, answers.facts
     document_of = np.array(gold.passage_document, dtype=np.int64)
     cells = np.unique(np.concatenate([_cells(facts, document_of, n), _cells(predicted, document_of, n)]))
-    modes: Mapping[str, Matches] = {
-        "text": by_text(facts, predicted, n),
-        "exact": by_exact_spans(facts, predicted, n),
-        "link": by_link(facts, predicted, gold.property_ids),
-    }
+    text, exact = by_spans(facts, predicted, n)
+    modes = {"text": text, "exact": exact, "link": by_link(facts, predicted, gold.property_ids)}
     annotated = gold.annotated()
     statistics: dict[str, npt.NDArray[np.float64]] = {}
     for mode, matches in modes.items():
