@@ -54,6 +54,8 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         raise Refused(
             Code.INVALID_GOLD, "The gold could not be checked within the limits of time and memory for one file."
         )
+    if answer.report.get("fault") == "usage":
+        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {answer.report['message']}.")
     if not answer.ok:
         raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
     try:

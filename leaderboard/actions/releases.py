@@ -77,7 +77,7 @@ def _stand(board: Leaderboard, system: System, release: Release) -> None:
 def direction(board: Leaderboard, measure: str) -> int:
     """+1 where more is better, -1 where less is."""
     task = TASKS[board.phase.split.dataset.task]
-    return 1 if task.measure(measure).higher_is_better else -1
+    return -1 if task.measure(measure).higher_is_better is False else 1
 
 
 def rank(board: Leaderboard) -> None:

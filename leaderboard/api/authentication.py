@@ -21,5 +21,5 @@ class TokenAuthentication(auth.TokenAuthentication):
 class TokenScheme(KnoxTokenScheme):
     """Describes it in the OpenAPI schema."""
 
-    target_class = TokenAuthentication
+    target_class: Any = TokenAuthentication
     name = "token"

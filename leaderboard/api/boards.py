@@ -56,13 +56,14 @@ OF_A_ROW = (
     *("paper_url", "code_url", "released_at", "warnings"),
 )
 OF_A_CELL = ("value", "low", "high", "n")
-BOARD = {"parameters": [queries.BoardQuery]}
 CONDITIONAL = method_decorator(conditional_page, name="dispatch")
 
 
 @CONDITIONAL
 class BoardView(View):
-    @extend_schema(operation_id="leaderboard", responses={200: BoardShape, 304: None, **errors()}, **BOARD)
+    @extend_schema(
+        operation_id="leaderboard", responses={200: BoardShape, 304: None, **errors()}, parameters=[queries.BoardQuery]
+    )
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """The leaderboard of a phase. The whole only, unless `slices` asks for more."""
         board, keys, rows = _asked_for(request, slug, phase)
@@ -86,7 +87,7 @@ class BoardTableView(View):
     @extend_schema(
         operation_id="leaderboard_csv",
         responses={(200, "text/csv"): OpenApiTypes.STR, 304: None, **errors()},
-        **BOARD,
+        parameters=[queries.BoardQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The same as CSV: per measure its value, low, high and n. Text that a spreadsheet would run is quoted."""

@@ -70,9 +70,9 @@ def _column(board: Board, name: str) -> tuple[Key, bool]:
     for measure in board.measures:
         if name == measure.name:
             return (measure.name, WHOLE), measure.higher_is_better is not False
-    for measure, slice_ in {key for row in board.rows for key in row.cells}:
-        if name == label((measure, slice_)):
-            declared = board.measure(measure)
-            return (measure, slice_), declared is None or declared.higher_is_better is not False
+    for key in {key for row in board.rows for key in row.cells}:
+        if name == label(key):
+            declared = board.measure(key[0])
+            return key, declared is None or declared.higher_is_better is not False
     known = ", ".join([*(measure.name for measure in board.measures), *PLAIN, "measure[dimension=value]"])
     raise ValidationError({"sort": f'"{name}" is no column here, expected one of: {known}.'})

@@ -21,7 +21,7 @@ class MeasureShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     doc = serializers.CharField()
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # shadows an attribute of fields, not of serializers
     low = serializers.FloatField(allow_null=True, help_text="the least possible value; null: unbounded")
     high = serializers.FloatField(allow_null=True)
     higher_is_better = serializers.BooleanField(allow_null=True, help_text="null: neither")

@@ -42,6 +42,7 @@ def covering(values: Iterable[float], *, ticks: int = 5) -> Scale:
     if high - low < 1e-9:
         low, high = low - 0.05, high + 0.05
     step = _round_step((high - low) / ticks)
+    # The allowance is for rounding: 0.6000000000000001 needs no tick of its own. It is far below a pixel.
     return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
 
 

@@ -23,6 +23,10 @@ class Cell:
     n: int
 
 
+Row = tuple[str, dict[str, Cell]]
+"""A slice's value as shown, and its cells by measure."""
+
+
 @dataclass(frozen=True)
 class Table:
     """The slices of one dimension, or of a pair of them: rows of (value, n, cells), a cell for each measure."""
@@ -44,30 +48,32 @@ class Sheet:
 def sheet(release: Release) -> Sheet:
     """Lay out a release."""
     whole: list[Cell] = []
-    sliced: dict[tuple[str, ...], dict[str, dict[str, Cell]]] = {}
+    sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     for score in release.values:
         cell = Cell(**{name: score[name] for name in ("measure", "value", "low", "high", "n")})
-        if score["slice"]:
-            dimensions = tuple(score["slice"])
-            row = TIMES.join(map(_shown, score["slice"].values()))
-            sliced.setdefault(dimensions, {}).setdefault(row, {})[cell.measure] = cell
-        else:
+        if not score["slice"]:
             whole.append(cell)
+            continue
+        values = list(score["slice"].values())
+        rows = sliced.setdefault(tuple(score["slice"]), {})
+        # 1 and "1" are two slices, though they look alike.
+        row = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
+        row[1][cell.measure] = cell
     primary = next((cell for cell in whole if cell.measure == release.primary), None)
     order = [cell.measure for cell in whole]
-    tables = [_table(TIMES.join(dimensions), rows, order) for dimensions, rows in sliced.items()]
+    tables = [_table(TIMES.join(names), list(rows.values()), order) for names, rows in sliced.items()]
     return Sheet(primary, whole, tables)
 
 
-def _table(title: str, rows: dict[str, dict[str, Cell]], order: list[str]) -> Table:
-    found = {measure for cells in rows.values() for measure in cells}
+def _table(title: str, rows: list[Row], order: list[str]) -> Table:
+    found = {measure for _, cells in rows for measure in cells}
     measures = [measure for measure in order if measure in found] + sorted(found.difference(order))
     return Table(
         title,
         measures,
         [
-            (row, max(cell.n for cell in cells.values()), [cells.get(measure) for measure in measures])
-            for row, cells in rows.items()
+            (value, max(cell.n for cell in cells.values()), [cells.get(measure) for measure in measures])
+            for value, cells in rows
         ],
     )
 

@@ -19,8 +19,9 @@ def percent(place: str) -> float:
 @given(values)
 def test_every_value_lies_between_the_first_and_the_last_tick(given_values: list[float]):
     scale = covering(given_values)
-    assert scale.low <= min(given_values) + 1e-6
-    assert scale.high >= max(given_values) - 1e-6
+    rounding = 1e-6 * scale.step
+    assert scale.low <= min(given_values) + rounding
+    assert scale.high >= max(given_values) - rounding
     places = [percent(place) for place, _ in scale.ticks]
     assert places[0] == 0.0
     assert places[-1] == pytest.approx(100.0, abs=0.01)
