@@ -1,0 +1,64 @@
+"""The layout of one submission's revealed scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaderboard.models import Release
+from leaderboard.web.people.sheet import TIMES, primary_of, sheet
+
+
+def score(measure: str, value: float | None, n: int = 4, **slice_: Any) -> dict[str, Any]:
+    return {"measure": measure, "slice": slice_, "value": value, "low": None, "high": None, "n": n}
+
+
+def release(*scores: dict[str, Any]) -> Release:
+    return Release(primary="accuracy", values=list(scores))
+
+
+def test_whole_and_dimensions_are_told_apart() -> None:
+    found = sheet(release(score("accuracy", 0.5), score("accuracy", 1.0, n=1, origin="original"), score("gap", 0.1)))
+    assert [cell.measure for cell in found.whole] == ["accuracy", "gap"]
+    assert found.primary is found.whole[0]
+    (table,) = found.tables
+    assert (table.title, table.measures) == ("origin", ["accuracy"])
+    assert [(value, n, [cell and cell.value for cell in cells]) for value, n, cells in table.rows] == [
+        ("original", 1, [1.0])
+    ]
+
+
+def test_a_measure_that_a_slice_lacks_leaves_a_hole() -> None:
+    found = sheet(
+        release(
+            score("accuracy", 0.5),
+            score("gap", 0.1),
+            score("gap", 0.2, kind="a"),
+            score("accuracy", 0.6, kind="a"),
+            score("accuracy", 0.7, kind="b"),
+        )
+    )
+    (table,) = found.tables
+    assert table.measures == ["accuracy", "gap"]
+    assert [[cell and cell.value for cell in cells] for _, _, cells in table.rows] == [[0.6, 0.2], [0.7, None]]
+
+
+def test_values_of_two_types_that_look_alike_stay_two_rows() -> None:
+    found = sheet(
+        release(score("accuracy", 0.1, year=1), score("accuracy", 0.2, year="1"), score("accuracy", 0, year=True))
+    )
+    assert [(value, cells[0] and cells[0].value) for value, _, cells in found.tables[0].rows] == [
+        ("1", 0.0),
+        ("1", 0.1),
+        ("true", 0.2),
+    ]
+
+
+def test_two_dimensions_make_a_table_of_their_own() -> None:
+    found = sheet(release(score("accuracy", 0.1, a="x"), score("accuracy", 0.2, a="x", b="y")))
+    assert [table.title for table in found.tables] == ["a", f"a{TIMES}b"]
+    assert found.tables[1].rows[0][0] == f"x{TIMES}y"
+
+
+def test_without_releases_there_is_no_primary() -> None:
+    assert primary_of([]) is None
+    assert sheet(release(score("other", 1.0))).primary is None
