@@ -43,9 +43,8 @@ def test_a_measure_that_a_slice_lacks_leaves_a_hole() -> None:
 
 
 def test_values_of_two_types_that_look_alike_stay_two_rows() -> None:
-    found = sheet(
-        release(score("accuracy", 0.1, year=1), score("accuracy", 0.2, year="1"), score("accuracy", 0, year=True))
-    )
+    years: list[Any] = [1, "1", True]
+    found = sheet(release(*(score("accuracy", number / 10, year=year) for number, year in enumerate(years))))
     assert [(value, cells[0] and cells[0].value) for value, _, cells in found.tables[0].rows] == [
         ("1", 0.0),
         ("1", 0.1),
