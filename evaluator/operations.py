@@ -205,4 +205,21 @@ _SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
             b'{"id": 2, "predicted_label": "REFUTES", "predicted_evidence": []}\n',
         ),
     ),
+    "link-prediction": (
+        (
+            b'{"id": 1, "question": ["a", "r", "?"], "answers": ["b", "c"], "filtered": ["d"], "slices": {"kind": 1}}\n'
+            b'{"id": 2, "question": ["?", "r", "b"], "answers": ["a"], "filtered": [], "group": "g"}\n'
+            b'{"id": 3, "question": ["e", "r", "?"], "answers": [], "filtered": []}\n',
+            b'{"id": 1, "ranking": ["x", "d", "x", "c", "b"]}\n{"id": 2, "ranking": []}\n',
+        ),
+    ),
+    "fact-extraction": (
+        (
+            b'{"id": 1, "facts": [["a", "r", "b"], ["a", "s", "b"]], "text": "t", "slices": {"kind": 1}}\n'
+            b'{"id": 2, "facts": [], "subject": "b", "group": "g"}\n'
+            b'{"id": 3, "facts": [["c", "r", "b"]], "slices": {"relation": "mine"}}\n',
+            b'{"id": 1, "facts": [["a", "r", "b"], ["a", "s", "c"], ["a", "q", "b"]]}\n{"id": 2, "facts": []}\n',
+        ),
+        (b'{"id": 1, "facts": [["a", "r", "b"]]}\n{"id": 2, "facts": []}\n', b'{"id": 1, "facts": []}\n'),
+    ),
 }

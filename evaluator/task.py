@@ -4,12 +4,18 @@ from typing import Any
 
 from evaluator.definition import Task
 from evaluator.errors import UsageError, shown
-from evaluator.tasks import fact_verification, knowledge_base_population
+from evaluator.tasks import fact_extraction, fact_verification, knowledge_base_population, link_prediction
 
 __all__ = ["TASKS", "Task", "find_task"]
 
 TASKS: dict[str, Task[Any, Any, Any]] = {
-    task.name: task for task in (knowledge_base_population.TASK, fact_verification.TASK)
+    task.name: task
+    for task in (
+        knowledge_base_population.TASK,
+        fact_verification.TASK,
+        link_prediction.TASK,
+        fact_extraction.TASK,
+    )
 }
 
 

@@ -43,7 +43,28 @@ def _symmetric():
     return gold, best, worst
 
 
-CASES = {"knowledge-base-population": [_kbp], "fact-verification": [_evidence, _symmetric]}
+def _ranked():
+    gold = [
+        {"id": i, "question": ["s", "r", "?"], "answers": ["a", "b"], "filtered": ["c"], "slices": {"kind": i % 2}}
+        for i in range(4)
+    ]
+    best = [{"id": i, "ranking": ["c", "b"]} for i in range(4)]
+    worst = [{"id": i, "ranking": ["c", "x"]} for i in range(3)]
+    return gold, best, worst
+
+
+def _extracted():
+    gold = [{"id": i, "facts": [["s", "r", "o"], ["s", f"r{i}", "o"]]} for i in range(4)]
+    worst = [{"id": i, "facts": [["s", "r", "x"], ["t", "r", "o"]]} for i in range(3)]
+    return gold, gold, worst
+
+
+CASES = {
+    "knowledge-base-population": [_kbp],
+    "fact-verification": [_evidence, _symmetric],
+    "link-prediction": [_ranked],
+    "fact-extraction": [_extracted],
+}
 
 
 def outcomes_of(task, gold, predictions):

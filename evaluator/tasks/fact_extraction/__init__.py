@@ -1,0 +1,76 @@
+"""fact-extraction: which facts does a text state? WikiFact, and fact_acc (Goodrich et al. 2019)."""
+
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.definition import DimensionDoc, Facts, Options, Task
+from evaluator.identifiers import order_key
+from evaluator.outcomes import Outcomes
+from evaluator.tasks.fact_extraction import gold as gold_file
+from evaluator.tasks.fact_extraction import predictions as prediction_file
+from evaluator.tasks.fact_extraction.gold import Gold, Known
+from evaluator.tasks.fact_extraction.measures import F1, MEASURES
+from evaluator.tasks.fact_extraction.predictions import Answers
+from evaluator.tasks.fact_extraction.scorer import score
+from evaluator.unpacking import ReadLimits
+
+
+class FactExtraction(Task[Gold, Known, Answers]):
+    name = "fact-extraction"
+    version = 1
+    title = "Fact extraction"
+    summary = (
+        "Extract the facts that a text states, as (subject, relation, object). Factual accuracy is the share of right "
+        "ones among the facts that gold can judge."
+    )
+    measures = MEASURES
+    dimensions = (DimensionDoc("relation", "The relation of the fact, each that some gold fact has."),)
+    gold_format = (
+        'One text a line: id and facts, a list of ["subject", "relation", "object"], which may be empty; optional text '
+        "and subject, which the public inputs show; optional group (default: the id) and slices."
+    )
+    prediction_format = (
+        'One text a line: id and facts, a list of ["subject", "relation", "object"]. Facts are a set, compared '
+        "exactly: order and repetition do not matter. A text that is left out counts as one without facts."
+    )
+    prediction_example = (
+        '{"id": "7", "facts": [["Ada Lovelace", "born in", "London"], ["Ada Lovelace", "child of", "Lord Byron"]]}\n'
+        '{"id": "8", "facts": []}\n'
+    )
+
+    def primary(self, facts: Facts | None = None) -> str:
+        return F1.name
+
+    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
+        return gold_file.read_gold(stream, file, limits)
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Known:
+        return gold_file.read_inputs(stream, file, limits)
+
+    def known(self, gold: Gold) -> Known:
+        return gold.known()
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+    ) -> Answers:
+        return prediction_file.read_predictions(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Answers:
+        return Answers()
+
+    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
+        return score(self.name, self.version, gold, answers)
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return {}
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        """In an order that follows from the ids: that of the gold file may tell how a text was annotated."""
+        lines = sorted(gold.inputs, key=lambda line: order_key(line.id))
+        return msgspec.json.Encoder().encode_lines(lines)
+
+
+TASK = FactExtraction()

@@ -1,0 +1,80 @@
+"""Reads the gold and the public inputs of fact-extraction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError, InputsError
+from evaluator.identifiers import Id, IdRegister
+from evaluator.outcomes import SliceValue
+from evaluator.readers import Reader
+from evaluator.tasks.fact_extraction.layout import GOLD, INPUTS, Fact, InputText
+from evaluator.unpacking import ReadLimits
+
+Facts = frozenset[Fact]
+
+
+@dataclass(frozen=True)
+class GoldFacts:
+    """Each text's facts in the order of the file; relations: the code of every relation that a gold fact has."""
+
+    texts: Sequence[Facts]
+    relations: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What predictions are checked against: each id's place; and, where gold is at hand, its facts."""
+
+    places: dict[Id, int]
+    gold: GoldFacts | None = None
+
+
+@dataclass
+class Gold:
+    """Texts in the order of the file. relations: in the order of their names."""
+
+    ids: dict[Id, int]
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    facts: list[Facts] = field(default_factory=list)
+    relations: dict[str, int] = field(default_factory=dict)
+    inputs: list[InputText] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+
+    def known(self) -> Known:
+        return Known(self.ids, GoldFacts(self.facts, self.relations))
+
+
+def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
+    """Raises GoldError."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems)
+    gold = Gold(register.places)
+    relations: set[str] = set()
+    for number, line in reader.records(stream):
+        if not register.add(line.id, number):
+            continue
+        gold.facts.append(frozenset(line.facts))
+        relations.update(relation for _, relation, _ in line.facts)
+        gold.inputs.append(InputText(line.id, line.text, line.subject))
+        gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
+        gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
+    reader.problems.raise_if_any()
+    gold.n_lines = reader.n_lines
+    gold.warnings = reader.warnings
+    gold.relations = {relation: code for code, relation in enumerate(sorted(relations))}
+    return gold
+
+
+def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:
+    """Raises InputsError."""
+    reader = Reader(file, INPUTS, InputsError, limits)
+    register = IdRegister(reader.problems)
+    for number, line in reader.records(stream):
+        register.add(line.id, number)
+    reader.problems.raise_if_any()
+    return Known(register.places)

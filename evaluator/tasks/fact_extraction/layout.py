@@ -1,0 +1,50 @@
+"""The lines of fact-extraction files (Goodrich et al. 2019)."""
+
+import msgspec
+
+from evaluator.identifiers import GoldLine, count_gold_keys
+from evaluator.readers import Format
+from evaluator.strict import Shape
+
+Fact = tuple[str, str, str]
+"""Subject, relation, object."""
+
+
+class GoldText(GoldLine, gc=False, kw_only=True):
+    """A gold line. text and subject are for the public inputs; subject: whom or what the text is about."""
+
+    id: str | int
+    facts: list[Fact]
+    text: str | msgspec.UnsetType = msgspec.UNSET
+    subject: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class InputText(msgspec.Struct, gc=False):
+    """A line of the public inputs."""
+
+    id: str | int
+    text: str | msgspec.UnsetType = msgspec.UNSET
+    subject: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class PredictedFacts(msgspec.Struct, gc=False):
+    """A line of predictions."""
+
+    id: str | int
+    facts: list[Fact]
+
+
+def _optional_keys(line: GoldText | InputText) -> int:
+    return (line.text is not msgspec.UNSET) + (line.subject is not msgspec.UNSET)
+
+
+GOLD = Format(
+    GoldText,
+    Shape(
+        frozenset({"id", "facts", "text", "subject", "group", "slices"}),
+        {"slices": Shape(frozenset(), free=True)},
+    ),
+    lambda line: 2 + _optional_keys(line) + count_gold_keys(line),
+)
+INPUTS = Format(InputText, Shape(frozenset({"id", "text", "subject"})), lambda line: 1 + _optional_keys(line))
+PREDICTIONS = Format(PredictedFacts, Shape(frozenset({"id", "facts"})), lambda _: 2)

@@ -1,0 +1,73 @@
+"""The measures of fact-extraction: what of gold was extracted, and how much of what gold can judge is right."""
+
+from evaluator.measures import Ratio, statistic
+
+_MICRO = "summed over texts (micro)"
+_SOURCE = "Goodrich et al. 2019"
+
+gold, predicted, found = statistic("gold"), statistic("predicted"), statistic("found")
+verifiable, accuracy = statistic("verifiable"), statistic("text_accuracy")
+
+PRECISION = Ratio(
+    name="precision",
+    title="Precision",
+    units=gold,
+    numerator=found,
+    denominator=predicted,
+    empty=0.0,
+    source=_SOURCE,
+    doc=f"Share of predicted facts that gold has, {_MICRO}; facts are sets, compared exactly.",
+)
+RECALL = Ratio(
+    name="recall",
+    title="Recall",
+    units=gold,
+    numerator=found,
+    denominator=gold,
+    empty=0.0,
+    source=_SOURCE,
+    doc=f"Share of gold facts that were predicted, {_MICRO}.",
+)
+F1 = Ratio(
+    name="f1",
+    title="F1",
+    units=gold,
+    numerator=2.0 * found,
+    denominator=predicted + gold,
+    empty=0.0,
+    source=_SOURCE,
+    doc=f"Harmonic mean of precision and recall, {_MICRO}.",
+)
+FACT_ACC = Ratio(
+    name="fact_acc",
+    title="Factual accuracy",
+    units=gold,
+    numerator=found,
+    denominator=verifiable,
+    source=f"{_SOURCE}, fact_acc",
+    doc=f"Of the predicted facts whose subject and relation gold has together in the same text, the share that is "
+    f"right, {_MICRO}; no value where gold can verify none.",
+)
+FACT_ACC_MACRO = Ratio(
+    name="fact_acc_macro",
+    title="Factual accuracy, mean of texts",
+    units=gold,
+    numerator=accuracy,
+    denominator=statistic("verifiable_text"),
+    per_group=True,
+    source=f"{_SOURCE}, fact_acc",
+    doc="Mean of each text's factual accuracy, over the texts in which gold can verify some predicted fact.",
+)
+FACT_ACC_MACRO_ZERO = Ratio(
+    name="fact_acc_macro_zero",
+    title="Factual accuracy, mean of all texts",
+    units=verifiable,
+    rests_on=gold,
+    numerator=accuracy,
+    denominator=statistic("text"),
+    per_group=True,
+    source=f"{_SOURCE}, fact_acc",
+    doc="Mean of each text's factual accuracy over all texts, 0 for a text in which gold can verify no predicted fact; "
+    "no value where that is so in every text.",
+)
+MEASURES = (PRECISION, RECALL, F1, FACT_ACC, FACT_ACC_MACRO, FACT_ACC_MACRO_ZERO)

@@ -1,0 +1,88 @@
+"""Scores fact-extraction: one row a text, and one a text x relation cell.
+
+The text's own row carries what is counted by text, and its predicted facts of relations that gold has nowhere: they
+are wrong in the whole, and in no relation's slice.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.identifiers import Id, slice_columns
+from evaluator.outcomes import Codes, Dimension, Numbers, Outcomes, SliceValue
+from evaluator.tasks.fact_extraction.gold import Gold
+from evaluator.tasks.fact_extraction.predictions import Answers
+from evaluator.tasks.fact_extraction.tallies import OTHER
+
+Places = npt.NDArray[np.int64]
+
+
+def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
+    """Rows in the order of texts, the text's own first, then its relations."""
+    n_texts, width = len(gold.facts), len(gold.relations) + 1
+    own = np.arange(n_texts) * width
+    wanted = _cells_of(gold, width)
+    tallies = np.array(answers.tallies, dtype=np.int64).reshape(-1, 5)
+    given = tallies[:, 0] * width + (tallies[:, 1] - OTHER)
+    cells = np.unique(np.concatenate([own, wanted, given]))
+    texts, codes = cells // width, cells % width + OTHER
+    gold_rows, rows, own_rows = (np.searchsorted(cells, keys) for keys in (wanted, given, own))
+    predicted, found, verifiable = (_sums(rows, len(cells), column) for column in tallies.T[2:])
+    columns = {"gold": _sums(gold_rows, len(cells)), "predicted": predicted, "found": found, "verifiable": verifiable}
+    columns |= _text_columns(own_rows, texts, found, verifiable)
+    names: dict[Id, int] = {}
+    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    return Outcomes(
+        task=task,
+        task_version=version,
+        n_units=len(wanted),
+        group_names=tuple(names),
+        groups=groups[texts],
+        statistics=columns,
+        dimensions=_dimensions(gold, texts, codes, groups[texts]),
+    )
+
+
+def _cells_of(gold: Gold, width: int) -> Places:
+    """The cell of each gold fact."""
+    code = gold.relations
+    cells = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
+    return np.fromiter(cells, dtype=np.int64)
+
+
+def _sums(rows: Places, n_rows: int, values: Places | None = None) -> Numbers:
+    return np.bincount(rows, weights=values, minlength=n_rows).astype(np.float64)
+
+
+def _text_columns(own_rows: Places, texts: Places, found: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
+    """On a text's own row: that it is one, whether it has verifiable facts, and the share of them that is right."""
+    right, of = np.bincount(texts, weights=found), np.bincount(texts, weights=verifiable)
+    columns = {name: np.zeros(len(texts)) for name in ("text", "verifiable_text", "text_accuracy")}
+    columns["text"][own_rows] = 1.0
+    columns["verifiable_text"][own_rows] = of > 0
+    columns["text_accuracy"][own_rows] = right / np.maximum(of, 1.0)
+    return columns
+
+
+def _dimensions(gold: Gold, texts: Places, codes: Places, groups: Codes) -> dict[str, Dimension]:
+    declared = slice_columns(gold.slices)
+    given = declared.pop("relation", None)
+    made = {"relation": _relations(gold, texts, codes, groups, given)}
+    for name, column in declared.items():
+        made[name] = Dimension.build([column[text] for text in texts.tolist()], groups, declared=True)
+    return made
+
+
+def _relations(
+    gold: Gold, texts: Places, codes: Places, groups: Codes, given: list[SliceValue | None] | None
+) -> Dimension:
+    """given: a value a text, where gold's slices name the dimension; it wins over the relations of the text's facts."""
+    if given is None:
+        return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
+    names: list[Any] = [*gold.relations, None]
+    column = [
+        names[code] if given[text] is None else given[text]
+        for text, code in zip(texts.tolist(), codes.tolist(), strict=True)
+    ]
+    return Dimension.build(column, groups, declared=True)

@@ -1,0 +1,93 @@
+"""link-prediction: which mentions answer (subject, relation, ?)? Open and closed; OLPBENCH (Broscheit et al. 2020)."""
+
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
+from evaluator.identifiers import order_key
+from evaluator.outcomes import Outcomes
+from evaluator.tasks.link_prediction import gold as gold_file
+from evaluator.tasks.link_prediction import predictions as prediction_file
+from evaluator.tasks.link_prediction.gold import Gold, Known
+from evaluator.tasks.link_prediction.layout import Question
+from evaluator.tasks.link_prediction.measures import MEASURES, MRR
+from evaluator.tasks.link_prediction.predictions import Answers
+from evaluator.tasks.link_prediction.scorer import score
+from evaluator.unpacking import ReadLimits
+
+
+def _is_filtered(text: str) -> bool:
+    if text not in {"filtered", "raw"}:
+        raise ValueError("filtered or raw")
+    return text == "filtered"
+
+
+class LinkPrediction(Task[Gold, Known, Answers]):
+    name = "link-prediction"
+    version = 1
+    title = "Link prediction"
+    summary = (
+        "Complete triples: rank mentions for the missing subject or object. Any mention of the right entity is an "
+        "answer, and other answers that are known do not count against a ranking."
+    )
+    measures = MEASURES
+    dimensions = (DimensionDoc("side", "Which end of the triple is asked for: head (the subject) or tail."),)
+    own_options = (
+        Option(
+            "setting",
+            "filtered: other known answers are taken out of a ranking; raw: they stay in it.",
+            "filtered",
+            _is_filtered,
+        ),
+    )
+    gold_format = (
+        'One question a line: id, question (["subject", "relation", "?"] or ["?", "relation", "object"]), answers '
+        "(every mention of the evaluated entity) and filtered (mentions of the other known answers, which may be "
+        "empty). Optional group (default: the id) and slices; the slice side, head or tail, follows from the question "
+        "where slices does not give it."
+    )
+    prediction_format = (
+        "One ranking a line: id and ranking, a list of at most 1000 mentions, best first. Mentions are compared "
+        "exactly; a mention that comes twice counts where it first stands. A question that is left out, or has an "
+        "empty ranking, counts as nothing found."
+    )
+    prediction_example = (
+        '{"id": "0", "ranking": ["New York", "NYC", "Los Angeles"]}\n{"id": "1", "ranking": ["NBC-TV"]}\n'
+    )
+
+    def primary(self, facts: Facts | None = None) -> str:
+        return MRR.name
+
+    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
+        return gold_file.read_gold(stream, file, limits)
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Known:
+        return gold_file.read_inputs(stream, file, limits)
+
+    def known(self, gold: Gold) -> Known:
+        return gold.known()
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+    ) -> Answers:
+        return prediction_file.read_predictions(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Answers:
+        return prediction_file.unanswered(len(gold.questions))
+
+    def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
+        return score(self.name, self.version, gold, answers, filtered=options["setting"])
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return {}
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        """Not in the order of the gold file, where (a, r, ?) often stands beside (?, r, b) and so tells its answer."""
+        ids = sorted(gold.ids, key=order_key)
+        return msgspec.json.Encoder().encode_lines([Question(value, gold.questions[gold.ids[value]]) for value in ids])
+
+
+TASK = LinkPrediction()

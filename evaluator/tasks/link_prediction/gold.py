@@ -1,0 +1,80 @@
+"""Reads the gold and the public inputs of link-prediction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError, InputsError
+from evaluator.identifiers import Id, IdRegister, listed
+from evaluator.outcomes import SliceValue
+from evaluator.readers import Reader
+from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, Triple, side
+from evaluator.unpacking import ReadLimits
+
+Mentions = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What predictions are checked against: each id's place; and, where gold is at hand, the answers and the filtered
+    mentions of each place."""
+
+    places: dict[Id, int]
+    mentions: Sequence[tuple[Mentions, Mentions]] | None = None
+
+
+@dataclass
+class Gold:
+    """Questions in the order of the file. mentions: a question's answers and filtered mentions."""
+
+    ids: dict[Id, int]
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    questions: list[Triple] = field(default_factory=list)
+    sides: list[str] = field(default_factory=list)
+    mentions: list[tuple[Mentions, Mentions]] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+
+    def known(self) -> Known:
+        return Known(self.ids, self.mentions)
+
+
+def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
+    """Raises GoldError. A question without answers is legal, and warned of: nothing can be found there."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems)
+    gold = Gold(register.places)
+    hopeless: list[Id] = []
+    for number, line in reader.records(stream):
+        asked = side(line.question)
+        if asked is None:
+            expected = '["...", "...", "?"] or ["?", "...", "..."]'
+            reader.problems.add(number, "question does not ask for one end", "another triple", expected)
+        if not register.add(line.id, number) or asked is None:
+            continue
+        if not line.answers:
+            hopeless.append(line.id)
+        gold.questions.append(line.question)
+        gold.sides.append(asked)
+        gold.mentions.append((frozenset(line.answers), frozenset(line.filtered)))
+        gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
+        gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
+    reader.problems.raise_if_any()
+    gold.n_lines = reader.n_lines
+    gold.warnings = reader.warnings
+    if hopeless:
+        gold.warnings.append(f"{file}: {len(hopeless)} questions have no answers: {listed(hopeless)}")
+    return gold
+
+
+def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:
+    """Raises InputsError."""
+    reader = Reader(file, INPUTS, InputsError, limits)
+    register = IdRegister(reader.problems)
+    for number, line in reader.records(stream):
+        register.add(line.id, number)
+    reader.problems.raise_if_any()
+    return Known(register.places)

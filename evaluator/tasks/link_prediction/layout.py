@@ -1,0 +1,56 @@
+"""The lines of link-prediction files (Broscheit et al. 2020)."""
+
+import msgspec
+
+from evaluator.identifiers import GoldLine, count_gold_keys
+from evaluator.readers import Format
+from evaluator.strict import Shape
+
+ASKED = "?"
+MAX_RANKED = 1000
+"""Mentions that a ranking may hold."""
+
+Triple = tuple[str, str, str]
+"""Subject, relation, object; one of the two ends is ASKED."""
+
+
+class GoldQuestion(GoldLine, gc=False, kw_only=True):
+    """answers: every mention of the evaluated entity; filtered: mentions of the other known answers."""
+
+    id: str | int
+    question: Triple
+    answers: list[str]
+    filtered: list[str]
+
+
+class Question(msgspec.Struct, gc=False):
+    """A line of the public inputs."""
+
+    id: str | int
+    question: Triple
+
+
+class Ranking(msgspec.Struct, gc=False):
+    """A line of predictions: mentions, the best first."""
+
+    id: str | int
+    ranking: list[str]
+
+
+GOLD = Format(
+    GoldQuestion,
+    Shape(
+        frozenset({"id", "question", "answers", "filtered", "group", "slices"}),
+        {"slices": Shape(frozenset(), free=True)},
+    ),
+    lambda line: 4 + count_gold_keys(line),
+)
+INPUTS = Format(Question, Shape(frozenset({"id", "question"})), lambda _: 2)
+PREDICTIONS = Format(Ranking, Shape(frozenset({"id", "ranking"})), lambda _: 2)
+
+
+def side(question: Triple) -> str | None:
+    """Which end is asked for, head or tail; None where it is not exactly one."""
+    if (question[0] == ASKED) == (question[2] == ASKED):
+        return None
+    return "head" if question[0] == ASKED else "tail"

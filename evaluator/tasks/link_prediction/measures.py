@@ -1,0 +1,34 @@
+"""The measures of link-prediction."""
+
+from evaluator.measures import Ratio, statistic
+
+CUTS = (1, 3, 10, 50)
+_SOURCE = "Bordes et al. 2013; mention ranking Broscheit et al. 2020"
+
+question = statistic("question")
+
+MRR = Ratio(
+    name="mrr",
+    title="MRR",
+    units=question,
+    numerator=statistic("reciprocal_rank"),
+    denominator=question,
+    source=_SOURCE,
+    doc="Mean reciprocal rank: the mean over questions of 1 / the place of the first answer, 0 where the ranking holds "
+    "none.",
+)
+HITS = tuple(
+    Ratio(
+        name=f"hits@{k}",
+        title=f"Hits@{k}",
+        units=question,
+        numerator=statistic(f"hits_{k}"),
+        denominator=question,
+        source=_SOURCE,
+        doc="Share of questions whose ranking begins with an answer."
+        if k == 1
+        else f"Share of questions with an answer among the first {k} places.",
+    )
+    for k in CUTS
+)
+MEASURES = (MRR, *HITS)
