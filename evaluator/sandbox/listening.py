@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from evaluator.errors import SandboxError
@@ -13,24 +15,36 @@ BACKLOG = 256
 _MOST_BYTES = 107  # of a socket's path: sockaddr_un
 
 
+@contextlib.contextmanager
+def address(path: Path) -> Iterator[str]:
+    """The path, or where it is too long for a socket a short one that means the same for this process."""
+    if len(os.fsencode(path)) <= _MOST_BYTES:
+        yield os.fspath(path)
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
 def listen(path: Path) -> socket.socket:
     """A SEQPACKET socket at `path`, mode 0600. A lock beside it tells a live server's socket from a stale one.
 
     The lock lasts as long as this process and those it forks. Raises SandboxError.
     """
-    if len(os.fsencode(path)) > _MOST_BYTES:
-        raise SandboxError(f"{path}: a socket's path may have {_MOST_BYTES} bytes, choose a shorter folder")
     lock = _lock(path.with_name(path.name + ".lock"))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     before = os.umask(0o177)
     try:
         path.unlink(missing_ok=True)
-        listener.bind(os.fspath(path))
+        with address(path) as short:
+            listener.bind(short)
         listener.listen(BACKLOG)
     except OSError as problem:
         listener.close()
         os.close(lock)
-        raise SandboxError(f"{path}: no socket can be made here: {problem.strerror}") from None
+        raise SandboxError(f"{path}: no socket can be made here: {problem.strerror or problem}") from None
     finally:
         os.umask(before)
     return listener

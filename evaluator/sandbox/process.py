@@ -17,6 +17,7 @@ import msgspec
 from evaluator.errors import SandboxError
 from evaluator.sandbox import wire
 from evaluator.sandbox.contract import Execution, Result, Verdict
+from evaluator.sandbox.listening import address
 from evaluator.sandbox.openfile import check_readable
 
 PATIENCE = 60.0  # seconds until a job is ready: more than that and the server is overloaded or stuck
@@ -74,12 +75,13 @@ class ProcessSandbox:
             # A socket with a timeout would not wait for a place in the server's queue; one with SO_SNDTIMEO does.
             wait = struct.pack("@ll", int(self.patience) + 1, 0)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
-            connection.connect(os.fspath(self.path))
+            with address(self.path) as short:
+                connection.connect(short)
         except OSError as problem:
             connection.close()
             raise SandboxError(
-                f"no sandbox server answers at {self.path} ({problem.strerror}); it is started by `manage.py serve` "
-                "or `python -m evaluator.sandbox.server --socket PATH`"
+                f"no sandbox server answers at {self.path} ({problem.strerror or problem}); it is started by "
+                "`manage.py serve` or `python -m evaluator.sandbox.server --socket PATH`"
             ) from None
         return connection
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from evaluator.sandbox import kernel, seccomp
 from evaluator.sandbox.contract import Verdict
 from tests.sandbox.conftest import SECRET, Box
+from tests.sandbox.variants import AS_NOBODY
 
 pytestmark = pytest.mark.hostile
 
@@ -41,7 +43,10 @@ def test_attack_is_real(name: str, neighbours: dict[str, Any], tmp_path: Path) -
     done = subprocess.run(
         [sys.executable, str(HERE / "hostile_jobs.py"), name, json.dumps(given)], capture_output=True, check=True
     )
-    assert "loot" in json.loads(done.stdout.splitlines()[-1])
+    outcome = json.loads(done.stdout.splitlines()[-1])
+    if outcome.get("errno") in {errno.EPERM, errno.EACCES, errno.ENOSYS}:
+        pytest.skip("this machine refuses it to anybody")
+    assert "loot" in outcome
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,9 +85,7 @@ def test_surroundings(box: Box, file: Any) -> None:
     assert {name for name in report["environment"] if "HOLDOUT" in name} == set()
     assert report["descriptors"] == [0, 1, 2, 3, 4, 5, 6]
     assert report["threads"] == 1
-    assert report["uid"] == (
-        0 if os.geteuid() == 0 and not result.layers["uid_drop"] and not box.place.user else report["uid"]
-    )
+    assert (report["uid"] == 0) is (not box.place.user and not result.layers["uid_drop"])
     if result.layers["uid_drop"]:
         assert report["uid"] == 65534
     if result.layers["pid_namespace"]:
@@ -93,11 +96,13 @@ def test_layers_are_those_of_the_place(box: Box) -> None:
     """What is refused to the server is reported as missing, and nothing else is."""
     layers = box.client.layers()
     assert all(layers[name] is True for name in ("no_new_privs", "rlimits", "seccomp", "descriptors"))
-    outside = not box.place.refused
-    if os.geteuid() == 0 and outside:
-        assert layers["empty_root"] is True
+    as_user = AS_NOBODY if box.place.user and os.geteuid() == 0 else ()
+    trial = [*as_user, "unshare", "--user", "--mount", "--net", "--ipc", "--pid", "--fork", "true"]
+    permitted = (
+        not box.place.refused and subprocess.run(trial, check=False, cwd="/", stderr=subprocess.DEVNULL).returncode == 0
+    )
     for name in ("user_namespace", "namespaces", "empty_root", "pid_namespace"):
-        assert outside or layers[name] is False
+        assert layers[name] is permitted, name
     assert layers["uid_drop"] is (not box.place.user)
     if "landlock" in box.place.refused:
         assert layers["landlock"] is False
@@ -132,6 +137,8 @@ def family(pid: int) -> list[int]:
 
 
 def memory_of(pid: int) -> bytes:
+    if not readable(Path(f"/proc/{pid}/mem")):
+        pytest.skip("needs CAP_SYS_PTRACE")
     pieces = []
     with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -144,3 +151,11 @@ def memory_of(pid: int) -> bytes:
                 except OSError:
                     continue
     return b"".join(pieces)
+
+
+def readable(path: Path) -> bool:
+    try:
+        path.open("rb").close()
+    except PermissionError:
+        return False
+    return True

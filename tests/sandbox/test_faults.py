@@ -24,7 +24,7 @@ from evaluator.sandbox.contract import Execution, Limits, Verdict
 from evaluator.sandbox.launch import ROOT, start
 from evaluator.sandbox.process import ProcessSandbox
 from tests.sandbox.conftest import Box
-from tests.sandbox.variants import AS_NOBODY, PLACES, interpreter, shared_folder
+from tests.sandbox.variants import AS_NOBODY, NOBODY, PLACES, interpreter, shared_folder
 
 Make = Callable[..., Box]
 LONG = Limits(wall_seconds=3000, cpu_seconds=3000)
@@ -316,9 +316,19 @@ def test_below_the_minimum_nothing_is_served(refused: str, user: bool) -> None:
         start(shared_folder(65534) / "s", jobs="hostile_jobs", stderr=subprocess.DEVNULL, **options)
 
 
-def test_a_socket_path_that_is_too_long(tmp_path: Path) -> None:
-    with pytest.raises(SandboxError, match="107 bytes"):
-        start(tmp_path / ("x" * 120), jobs="hostile_jobs", stderr=subprocess.DEVNULL)
+def test_a_path_longer_than_a_socket_may_have(own: Make) -> None:
+    folder = shared_folder(NOBODY)
+    for part in ("far" * 20, "away" * 20):
+        folder /= part
+        folder.mkdir()
+        if os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+    assert own(folder=folder).run("empty").verdict == Verdict.DONE
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="No such file or directory"):
+        start(tmp_path / "nowhere" / "s", jobs="hostile_jobs", stderr=subprocess.DEVNULL)
 
 
 def test_probe(tmp_path: Path) -> None:

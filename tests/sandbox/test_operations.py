@@ -67,8 +67,21 @@ def both(box: Box, job: str, arguments: dict[str, Any], **paths: Path) -> tuple[
             file.close()
 
 
-@pytest.mark.parametrize("case", phases(), ids=lambda case: "/".join(case[3].parts[-4:]))
-def test_fixture_systems(referee: Box, case: tuple[str, dict[str, Any], Path, Path], tmp_path: Path) -> None:
+Case = tuple[str, dict[str, Any], Path, Path]
+CASES = phases()
+
+
+@pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
+def test_a_system_of_each_task_everywhere(referee: Box, task: str, tmp_path: Path) -> None:
+    same_in_and_out(referee, next(case for case in CASES if case[0] == task), tmp_path)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "/".join(case[3].parts[-4:]))
+def test_every_system(one_referee: Box, case: Case, tmp_path: Path) -> None:
+    same_in_and_out(one_referee, case, tmp_path)
+
+
+def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
     task, options, gold, predictions = case
     arguments = {"task": task, "options": options, "resamples": 50, "seed": 3}
     arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl", "predictions_name": "predictions.jsonl"}
