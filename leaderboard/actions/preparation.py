@@ -55,7 +55,8 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
             Code.INVALID_GOLD, "The gold could not be checked within the limits of time and memory for one file."
         )
     if answer.report.get("fault") == "usage":
-        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {answer.report['message']}.")
+        what = " ".join(problem["text"] for problem in answer.report["problems"])
+        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {what}.")
     if not answer.ok:
         raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
     try:

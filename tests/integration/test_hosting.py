@@ -163,6 +163,16 @@ class TestGold:
             assert b"claim 0!" in inputs.read()
         assert not world.split.inputs.storage.exists(old)
 
+    def test_options_that_the_gold_does_not_bear_are_named(self, world: World) -> None:
+        options = {"cross": "origin,colour"}
+        split = splits.create_split(
+            dataset=world.split.dataset, name="x", kind="test", gold_public=False, options=options, by=world.curator
+        )
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=split, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert "colour" in refused.message
+
     def test_a_stranger_may_not_and_an_organiser_may(self, blank: Split, world: World) -> None:
         file = uploaded(gold_lines(), "gold.jsonl")
         refused = refusal(splits.add_gold, split=blank, file=file, reason="mine", by=world.researcher)

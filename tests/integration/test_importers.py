@@ -234,6 +234,36 @@ def test_a_second_import_changes_nothing(realdata: Path, curator: User, sandbox:
     assert Benchmark.objects.count() == 1
 
 
+@pytest.mark.parametrize("options", [{"salt": "pepper"}, {"salt_ids": True}, {"id_map": "ids.json"}])
+def test_a_choice_without_use_is_refused(options: dict[str, Any], realdata: Path, curator: User) -> None:
+    with pytest.raises(CommandError, match="keeps its published ids"):
+        host("knowledgenet", realdata / "knowledgenet", **options)
+    assert not Benchmark.objects.exists()
+
+
+def test_somebody_hosts_it(realdata: Path, db: None) -> None:
+    with pytest.raises(CommandError, match="no curator yet"):
+        host("fever", realdata / "fever")
+    for name in ("one", "two"):
+        User.objects.create_user(name, f"{name}@holdout.example", "correct horse", is_curator=True)
+    with pytest.raises(CommandError, match="--by USERNAME"):
+        host("fever", realdata / "fever")
+    User.objects.create_user("ada", "ada@holdout.example", "correct horse")
+    with pytest.raises(CommandError, match="--by is ada, expected the username of a curator"):
+        host("fever", realdata / "fever", by="ada")
+
+
+def test_an_import_that_fails_leaves_no_id_map(realdata: Path, curator: User, tmp_path: Path, settings: Any) -> None:
+    settings.SANDBOX_SOCKET = str(tmp_path / "nobody.sock")
+    with pytest.raises(CommandError, match="serve sandbox"):
+        host("fever-symmetric", realdata / "symmetric", id_map=tmp_path / "ids.json")
+    assert not (tmp_path / "ids.json").exists()
+    (tmp_path / "ids.json").write_text("mine")
+    with pytest.raises(CommandError, match="cannot be written"):
+        host("fever-symmetric", realdata / "symmetric", id_map=tmp_path / "ids.json")
+    assert (tmp_path / "ids.json").read_text() == "mine"
+
+
 def test_a_fault_is_told_in_the_published_file(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
     lines = (realdata / "symmetric" / "source" / "fever_symmetric_dev.jsonl").read_text().splitlines()
     lines[6] = lines[6].replace('"label": "', '"label": "NEITHER ')

@@ -62,6 +62,8 @@ class Command(BaseCommand):
             except ImportFault as fault:
                 raise CommandError(str(fault)) from fault
             self.check_named(imported, choices)
+            if choices.salt_ids and not imported.id_map:
+                raise CommandError(f"{name} keeps its published ids: --salt, --salt-ids and --id-map have no use here")
             with kept_map(id_map, imported):
                 self.host(imported, imported.folder or Path(folder), curator)
 
@@ -88,8 +90,10 @@ class Command(BaseCommand):
                 raise CommandError(f"--by is {username}, expected the username of a curator")
             return found
         curators = list(User.objects.filter(is_curator=True, is_active=True)[:2])
-        if len(curators) != 1:
-            raise CommandError(f"there is {'more than one' if curators else 'no'} curator: say who hosts it, with --by")
+        if not curators:
+            raise CommandError("there is no curator yet; an operator makes an account one in /admin/")
+        if len(curators) > 1:
+            raise CommandError("there is more than one curator: say who hosts it, with --by USERNAME")
         return curators[0]
 
     def say(self, line: str) -> None:
@@ -103,8 +107,6 @@ def kept_map(path: Path | None, imported: Imported) -> Iterator[None]:
     if path is None:
         yield
         return
-    if not imported.id_map:
-        raise CommandError("--id-map was given, but this benchmark keeps its published ids")
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
