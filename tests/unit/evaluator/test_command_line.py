@@ -9,6 +9,7 @@ import pytest
 
 from evaluator.__main__ import main
 from evaluator.operations import JOBS
+from evaluator.task import TASKS
 from tests.unit.evaluator.running import jsonl
 
 ROOT = Path(__file__).parents[3]
@@ -104,11 +105,8 @@ def test_validate(folder, capsys):
 def test_tasks(capsys):
     status, out, _ = run(capsys, "tasks")
     assert status == 0
-    assert "knowledge-base-population" in out and "fact-verification" in out
-    assert {task["task"] for task in json.loads(run(capsys, "tasks", "--json")[1])} == {
-        "knowledge-base-population",
-        "fact-verification",
-    }
+    assert [line.split(" ")[0] for line in out.splitlines() if not line.startswith(" ")] == list(TASKS)
+    assert [task["task"] for task in json.loads(run(capsys, "tasks", "--json")[1])] == list(TASKS)
 
 
 @pytest.mark.parametrize(
