@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
@@ -22,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SHOTS = ROOT / "artifacts" / "screenshots"
 PATIENCE = 180.0
 WIDTHS = {"wide": 1280, "phone": 390}
+AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
 @dataclass
@@ -117,6 +120,16 @@ def shoot(page: Page, name: str) -> None:
         sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert sticks_out <= 0, f"{name} at {width} px is {sticks_out} px too wide"
     page.set_viewport_size({"width": WIDTHS["wide"], "height": 900})
+
+
+def faults(page: Page) -> list[str]:
+    """What axe finds wrong: rule, and the first elements."""
+    page.evaluate(AXE)
+    found: dict[str, Any] = page.evaluate("rules => axe.run(document, rules)", RULES)
+    return [
+        f"{fault['id']}: {fault['help']}: {[node['target'] for node in fault['nodes']][:4]}"
+        for fault in found["violations"]
+    ]
 
 
 def log_in(page: Page, site: Site, username: str) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Site, log_in, shoot
+from tests.browser.conftest import Site, faults, log_in, shoot
 
 pytestmark = pytest.mark.browser
-AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-
 ANYBODY = {
     "home": "/",
     "home-nothing-found": "/?q=no-such-benchmark",
@@ -55,16 +51,6 @@ CURATOR = {
     "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",
     "manage-split": "/manage/benchmarks/atlas-facts/splits/create/",
 }
-
-
-def faults(page: Page) -> list[str]:
-    """What axe finds wrong: rule, and the elements."""
-    page.evaluate(AXE)
-    found: dict[str, Any] = page.evaluate("rules => axe.run(document, rules)", RULES)
-    return [
-        f"{fault['id']}: {fault['help']}: {[node['target'] for node in fault['nodes']][:4]}"
-        for fault in found["violations"]
-    ]
 
 
 def look_at(page: Page, name: str, address: str, status: int = 200) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Site, log_in, shoot
+from tests.browser.conftest import Site, faults, log_in, shoot
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -58,6 +58,7 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     expect(problems.first).to_contain_text("SUPPORTS, REFUTES")
     expect(problems.nth(1)).to_contain_text("mine.jsonl:2")
     expect(page.get_by_label("Name of your system")).to_have_value("Nanosecond")
+    assert faults(page) == []
     shoot(page, "submit-refused")
 
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "test" / "negation-overlap.jsonl")
@@ -67,6 +68,7 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
     expect(page.get_by_role("heading", name="Scores")).to_be_visible()
     expect(page.locator("[hx-get]")).to_have_count(0)
+    assert faults(page) == []
     shoot(page, "submission-done")
 
     page.get_by_role("main").get_by_role("link", name="leaderboard", exact=True).click()
@@ -181,6 +183,7 @@ def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tm
     page.get_by_role("button", name="Upload the gold").click()
     expect(page.get_by_role("alert")).to_contain_text("The gold file was not accepted")
     expect(page.get_by_role("list", name="Problems")).to_contain_text("broken.jsonl:1")
+    assert faults(page) == []
     shoot(page, "manage-split-refused")
     page.get_by_label("Gold file", exact=True).set_input_files(MIRROR / "splits" / "test.jsonl")
     page.get_by_role("button", name="Upload the gold").click()
@@ -200,3 +203,26 @@ def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tm
     expect(page.get_by_role("status").first).to_contain_text("is public")
     page.goto("/")
     expect(page.get_by_role("link", name=re.compile("Mirrors again"))).to_be_visible()
+
+
+def test_a_forgotten_password_is_set_anew_through_the_mail(page: Page, site: Site) -> None:
+    sign_up(page, "hedy")
+    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("link", name="Log in").click()
+    page.get_by_role("link", name="Forgot your password?").click()
+    page.get_by_label("Email").fill("hedy@holdout.example")
+    page.get_by_role("button", name="Send the link").click()
+    expect(page.get_by_role("heading", name="Look into your mail")).to_be_visible()
+    mails = [path.read_text() for path in (site.data / "mail").iterdir()]
+    (link,) = {found for mail in mails for found in re.findall(r"http://\S+/password/reset/key/\S+", mail)}
+    page.goto(link)
+    shoot(page, "password-set")
+    page.get_by_label("New Password", exact=True).fill(PASSWORD + " again")
+    page.get_by_label("New Password (again)").fill(PASSWORD + " again")
+    page.get_by_role("button", name="Set it").click()
+    expect(page.get_by_role("heading", name="The password is set")).to_be_visible()
+    page.get_by_role("link", name="Log in with it").click()
+    page.get_by_label("Username or email").fill("hedy@holdout.example")
+    page.get_by_label("Password", exact=True).fill(PASSWORD + " again")
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()

@@ -29,7 +29,7 @@ Row = tuple[str, dict[str, Cell]]
 
 @dataclass(frozen=True)
 class Table:
-    """The slices of one dimension, or of a pair of them: rows of (value, n, cells), a cell for each measure."""
+    """The slices of one dimension, or of a pair: rows of (value, the largest n of its cells, a cell a measure)."""
 
     title: str
     measures: list[str]
@@ -46,7 +46,7 @@ class Sheet:
 
 
 def sheet(release: Release) -> Sheet:
-    """Lay out a release."""
+    """Lay out a release, the primary measure first."""
     whole: list[Cell] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     for score in release.values:
@@ -59,6 +59,7 @@ def sheet(release: Release) -> Sheet:
         # 1 and "1" are two slices, though they look alike.
         row = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
         row[1][cell.measure] = cell
+    whole.sort(key=lambda cell: cell.measure != release.primary)
     primary = next((cell for cell in whole if cell.measure == release.primary), None)
     order = [cell.measure for cell in whole]
     tables = [_table(TIMES.join(names), list(rows.values()), order) for names, rows in sliced.items()]

@@ -17,7 +17,7 @@ def release(*scores: dict[str, Any]) -> Release:
 
 
 def test_whole_and_dimensions_are_told_apart() -> None:
-    found = sheet(release(score("accuracy", 0.5), score("accuracy", 1.0, n=1, origin="original"), score("gap", 0.1)))
+    found = sheet(release(score("gap", 0.1), score("accuracy", 1.0, n=1, origin="original"), score("accuracy", 0.5)))
     assert [cell.measure for cell in found.whole] == ["accuracy", "gap"]
     assert found.primary is found.whole[0]
     (table,) = found.tables
