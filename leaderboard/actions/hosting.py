@@ -83,29 +83,38 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
 def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
     """The manifest's dataset, made if need be; raises Refused where another manifest, or a person, made it."""
     taken = Dataset.objects.filter(slug=manifest.slug).first()
-    if taken is None:
-        with transaction.atomic():
-            made = splits.create_dataset(
-                slug=manifest.slug,
-                title=manifest.title,
-                task=manifest.task,
-                description=manifest.source,
-                licence=manifest.licence,
-                citation=manifest.citation,
-                source_url=manifest.source_url,
-                by=by,
-            )
-            AuditEntry.record(BEGAN, made, by=by, parts=parts)
-            return made
-    began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
-    hosted = began.detail["parts"] if began else {}
-    other = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
-    if other:
-        what = f"with other content: {', '.join(other)}" if began else "but not from a manifest"
-        raise Refused(
-            Code.NAME_TAKEN, f"{manifest.slug} is there already, {what}. Nothing was changed; choose another slug."
+    if taken is not None:
+        began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
+        hosted = began.detail["parts"] if began else {}
+        other = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
+        if not other:
+            return taken
+        if not began or taken.benchmarks.exists():
+            what = f"with other content: {', '.join(other)}" if began else "but not from a manifest"
+            raise _there_already(manifest, what)
+        # A hosting that a fault in the manifest or in a file broke off, and the fault was mended.
+        splits.discard(dataset=taken, by=by)
+    if Benchmark.objects.filter(slug=manifest.slug).exists():
+        raise _there_already(manifest, "on another dataset")
+    with transaction.atomic():
+        made = splits.create_dataset(
+            slug=manifest.slug,
+            title=manifest.title,
+            task=manifest.task,
+            description=manifest.source,
+            licence=manifest.licence,
+            citation=manifest.citation,
+            source_url=manifest.source_url,
+            by=by,
         )
-    return taken
+        AuditEntry.record(BEGAN, made, by=by, parts=parts)
+        return made
+
+
+def _there_already(manifest: Manifest, what: str) -> Refused:
+    return Refused(
+        Code.NAME_TAKEN, f"{manifest.slug} is there already, {what}. Nothing was changed; choose another slug."
+    )
 
 
 def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Any
 
 import structlog
@@ -106,6 +107,22 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
         raise
     split.refresh_from_db()
     return split
+
+
+@transaction.atomic
+def discard(*, dataset: Dataset, by: User) -> None:
+    """Forget a dataset that never came to be part of a benchmark, with its splits, gold and files."""
+    check_manages(dataset, by)
+    if dataset.benchmarks.exists():
+        raise Refused(Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.")
+    golds = GoldVersion.objects.filter(split__dataset=dataset)
+    files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
+    golds.delete()
+    dataset.splits.all().delete()
+    AuditEntry.record("dataset.discarded", dataset, by=by, slug=dataset.slug)
+    dataset.delete()
+    for file in files:
+        transaction.on_commit(partial(file.storage.delete, str(file.name)))
 
 
 def check_manages(dataset: Dataset, by: User) -> None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, hosting, referee, splits
-from leaderboard.actions.manifest import ManifestError
-from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Benchmark, Dataset, GoldVersion, Phase, Split, Submission, User
+from leaderboard.actions import benchmarks, splits
+from leaderboard.actions.refusal import Code
+from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, Split
 from leaderboard.storage import opened
-from tests import world as rows
-from tests.world import LABELS, TASK, World, build, gold_lines
+from tests.integration.gold_files import close_all, edited, files_of, refusal, uploaded
+from tests.world import TASK, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
 
@@ -37,37 +35,10 @@ def blank(world: World) -> Split:
     )
 
 
-_sent: list[Any] = []
-
-
 @pytest.fixture(autouse=True)
-def _close_what_was_sent() -> Iterator[None]:
+def _requests_end() -> Iterator[None]:
     yield
-    while _sent:
-        _sent.pop().close()
-
-
-def uploaded(content: bytes, name: str = "inputs.jsonl") -> Any:
-    """A file as the upload handler leaves it; the end of the request closes it."""
-    _sent.append(rows.uploaded(content, name))
-    return _sent[-1]
-
-
-def files_of(name: str) -> set[Path]:
-    folder = settings.DATA / "files" / name
-    return {path for path in folder.rglob("*") if path.is_file()}
-
-
-def edited(change: Callable[[list[dict[str, Any]]], Any]) -> bytes:
-    rows = [json.loads(line) for line in gold_lines().splitlines()]
-    change(rows)
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-def refusal(action: Callable[..., Any], **arguments: Any) -> Refused:
-    with pytest.raises(Refused) as caught:
-        action(**arguments)
-    return caught.value
+    close_all()
 
 
 class TestGold:
@@ -180,6 +151,11 @@ class TestGold:
         world.benchmark.organisers.add(world.researcher)
         assert splits.add_gold(split=blank, file=file, reason="mine", by=world.researcher).number == 1
 
+    def test_a_dataset_in_use_is_not_discarded(self, world: World) -> None:
+        refused = refusal(splits.discard, dataset=world.split.dataset, by=world.curator)
+        assert refused.code is Code.NOT_READY
+        assert GoldVersion.objects.count() == 1
+
     def test_a_sandbox_that_is_away_is_our_fault(
         self, blank: Split, world: World, settings: Any, tmp_path: Path
     ) -> None:
@@ -263,135 +239,3 @@ class TestBenchmarks:
         far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
         refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
         assert refused.code is Code.INVALID_NAME
-
-
-def manifest(**changes: Any) -> dict[str, Any]:
-    whole = {
-        "slug": "small",
-        "title": "Small",
-        "task": TASK,
-        "summary": "Four claims.",
-        "description": ["One paragraph.", "Another."],
-        "splits": [
-            {"name": "dev", "kind": "dev", "gold": "dev.jsonl", "gold_public": True},
-            {"name": "test", "kind": "test", "gold": "test.jsonl"},
-        ],
-        "phases": [{"slug": "test", "title": "Test", "split": "test", "quota_per_day": 7}],
-        "reported": [
-            {
-                "system": "Someone",
-                "paper": "A paper",
-                "split": "elsewhere",
-                "values": [{"measure": "accuracy", "value": 0.5, "shown": "50.0"}],
-            }
-        ],
-    }
-    return {**whole, **changes}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "test.jsonl").write_bytes(gold_lines())
-    (tmp_path / "dev.jsonl").write_bytes(gold_lines().replace(b"claim", b"CLAIM", 8).replace(b'"CLAIM":', b'"claim":'))
-    return tmp_path
-
-
-@pytest.fixture
-def curator(sandbox: str) -> User:
-    return User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
-
-
-class TestHosting:
-    def test_everything_of_a_manifest_is_made(self, folder: Path, curator: User) -> None:
-        hosted = hosting.host(manifest=manifest(), folder=folder, by=curator)
-        benchmark = hosted.benchmark
-        assert hosted.changed
-        assert benchmark.state == Benchmark.State.PUBLIC
-        assert benchmark.description == "One paragraph.\n\nAnother."
-        assert [(p.slug, p.quota_per_day, p.split.name) for p in benchmark.phases.all()] == [("test", 7, "test")]
-        assert {s.name: s.gold_public for s in benchmark.dataset.splits.all()} == {"dev": True, "test": False}
-        assert all(s.current_gold.n_units == 4 for s in benchmark.dataset.splits.all())
-        assert [row.values for row in benchmark.reported_results.all()] == [
-            [{"measure": "accuracy", "value": 0.5, "shown": "50.0", "slice": {}}]
-        ]
-
-    def test_the_same_again_changes_nothing(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
-        entries, files, said = AuditEntry.objects.count(), files_of("gold"), []
-        again = hosting.host(manifest=manifest(), folder=folder, by=curator, say=said.append)
-        assert not again.changed
-        assert "nothing was changed" in said[-1]
-        assert (AuditEntry.objects.count(), files_of("gold")) == (entries, files)
-
-    @pytest.mark.parametrize(
-        ("changes", "told"),
-        [
-            ({"title": "Other"}, "title"),
-            ({"phases": [{"slug": "test", "title": "Test", "split": "dev"}]}, "phases"),
-            ({"reported": []}, "reported"),
-        ],
-    )
-    def test_other_content_is_refused_by_name(
-        self, changes: dict[str, Any], told: str, folder: Path, curator: User
-    ) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
-        refused = refusal(hosting.host, manifest=manifest(**changes), folder=folder, by=curator)
-        assert refused.code is Code.NAME_TAKEN
-        assert f"other content: {told}." in str(refused)
-
-    def test_other_gold_is_refused(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
-        (folder / "test.jsonl").write_bytes(gold_lines(dict(reversed(LABELS.items()))))
-        refused = refusal(hosting.host, manifest=manifest(), folder=folder, by=curator)
-        assert "file test.jsonl" in str(refused)
-
-    def test_a_person_s_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
-        splits.create_dataset(slug="small", title="Small", task=TASK, by=curator)
-        assert "not from a manifest" in str(refusal(hosting.host, manifest=manifest(), folder=folder, by=curator))
-
-    def test_what_broke_off_is_taken_up(self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:
-        whole = referee.prepare_gold
-        calls: list[str] = []
-
-        def away_the_second_time(**arguments: Any) -> Any:
-            calls.append(arguments["name"])
-            if len(calls) == 2:
-                raise referee.SandboxError("gone")
-            return whole(**arguments)
-
-        monkeypatch.setattr(referee, "prepare_gold", away_the_second_time)
-        assert refusal(hosting.host, manifest=manifest(), folder=folder, by=curator).code is Code.REFEREE_AWAY
-        assert not Benchmark.objects.exists()
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
-        assert calls == ["dev.jsonl", "test.jsonl", "test.jsonl"]
-        assert Benchmark.objects.get().state == Benchmark.State.PUBLIC
-        assert (Dataset.objects.count(), Split.objects.count(), GoldVersion.objects.count()) == (1, 2, 2)
-
-    def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
-        hosted = hosting.host(manifest=manifest(public=False), folder=folder, by=curator)
-        assert hosted.benchmark.state == Benchmark.State.DRAFT
-
-    @pytest.mark.parametrize(
-        ("changes", "told"),
-        [
-            ({"colour": "blue"}, "colour"),
-            ({"slug": "No Slug"}, "slug"),
-            ({"phases": []}, "phases"),
-            (
-                {"phases": [{"slug": "test", "title": "Test", "split": "nowhere"}]},
-                "'nowhere'; expected one of dev, test",
-            ),
-            ({"splits": [{"name": "test", "kind": "test"}]}, "neither of gold and inputs"),
-            ({"splits": [{"name": "test", "kind": "test", "gold": "absent.jsonl"}]}, "absent.jsonl cannot be read"),
-            ({"splits": [{"name": "test", "kind": "test", "gold": "../../etc/passwd"}]}, "outside"),
-            ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "stands twice"),
-        ],
-    )
-    def test_a_manifest_that_cannot_be_used_says_why(
-        self, changes: dict[str, Any], told: str, folder: Path, curator: User
-    ) -> None:
-        with pytest.raises(ManifestError) as fault:
-            hosting.host(manifest=manifest(**changes), folder=folder, by=curator)
-        assert told in str(fault.value)
-        assert not Dataset.objects.exists()
-        assert not Submission.objects.exists()
