@@ -1,0 +1,138 @@
+"""Who is answered how: every address of the site, for GET and POST, by role.
+
+A row says, for anonymous, A, B, X, Y, curator and staff in turn, the status of the answer; `login` is a redirect to the
+log-in page. A competes and has a submission, B competes elsewhere, X organises the benchmark `tiny`, Y the unpublished
+`draft`. POSTs carry nothing of use, so that 400 and 422 mean: this role got as far as the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+EVERYONE = "200 200 200 200 200 200 200"
+NOBODY = "404 404 404 404 404 404 404"
+MANAGERS_OF_DRAFT = "404 404 404 404 200 200 404"
+LOGGED_IN = "login 200 200 200 200 200 200"
+ELSEWHERE = "login 302 302 302 302 302 302"
+ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
+MANAGERS = "login 404 404 200 404 200 404"
+MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
+DRAFT = {"slug": "draft"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One address. A verb that is not named must be refused to everybody."""
+
+    name: str
+    get: str = ""
+    post: str = ""
+    delete: str = ""
+    where: dict[str, str] = field(default_factory=dict)
+
+
+def both(name: str, get: str, draft: str) -> list[Row]:
+    """The same address in the public benchmark and in the draft."""
+    return [Row(name, get), Row(name, draft, where=DRAFT)]
+
+
+PUBLIC = [
+    Row("home", EVERYONE),
+    Row("tasks", EVERYONE),
+    Row("measures", EVERYONE),
+    *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("download_gold", NOBODY, NOBODY),
+    Row("download_gold", EVERYONE, where={"split": "train"}),
+    Row("download_gold", MANAGERS_OF_DRAFT, where={"split": "train", **DRAFT}),
+]
+PEOPLE = [
+    Row("submit", LOGGED_IN, "login 422 422 422 422 422 422"),
+    Row("submit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("submission", ITS_TEAM_AND_MANAGERS),
+    Row("submission_state", ITS_TEAM_AND_MANAGERS.replace("login", "404")),
+    Row("download_prediction", ITS_TEAM_AND_MANAGERS),
+    Row("my_submissions", LOGGED_IN),
+    Row("my_teams", LOGGED_IN, "login 422 422 422 422 422 422"),
+    Row("my_tokens", LOGGED_IN, LOGGED_IN),
+    Row("revoke_token", "login 405 405 405 405 405 405", "login 302 404 404 404 404 404"),
+]
+MANAGE = [
+    Row("manage", "login 404 404 200 200 200 200"),
+    Row("manage_benchmark_create", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
+    *both("manage_benchmark", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 302 404 302 404"),
+    Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 404 302 302 404", where=DRAFT),
+    Row("manage_phase_create", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_phase_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_split_create", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_split_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_gold", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_gold", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_gold_read", "login 404 404 404 404 200 404"),
+    Row("manage_gold_read", "login 404 404 404 404 200 404", where=DRAFT),
+]
+HOME = "200 302 302 302 302 302 302"
+ACCOUNTS = [
+    Row("account_login", HOME, HOME),
+    Row("account_signup", HOME, HOME),
+    Row("account_logout", "302 200 200 200 200 200 200", "302 302 302 302 302 302 302"),
+    Row("account_inactive", EVERYONE),
+    Row("account_reauthenticate", LOGGED_IN, LOGGED_IN),
+    Row("account_email", LOGGED_IN, ELSEWHERE),
+    Row("account_email_verification_sent", EVERYONE),
+    Row("account_change_password", LOGGED_IN, LOGGED_IN),
+    Row("account_set_password", ELSEWHERE, ELSEWHERE),
+    Row("account_reset_password", EVERYONE, EVERYONE),
+    Row("account_reset_password_done", EVERYONE),
+    Row("account_reset_password_from_key", EVERYONE, EVERYONE),
+    Row("account_reset_password_from_key_done", EVERYONE),
+    Row("account_confirm_email", EVERYONE, NOBODY),
+    Row("account_confirm_login_code", ELSEWHERE, ELSEWHERE),
+    Row("mfa_index", LOGGED_IN),
+    Row("mfa_authenticate", ELSEWHERE, ELSEWHERE),
+    Row("mfa_reauthenticate", ELSEWHERE, ELSEWHERE),
+    Row("mfa_activate_totp", ELSEWHERE, ELSEWHERE),
+    Row("mfa_generate_recovery_codes", ELSEWHERE, ELSEWHERE),
+    Row("mfa_deactivate_totp", NOBODY.replace("404", "login", 1), NOBODY.replace("404", "login", 1)),
+    Row("mfa_view_recovery_codes", NOBODY.replace("404", "login", 1)),
+    Row("mfa_download_recovery_codes", NOBODY.replace("404", "login", 1), NOBODY.replace("404", "login", 1)),
+]
+MINE = "401 200 404 200 404 200 404"
+API = [
+    Row("api_tokens", post="415 415 415 415 415 415 415"),
+    Row("api_token", delete="401 400 400 400 400 400 400"),
+    Row("api_tasks", EVERYONE),
+    Row("api_task", EVERYONE),
+    Row("api_benchmarks", EVERYONE),
+    *both("api_benchmark", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_inputs", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_leaderboard_csv", EVERYONE, MANAGERS_OF_DRAFT),
+    Row("api_submit", post="401 400 400 400 400 400 400"),
+    Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
+    Row("api_submissions", "401 200 200 200 200 200 200"),
+    Row("api_submission", MINE),
+    Row("api_scores", MINE.replace("200", "409")),
+    Row("api_predictions", MINE),
+    Row("api_schema", EVERYONE),
+    Row("api_docs", EVERYONE),
+    Row("api_nothing", NOBODY, NOBODY),
+]
+ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
+
+READ_ONLY_RECORDS = {
+    *("auditentry", "goldversion", "leaderboard", "prediction", "quotacharge", "release", "run", "score"),
+    *("standing", "submission"),
+}
+"""Nobody adds, changes or deletes these in the admin; staff may look."""
+EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}
+OTHERS_RECORDS = {"auth_group", "account_emailaddress", "knox_authtoken", "mfa_authenticator"}
+ADMIN = {
+    *("index", "login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n"),
+    *("view_on_site", "app_list", "auth_user_password_change"),
+}
+"""Admin addresses that belong to no record."""

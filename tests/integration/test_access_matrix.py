@@ -1,0 +1,170 @@
+"""Every address x role x verb: an address without an expectation fails, and so does any other answer than expected."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from leaderboard.models import GoldVersion, Split
+from tests.integration import access_table as table
+from tests.integration.access_table import Row
+from tests.integration.crawling import patterns
+from tests.integration.roles import ROLES, Cast, cast
+from tests.world import TASK, gold_lines
+
+pytestmark = pytest.mark.django_db
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+WRITE = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "(leaderboard|knox)_(?!auditentry)', re.IGNORECASE)
+REFUSED = {"login", "401", "403", "404", "405"}
+ROUTES = {name: route for route, name in patterns() if not route.startswith("admin/")}
+ADMIN_ROUTES = {name: route for route, name in patterns() if route.startswith("admin/") and name}
+
+
+@pytest.fixture
+def everybody() -> Cast:
+    everybody = cast()
+    world = everybody.world
+    train = Split.objects.create(dataset=world.split.dataset, name="train", kind="train", gold_public=True)
+    names = ("number", "sha256", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")
+    gold = GoldVersion(split=train, expects={}, reason="x", **{name: getattr(world.gold, name) for name in names})
+    gold.file.save("gold.jsonl", ContentFile(gold_lines()), save=False)
+    gold.save()
+    return everybody
+
+
+def address(row: Row, everybody: Cast) -> str:
+    """The row's address, its blanks filled in."""
+    given: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
+    given |= {"dimension": "origin", "pk": everybody.submission.pk, "number": 1, "key": everybody.token}
+    given |= {"rest": "nowhere", "uidb36": "1", **row.where}
+    return reverse(row.name, kwargs={name: given[name] for name in PARAMETER.findall(ROUTES[row.name])})
+
+
+def ask(client: Client, verb: str, where: str, **more: Any) -> tuple[str, Any]:
+    """(what the table calls the answer, the answer); nothing of it stays."""
+    with transaction.atomic(), CaptureQueriesContext(connection) as queries:
+        data = {"nothing": "of use"} if verb == "POST" else None
+        answer = getattr(client, verb.lower())(where, data, **more)
+        transaction.set_rollback(True)
+    told = str(answer.status_code)
+    if told == "302" and answer["Location"].startswith(("/accounts/login/", "/admin/login/")):
+        told = "login"
+    if told in REFUSED:
+        written = [query["sql"] for query in queries if WRITE.match(query["sql"])]
+        assert not written, f"{verb} {where} was refused, and wrote {written}"
+    return told, answer
+
+
+def test_every_address_has_an_expectation():
+    assert set(ROUTES) == {row.name for row in table.ROWS}
+    records = {f"leaderboard_{name}" for name in table.READ_ONLY_RECORDS | table.EDITED_RECORDS} | table.OTHERS_RECORDS
+    pages = {f"{record}_{page}" for record in records for page in ("changelist", "add", "history", "delete", "change")}
+    assert set(ADMIN_ROUTES) == table.ADMIN | pages
+
+
+@pytest.mark.parametrize("row", table.ROWS, ids=lambda row: "-".join([row.name, *row.where.values()]))
+def test_address(everybody, row):
+    where = address(row, everybody)
+    expected = {"GET": row.get, "POST": row.post, "DELETE": row.delete}
+    wrong = []
+    for role, place in zip(ROLES, range(len(ROLES)), strict=True):
+        client, got = everybody.client(role), {}
+        for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
+            got[verb], answer = ask(client, verb, where)
+            assert answer.status_code < 500, (verb, where, role)
+            if words := expected.get(verb):
+                if got[verb] != words.split()[place]:
+                    wrong.append((role, verb, got[verb], "expected", words.split()[place]))
+            elif verb == "HEAD":
+                assert got["HEAD"] in (got["GET"], "405"), (role, where)
+            elif got[verb] not in REFUSED and not _third_party(row, got[verb], got):
+                wrong.append((role, verb, got[verb], "expected a refusal"))
+    assert not wrong, where
+
+
+def _third_party(row: Row, got: str, others: dict[str, str]) -> bool:
+    """The accounts' views take PUT for POST; that opens nothing that POST does not."""
+    return row.name.startswith(("account_", "mfa_")) and got in others.values()
+
+
+def test_the_admin_is_for_staff_alone(everybody):
+    for role in ROLES:
+        client = everybody.client(role)
+        for where, verb in product(admin_addresses(), ("GET", "POST", "PUT", "DELETE")):
+            told, answer = ask(client, verb, where)
+            assert answer.status_code < 500, (role, verb, where)
+            if role != "staff" and "/login/" not in where and "/logout/" not in where:
+                assert told in ("login", "405"), (role, verb, where, told)
+
+
+def admin_addresses() -> Iterator[str]:
+    for name, route in ADMIN_ROUTES.items():
+        where = "admin/leaderboard/" if name == "app_list" else PARAMETER.sub("1", route)
+        assert "(" not in where, where
+        yield f"/{where}"
+
+
+@pytest.mark.parametrize("record", sorted(table.READ_ONLY_RECORDS))
+def test_not_even_staff_edits_what_the_site_writes(everybody, record):
+    client = everybody.client("staff")
+    assert client.get(f"/admin/leaderboard/{record}/").status_code == 200
+    for page in ("add", "1/delete"):
+        for verb in ("get", "post"):
+            assert getattr(client, verb)(f"/admin/leaderboard/{record}/{page}/").status_code in (302, 403)
+    assert client.post(f"/admin/leaderboard/{record}/add/").status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/submissions/{}/", "/submissions/{}/state/", "/submissions/{}/predictions/"])
+@pytest.mark.parametrize("role", ["B", "Y", "staff"])
+def test_anothers_submission_is_not_told_from_an_absent_one(everybody, path, role):
+    client = everybody.client(role)
+    there, absent = (client.get(path.format(key)) for key in (everybody.submission.pk, uuid.uuid4()))
+    assert (there.status_code, absent.status_code) == (404, 404)
+    assert _without_tokens(there) == _without_tokens(absent)
+    assert dict(there.items()) == dict(absent.items())
+
+
+def _without_tokens(answer: Any) -> str:
+    """The page without its CSRF tokens and its own address, which differ by nature."""
+    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', "", answer.content.decode())
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "KEY", text)
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["/benchmarks/draft/", "/benchmarks/draft/test/", "/manage/benchmarks/draft/", "/api/v1/benchmarks/draft/"],
+)
+def test_anothers_draft_is_not_told_from_an_absent_one(everybody, where):
+    client = everybody.client("X")
+    there, absent = client.get(where), client.get(where.replace("draft", "quite"))
+    assert there.status_code == 404
+    assert _without_tokens(there).replace("draft", "quite") == _without_tokens(absent)
+
+
+UNSAFE = [row for row in table.ROWS if (row.post or row.delete) and row.name != "api_tokens"]
+"""What changes something for a session; tokens are given for a password, whoever is logged in."""
+
+
+@pytest.mark.parametrize("row", UNSAFE, ids=lambda row: row.name)
+def test_no_session_acts_without_its_csrf_token(everybody, row):
+    where = address(row, everybody)
+    for role in ROLES[1:]:
+        verb = "DELETE" if row.delete else "POST"
+        told, _ = ask(everybody.client(role, enforce_csrf_checks=True), verb, where)
+        assert told in ("403", "404"), (role, told)
+
+
+@pytest.mark.parametrize("swap", ["benchmarks/draft/splits/nowhere", "benchmarks/nowhere/splits/test"])
+def test_swapped_parts_of_an_address_lead_nowhere(everybody, swap):
+    for where in (f"/{swap}/inputs.jsonl", f"/api/v1/{swap}/inputs.jsonl", f"/manage/{swap}/gold/"):
+        assert everybody.client("curator").get(where).status_code == 404
