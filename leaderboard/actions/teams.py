@@ -9,13 +9,27 @@ from django.db import IntegrityError, transaction
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, System, Team, User
 
+# What turns the direction of the text after it, on the boards of everybody else.
+BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def _checked(name: str, *, of: str, longest: int) -> str:
+    """The name on one line; raises Refused INVALID_NAME for one that cannot stand on a board."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= longest:
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
+    kinds = {unicodedata.category(character) for character in name}
+    if "Cc" in kinds or BIDI_CONTROLS.intersection(name):
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name holds a control character; expected text.")
+    if kinds <= {"Cf", "Zs", "Mn"}:
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name cannot be seen; expected text.")
+    return name
+
 
 @transaction.atomic
 def create(*, name: str, by: User) -> Team:
     """A team with its first member, who owns it."""
-    name = " ".join(name.split())
-    if not name:
-        raise Refused(Code.INVALID_NAME, "The team's name is empty; expected 1 to 100 characters.")
+    name = _checked(name, of="team", longest=100)
     if Team.objects.filter(name__iexact=name).exists():
         raise Refused(Code.NAME_TAKEN, f"There is a team called {name} already; choose another name.")
     team = Team.objects.create(name=name)
@@ -39,11 +53,7 @@ def of(user: User) -> Team:
 
 def named(*, team: Team, name: str) -> System:
     """The team's system of that name, or one that is not stored yet; raises Refused INVALID_NAME."""
-    name = " ".join(name.split())
-    if not 1 <= len(name) <= 200:
-        raise Refused(Code.INVALID_NAME, f"The system's name has {len(name)} characters; expected 1 to 200.")
-    if any(unicodedata.category(character) == "Cc" for character in name):
-        raise Refused(Code.INVALID_NAME, "The system's name holds a control character; expected text.")
+    name = _checked(name, of="system", longest=200)
     return System.objects.filter(team=team, name=name).first() or System(team=team, name=name)
 
 
