@@ -8,6 +8,9 @@ from typing import Any, NoReturn
 MAX_PROBLEMS = 100
 """Problems that are reported in full; the rest are counted."""
 
+MAX_COUNTED = 200_000
+"""Problems beyond those that are counted before reading stops: nobody waits for more."""
+
 _MAX_SHOWN = 80
 
 
@@ -107,10 +110,13 @@ class ProblemList:
         return len(self.problems) >= MAX_PROBLEMS
 
     def add(self, line: int | None, what: str, found: str = "", expected: str = "") -> None:
-        if self.full:
-            self.more += 1
-        else:
+        if not self.full:
             self.problems.append(Problem(self.file, line, what, found, expected))
+            return
+        self.more += 1
+        if self.more >= MAX_COUNTED:
+            self.problems.append(Problem(self.file, line, f"reading stopped here after {MAX_COUNTED} more problems"))
+            raise self.error(self.problems, self.more)
 
     def stop(self, line: int | None, what: str, found: str = "", expected: str = "") -> NoReturn:
         """Report a problem after which reading on makes no sense."""

@@ -1,12 +1,12 @@
 """fact-verification: is a claim supported, refuted, or neither? FEVER, and FEVER Symmetric (Schuster et al. 2019)."""
 
-import hashlib
 import re
 from typing import Any, BinaryIO
 
 import msgspec
 
 from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
+from evaluator.identifiers import order_key
 from evaluator.outcomes import Outcomes
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification import predictions as prediction_file
@@ -90,7 +90,7 @@ class FactVerification(Task[Gold, Known, Answers]):
             Question(value, claim, msgspec.UNSET if text is None else text)
             for value, claim, text in zip(gold.ids, gold.claims, gold.evidence_texts, strict=True)
         ]
-        questions.sort(key=lambda question: hashlib.sha256(repr(question.id).encode()).digest())
+        questions.sort(key=lambda question: order_key(question.id))
         return msgspec.json.Encoder().encode_lines(questions)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import PredictionError, shown
-from evaluator.identifiers import report_missing, unknown_id
+from evaluator.identifiers import AnswerRegister, report_missing
 from evaluator.readers import Reader
 from evaluator.tasks.fact_verification.gold import Known
 from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, label_code
@@ -33,20 +33,12 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
     """Raises PredictionError: every id needs one answer, with evidence where the gold line has some."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems
-    n_claims = len(known.places)
-    labels: list[int] = [-1] * n_claims
-    evidence: list[list[tuple[str, int]]] = [[]] * n_claims
-    first_line = [0] * n_claims
+    register = AnswerRegister(known.places, problems)
+    labels: list[int] = [-1] * len(known.places)
+    evidence: list[list[tuple[str, int]]] = [[]] * len(known.places)
     needs_evidence = known.needs_evidence.tolist()
     for number, line in reader.records(stream):
-        place = known.places.get(line.id)
-        if place is None:
-            problems.add(number, *unknown_id("id", line.id, known.places))
-        elif first_line[place]:
-            problems.add(number, "duplicate id", f"{shown(line.id)} (first on line {first_line[place]})", "each once")
-            continue
-        else:
-            first_line[place] = number
+        place = register.place(line.id, number)
         label = label_code(line.predicted_label)
         if label < 0:
             problems.add(number, "unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL)
@@ -59,7 +51,6 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
             problems.add(
                 number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
             )
-    unseen = [value for value, place in known.places.items() if not first_line[place]]
-    report_missing(problems, unseen, reader.n_unread)
+    report_missing(problems, register.silent, reader.n_unread)
     problems.raise_if_any()
     return Answers(np.array(labels, dtype=np.int8), evidence, reader.n_lines, reader.warnings)

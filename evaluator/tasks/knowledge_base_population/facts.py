@@ -1,5 +1,7 @@
 """Facts as columns: what a file's passages say, ready to be compared at once."""
 
+from array import array
+from collections.abc import MutableSequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,23 +47,34 @@ class FactCollector:
     """Gathers facts passage by passage into a FactTable."""
 
     def __init__(self) -> None:
-        self._passage: list[int] = []
-        self._property: list[int] = []
-        self._offsets: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
-        self._uris: tuple[list[int], list[int]] = ([], [])
+        self._passage = array("q")
+        self._property = array("q")
+        self._offsets: tuple[MutableSequence[int], ...] = (array("q"), array("q"), array("q"), array("q"))
+        self._uris = (array("q"), array("q"))
         self._uri_places: dict[str, int] = {}
 
     def add(self, passage: int, property_place: int, fact: Fact) -> None:
         self._passage.append(passage)
         self._property.append(property_place)
         subject_start, subject_end, object_start, object_end = self._offsets
-        subject_start.append(fact.subjectStart)
-        subject_end.append(fact.subjectEnd)
-        object_start.append(fact.objectStart)
-        object_end.append(fact.objectEnd)
+        try:
+            subject_start.append(fact.subjectStart)
+            subject_end.append(fact.subjectEnd)
+            object_start.append(fact.objectStart)
+            object_end.append(fact.objectEnd)
+        except OverflowError:
+            self._add_huge_offsets(fact)
         places = self._uri_places
         self._uris[0].append(places.setdefault(fact.subjectUri, len(places)))
         self._uris[1].append(places.setdefault(fact.objectUri, len(places)))
+
+    def _add_huge_offsets(self, fact: Fact) -> None:
+        """Any integer is legal: from here on the offsets are kept as Python's."""
+        n = len(self._passage) - 1
+        self._offsets = tuple(list(column[:n]) for column in self._offsets)
+        huge = (fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
+        for column, value in zip(self._offsets, huge, strict=True):
+            column.append(value)
 
     def table(self) -> FactTable:
         return FactTable(
@@ -73,13 +86,12 @@ class FactCollector:
         )
 
 
-def _offsets(columns: tuple[list[int], ...]) -> Offsets:
-    try:
-        offsets = np.array(columns, dtype=np.int64)
-    except OverflowError:
+def _offsets(columns: tuple[MutableSequence[int], ...]) -> Offsets:
+    if isinstance(columns[0], list):
         return np.array(columns, dtype=object)
+    offsets = np.array(columns, dtype=np.int64)
     if offsets.size and (offsets.max() > _FITS or offsets.min() < -_FITS):
-        return np.array(columns, dtype=object)  # so that end - start cannot overflow
+        return offsets.astype(object)  # so that end - start cannot overflow
     return offsets
 
 
