@@ -15,7 +15,7 @@ from leaderboard.environment import Environment, kept_secret
 env = Environment()
 ROOT = Path(__file__).resolve().parent.parent
 DATA = (ROOT / env("DATA")).resolve()
-DATA.mkdir(parents=True, exist_ok=True)
+DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # --- who answers
 DEBUG = env("DEBUG")
