@@ -101,8 +101,9 @@ class BoardTableView(View):
 
 
 def _asked_for(request: Request, slug: str, phase: str) -> tuple[Board, list[Key], list[Row]]:
-    board = board_of(finding.phase_or_404(request.user, slug, phase))
+    found = finding.phase_or_404(request.user, slug, phase)
     wanted = queries.read(queries.BoardQuery, request)
+    board = board_of(found, within=columns.needed(slices=wanted["slices"], sort=wanted["sort"]))
     keys = columns.chosen(board, measures=wanted["measure"], slices=wanted["slices"])
     return board, keys, columns.ordered(board, wanted["sort"])
 

@@ -19,6 +19,11 @@ def label(key: Key) -> str:
     return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
 
 
+def needed(*, slices: list[str], sort: str) -> list[str] | None:
+    """The dimensions whose slices have to be read for this; None: all of them."""
+    return None if ALL in slices or "[" in sort else slices
+
+
 def chosen(board: Board, *, measures: list[str], slices: list[str]) -> list[Key]:
     """The columns that are asked for, the primary measure first, the whole before slices. Raises ValidationError."""
     known = [measure.name for measure in board.measures]

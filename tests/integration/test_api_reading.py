@@ -421,7 +421,7 @@ def test_any_accept_header_is_answered(world):
 
 
 def test_an_error_of_ours_is_numbered_and_quotes_nothing(world, monkeypatch, caplog):
-    def broken(*_: Any) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("SUPPORTS is the label of a1")
 
     monkeypatch.setattr("leaderboard.api.boards.board_of", broken)
