@@ -83,8 +83,8 @@ class AnswerRegister:
 
     @property
     def warnings(self) -> list[str]:
-        """For tasks in which silence is an answer."""
-        silent = self.silent
+        """For tasks in which silence is an answer. Sorted: the order of a gold file is not for participants."""
+        silent = sorted(self.silent)
         if not silent:
             return []
         verb = "id is" if len(silent) == 1 else "ids are"

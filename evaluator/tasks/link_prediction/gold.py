@@ -66,7 +66,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     gold.n_lines = reader.n_lines
     gold.warnings = reader.warnings
     if hopeless:
-        gold.warnings.append(f"{file}: {len(hopeless)} questions have no answers: {listed(hopeless)}")
+        gold.warnings.append(f"{file}: questions without answers, in which nothing can be found: {listed(hopeless)}")
     return gold
 
 
