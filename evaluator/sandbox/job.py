@@ -15,6 +15,7 @@ from evaluator.sandbox.namespaces import JobPids
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATUS_BYTES = 4096
+READY_SECONDS = 10.0  # for the order to come and the confinement to stand
 _VERDICTS = {
     0: Verdict.DONE,
     child.EXIT_MEMORY: Verdict.MEMORY,
@@ -85,7 +86,7 @@ class RunningJob:
         self.status = status
         self.pid = pid
         self.pidfd = os.pidfd_open(pid)
-        self.deadline = time.monotonic() + limits.wall_seconds
+        self.deadline = time.monotonic() + READY_SECONDS  # the job's own time starts when it is ready
         self.killed = ""
         self.diagnosis = ""
         self._layers = layers
@@ -105,6 +106,7 @@ class RunningJob:
         self._said += piece
         if not self._announced and self._said.startswith(child.READY):
             self._announced = True
+            self.deadline = time.monotonic() + self.limits.wall_seconds
             ready = wire.Reply(event="ready", layers=self._layers.report())
             try:
                 self.connection.send(wire.pack(ready), socket.MSG_NOSIGNAL)
@@ -123,9 +125,10 @@ class RunningJob:
         _, status, usage = os.wait4(self.pid, 0)
         while self.read_status() and len(self._said) < _STATUS_BYTES:
             pass
-        if not self._announced and self.killed != "time":
+        if not self._announced:
             said = self._said.decode("utf-8", "replace").removeprefix("failed ")
-            self.diagnosis = said or f"the job's process ended before it was ready (status {status})"
+            ended = "had no time to get" if self.killed == "time" else f"ended (status {status}) before it was"
+            self.diagnosis = said or f"the job's process {ended} ready"
             return wire.Reply(event="failed", what=self.diagnosis)
         return self._judge(status, usage.ru_utime + usage.ru_stime)
 

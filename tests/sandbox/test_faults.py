@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import os
+import random
 import select
 import signal
 import socket
@@ -93,6 +94,21 @@ def test_an_order_that_is_none(box: Box, packet: bytes) -> None:
     assert box.run("empty").verdict == Verdict.DONE
 
 
+def test_noise_on_the_socket(box: Box, file: Any) -> None:
+    """Packets and descriptors in any order, cut off at any point; whole ones among them are still answered."""
+    noise = random.Random(5)
+    gold = file(b"gold")
+    request = wire.pack(wire.Request(ask="run", limits=Limits(wall_seconds=1)))
+    whole = wire.pack(wire.Order(job="echo", arguments={}, files=["gold"]))
+    for _ in range(150):
+        with connect(box) as client, contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for _ in range(noise.randrange(4)):
+                packet = noise.choice([request, whole, noise.randbytes(noise.randrange(200)), request[:-5]])
+                descriptors = [gold] * noise.randrange(3)
+                socket.send_fds(client, [packet], descriptors)
+    assert box.run("echo", {"gold": gold}).verdict == Verdict.DONE
+
+
 def test_an_unknown_job_is_our_fault(box: Box) -> None:
     with pytest.raises(SandboxError, match="there is no job 'nonsense'"):
         box.run("nonsense")
@@ -176,7 +192,13 @@ def test_a_silent_client_does_not_stop_the_others(box: Box) -> None:
     with connect(box), connect(box) as half:
         half.send(wire.pack(wire.Request(ask="run", limits=Limits(wall_seconds=0.2))))
         assert box.run("empty").verdict == Verdict.DONE
-        assert answer(half).verdict == Verdict.TIME  # no order came in its time
+
+
+@pytest.mark.slow
+def test_an_order_that_never_comes(box: Box) -> None:
+    with connect(box) as half:
+        half.send(wire.pack(wire.Request(ask="run", limits=LONG)))
+        assert answer(half).what == "the job's process had no time to get ready"
 
 
 def test_too_many_clients_are_told_so(own: Make) -> None:
@@ -314,6 +336,66 @@ def test_below_the_minimum_nothing_is_served(refused: str, user: bool) -> None:
     options["wrapper"] = [*helper, *options["wrapper"]]
     with pytest.raises(SandboxError, match="The sandbox needs no_new_privs, resource limits and seccomp filters"):
         start(shared_folder(65534) / "s", jobs="hostile_jobs", stderr=subprocess.DEVNULL, **options)
+
+
+def test_nothing_accumulates(own: Make, file: Any) -> None:
+    """Hundreds of jobs, ended in every way, some by clients that vanish: the server is as it was."""
+    box = own(parallel=4)
+    gold = file(b"gold")
+
+    def vanish() -> None:
+        with connect(box) as client:
+            os.close(order(client, "sleep", LONG, gold))
+            answer(client)
+
+    ends: list[Callable[[], object]] = [
+        vanish,
+        lambda: box.run("echo", {"gold": gold}),
+        lambda: box.run("leave", code=3),
+        lambda: box.run("die", how="segfault"),
+        lambda: box.run("flood", descriptor=3, limits=Limits(output_bytes=1000)),
+        lambda: box.run("sleep", limits=Limits(wall_seconds=0.01)),
+        lambda: box.run("allocate", bytes=1 << 40, how="bytes"),
+    ]
+    [inner] = children(box.server.pid)
+
+    def state() -> tuple[int, int, int]:
+        assert box.run("empty").verdict == Verdict.DONE
+        status = Path(f"/proc/{inner}/status").read_text()
+        lines = dict(line.split(":", 1) for line in status.splitlines())
+        opened = int(lines["FDSize"])  # the table's size: it doubles when more are open
+        return int(lines["Threads"]), opened, int(lines["VmData"].split()[0])
+
+    def batch(n: int) -> None:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for done in [pool.submit(ends[i % len(ends)]) for i in range(n)]:
+                done.result()
+
+    batch(70)
+    threads, opened, memory = state()
+    batch(280)
+    assert state()[:2] == (threads, opened)
+    assert state()[2] - memory < 8192  # KiB
+    with connect(box) as last:
+        order(last, "sleep", LONG)
+        assert answer(last).event == "ready"
+        assert len(children(inner)) == 1  # and no zombie among them
+
+
+def test_inside_a_rootless_engine() -> None:
+    """Root of a user namespace with one id, in which no further user namespace can be mapped for nobody."""
+    wrapper = ["unshare", "--user", "--map-root-user"]
+    if subprocess.run([*wrapper, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no user namespace to be had here")
+    socket_path = shared_folder() / "s"
+    server = start(socket_path, jobs="hostile_jobs", paths=[Path(__file__).parent], wrapper=wrapper)
+    client = ProcessSandbox(socket_path)
+    layers = client.layers()
+    assert layers["seccomp"] and layers["namespaces"] and layers["empty_root"] and not layers["uid_drop"]
+    result = client.run(Execution(job="attack", arguments={"name": "read_passwd"}))
+    assert result.report is not None and result.report["refused"] == "PermissionError"
+    server.terminate()
+    assert server.wait(30) == 0
 
 
 def test_a_path_longer_than_a_socket_may_have(own: Make) -> None:
