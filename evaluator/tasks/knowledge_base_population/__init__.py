@@ -97,7 +97,7 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
 
     def remarks(self, scores: list[Score]) -> list[str]:
         return [
-            f"span_ratio is {score.value:.1f}: predicted spans are over {_LONG_SPANS:g} times as long as gold's, "
+            f"span_ratio is over {_LONG_SPANS:g}: predicted spans are that many times as long as gold's, "
             "so that text overlap says little; read exact_f1 beside it"
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
