@@ -23,7 +23,7 @@ _HANG_UP = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 
 
 class Loop:
-    """listener: bound and listening; stop: readable (or hung up) when the server shall end; parallel: jobs at once."""
+    """listener: bound and listening; stops: readable (or hung up) when the server shall end; parallel: jobs at once."""
 
     def __init__(
         self, listener: socket.socket, forker: Forker, *, stops: list[int], parallel: int, log: Callable[..., None]

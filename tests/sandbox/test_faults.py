@@ -273,7 +273,11 @@ def test_only_its_user_may_connect(own: Make) -> None:
     if os.geteuid() == 0 and not box.place.user:
         words = f"import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect({str(box.client.path)!r})"
         refused = subprocess.run(
-            [*AS_NOBODY, "/usr/bin/python3", "-c", words], check=False, capture_output=True, text=True, cwd="/"
+            [*AS_NOBODY, interpreter(True) or sys.executable, "-c", words],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd="/",
         )
         assert "PermissionError" in refused.stderr
 
