@@ -101,7 +101,7 @@ def cases(draw):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(cases(), st.sampled_from([None, 1]))
 def test_all_scores(case, fold):
     gold, predictions = case
