@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from django.utils.cache import patch_cache_control
+from drf_spectacular.openapi import AutoSchema
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.views import APIView
 
@@ -15,8 +18,24 @@ class OneAnswer(DefaultContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
+class Schema(AutoSchema):
+    """An operation's summary is the first sentence of its docstring."""
+
+    def get_summary(self) -> str | None:
+        lines = str(self.get_description() or "").strip().splitlines()
+        return lines[0].split(". ")[0].rstrip(".") if lines else None
+
+
 class View(APIView):
     """A view of the API."""
 
+    schema = Schema()
     content_negotiation_class = OneAnswer
-    metadata_class = None
+    http_method_names: Sequence[str] = ("get", "head", "post", "delete")
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """What one person is told is kept in no shared cache, and asked for again before it is shown again."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if not response.has_header("Cache-Control"):
+            patch_cache_control(response, private=True, no_cache=True)
+        return response

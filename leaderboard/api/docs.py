@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.http import Http404
 from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -30,9 +29,11 @@ class NothingView(View):
 
     authentication_classes = ()
     permission_classes = ()
+    http_method_names = ("get", "head", "post", "put", "patch", "delete")
+    MESSAGE = "There is nothing at this address. Addresses of the API end with a slash; /api/v1/docs/ lists them."
 
     @extend_schema(exclude=True)
     def get(self, request: Request, rest: str) -> Response:
-        raise Http404
+        return Response({"code": "not_found", "message": self.MESSAGE}, status=404)
 
     post = put = patch = delete = get

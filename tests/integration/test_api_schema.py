@@ -38,8 +38,8 @@ def test_the_page_holds_neither_script_nor_style_of_its_own():
     assert "<style" not in text and " style=" not in text and " on" not in re.sub(r">[^<]*<", "><", text)
     scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S)
     assert scripts and all("src=" in attributes and not body.strip() for attributes, body in scripts)
-    sources = re.findall(r'(?:src|href)="([^"]+)"', text)
-    assert all(source.startswith("/") for source in sources)
+    sources = re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"]+)"', text)
+    assert sources and all(source.startswith("/") for source in sources)
     for source in sources:
         if source.startswith("/static/"):
             assert finders.find(source.removeprefix("/static/")), source
