@@ -200,7 +200,8 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "optional"
+# Only an address that must be confirmed hides whether it is known; without a mail server nobody could confirm one.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "optional"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]

@@ -5,7 +5,8 @@ import os
 import shutil
 import tempfile
 
-if "HOLDOUT_DATA" not in os.environ:
+# A process of a parallel run inherits the environment of the one that started it, and needs a folder of its own.
+if "HOLDOUT_DATA" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["HOLDOUT_DATA"] = tempfile.mkdtemp(prefix="holdout-test-")
     atexit.register(shutil.rmtree, os.environ["HOLDOUT_DATA"], ignore_errors=True)
 os.environ.setdefault("HOLDOUT_LOG_LEVEL", "WARNING")

@@ -6,6 +6,7 @@ The gold is tiny and written here; `world.submit` goes through the real action, 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils import timezone
 
+from evaluator.operations import JOBS
 from leaderboard.actions import submissions, teams
 from leaderboard.models import (
     Benchmark,
@@ -114,11 +116,8 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
     researcher = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     dataset = Dataset.objects.create(slug="tiny", title="Tiny", task=TASK)
     split = Split(dataset=dataset, name="test", kind=Split.Kind.TEST)
-    inputs = b"".join(
-        json.dumps({k: v for k, v in json.loads(line).items() if k in ("id", "claim", "evidence_text")}).encode()
-        + b"\n"
-        for line in gold_lines().splitlines()
-    )
+    # In process: what the sandbox's child would answer.
+    report, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold_lines())}, {"task": TASK, "gold_name": "gold.jsonl"})
     split.inputs_sha256 = hashlib.sha256(inputs).hexdigest()
     split.inputs_bytes = len(inputs)
     split.inputs.save("inputs.jsonl", ContentFile(inputs), save=False)
@@ -128,13 +127,8 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
         number=1,
         sha256=hashlib.sha256(gold_lines()).hexdigest(),
         bytes=len(gold_lines()),
-        n_lines=4,
-        n_units=4,
-        n_groups=1,
-        dimensions={"label": ["REFUTES", "SUPPORTS"], "origin": ["generated", "original"]},
-        measures=["accuracy", "group_accuracy", "symmetric_gap", "claim_consistency"],
-        primary="accuracy",
-        expects={"evidence": "none"},
+        **{name: report[name] for name in ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")},
+        expects=report["expects"],
         reason="first",
         created_by=curator,
     )

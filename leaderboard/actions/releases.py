@@ -1,4 +1,4 @@
-"""What comes out of a run: a release, and from releases alone the leaderboard's standings."""
+"""What comes out of a run: a release, in sequence, as its phase's policy allows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db.models import Max
 
-from evaluator.task import TASKS
+from leaderboard.actions import boards
 from leaderboard.disclosure import reveal
-from leaderboard.models import Leaderboard, Phase, Release, Run, Standing, System
+from leaderboard.models import Phase, Release, Run
 
 
 def slice_key(slice_: dict[str, Any]) -> str:
@@ -35,66 +35,8 @@ def publish(*, run: Run, primary: str, scores: list[dict[str, Any]], warnings: l
         warnings=warnings,
         released_at=at,
     )
-    board = _board_for(phase, run)
-    _stand(board, submission.system, release)
-    rank(board)
+    board = boards.of_run(phase=phase, run=run)
+    boards.stand(board=board, system=submission.system, release=release)
+    boards.rank(board)
+    boards.settle(phase)
     return release
-
-
-def _board_for(phase: Phase, run: Run) -> Leaderboard:
-    has_current = phase.leaderboards.filter(state=Leaderboard.State.CURRENT).exists()
-    board, _ = Leaderboard.objects.get_or_create(
-        phase=phase,
-        gold_version=run.gold_version,
-        task_version=run.task_version,
-        defaults={"state": Leaderboard.State.PREPARING if has_current else Leaderboard.State.CURRENT},
-    )
-    return board
-
-
-def primary_value(release: Release) -> float | None:
-    """The primary measure of the whole, as revealed."""
-    for score in release.values:
-        if score["measure"] == release.primary and not score["slice"]:
-            value = score["value"]
-            return None if value is None else float(value)
-    return None
-
-
-def _stand(board: Leaderboard, system: System, release: Release) -> None:
-    """The system's best release represents it; of equals the earlier one."""
-    value = primary_value(release)
-    standing, created = Standing.objects.get_or_create(
-        leaderboard=board, system=system, defaults={"release": release, "value": value}
-    )
-    sign = direction(board, release.primary)
-    better = value is not None and (standing.value is None or sign * value > sign * standing.value)
-    if not created and better:
-        standing.release, standing.value = release, value
-        standing.save(update_fields=["release", "value"])
-
-
-def direction(board: Leaderboard, measure: str) -> int:
-    """+1 where more is better, -1 where less is."""
-    task = TASKS[board.phase.split.dataset.task]
-    return -1 if task.measure(measure).higher_is_better is False else 1
-
-
-def rank(board: Leaderboard) -> None:
-    """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
-    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
-    valued = [
-        (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None
-    ]
-    if not valued:
-        return
-    sign = direction(board, valued[0][1].release.primary)
-    valued.sort(key=lambda pair: (-sign * pair[0], pair[1].pk))
-    changed, place, previous = [], 0, None
-    for position, (value, standing) in enumerate(valued, start=1):
-        if value != previous:
-            place, previous = position, value
-        if standing.rank != place:
-            standing.rank = place
-            changed.append(standing)
-    Standing.objects.bulk_update(changed, ["rank"])

@@ -23,9 +23,9 @@ from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.task import TASKS
-from leaderboard.actions import doorbell, provenance, referee, releases, reports
+from leaderboard.actions import boards, doorbell, provenance, referee, releases, reports
 from leaderboard.actions.lease import Lease
-from leaderboard.models import GoldVersion, Prediction, QuotaCharge, Reason, Run, Score, State
+from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
 from leaderboard.storage import opened
 
 log = structlog.get_logger(__name__)
@@ -219,6 +219,7 @@ def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
     )
     if not ended:
         raise LateError
+    _settle(mine.run)
 
 
 @transaction.atomic
@@ -235,9 +236,16 @@ def give_up(mine: Claim, *, reason: str, error_id: str = "", final: bool = False
 def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
     at = timezone.now()
     if own.update(state=State.FAILED, reason=reason, error_id=error_id, lease_until=None, finished_at=at):
-        submission = run.prediction.submission_id
-        QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
+        if not run.prediction.runs.filter(state=State.DONE).exists():
+            # A rescore that fails takes nothing away: the submission has had its score.
+            submission = run.prediction.submission_id
+            QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
         transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
+
+
+def _settle(run: Run) -> None:
+    """A run that ends without a release may be the last one that a board in preparation waited for."""
+    boards.settle(Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id))
 
 
 def sweep() -> int:

@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from leaderboard.actions import fields, referee
+from leaderboard.actions import fields, referee, rescoring
 from leaderboard.actions.preparation import Prepared, prepare
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, Submission, User
@@ -156,6 +156,7 @@ def _keep(*, gold: GoldVersion, prepared: Prepared, by: User) -> None:
             gold.number = last + 1
             gold.save(force_insert=True)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
+            rescoring.begin_for(gold=gold, by=by)
     except BaseException:
         if stored:
             gold.split.inputs.storage.delete(stored)

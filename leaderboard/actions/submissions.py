@@ -136,6 +136,9 @@ def _accept(
     note: str,
     at: datetime,
 ) -> Submission:
+    # A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile.
+    Phase.objects.select_for_update().get(pk=phase.pk)
+    gold = phase.split.current_gold or gold
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
     team = Team.objects.select_for_update().get(pk=system.team_id)
     _check_quota(phase=phase, team=team, at=at)

@@ -32,6 +32,7 @@ class Reason(models.TextChoices):
     LOST = "lost", "the workers stopped in the middle, each time"
     INTERNAL = "internal", "an error of ours"
     WITHDRAWN = "withdrawn", "withdrawn"
+    SUPERSEDED = "superseded", "scored on corrected gold instead"
 
 
 def life_constraints(name: str) -> list[models.BaseConstraint]:

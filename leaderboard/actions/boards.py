@@ -1,0 +1,96 @@
+"""Leaderboards: which one a run belongs to, who stands where on it, and when it becomes the one that is shown."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from evaluator.task import TASKS
+from leaderboard.models import Leaderboard, Phase, Prediction, Release, Run, Standing, State, System
+
+
+def of_run(*, phase: Phase, run: Run) -> Leaderboard:
+    """The board of the run's gold and task version; a phase's first is current, a later one is prepared."""
+    return opened(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
+
+
+def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
+    has_current = phase.leaderboards.filter(state=Leaderboard.State.CURRENT).exists()
+    board, _ = Leaderboard.objects.get_or_create(
+        phase=phase,
+        gold_version_id=gold_id,
+        task_version=task_version,
+        defaults={"state": Leaderboard.State.PREPARING if has_current else Leaderboard.State.CURRENT},
+    )
+    return board
+
+
+def settle(phase: Phase) -> bool:
+    """Make the board in preparation current once every prediction of the phase has its run there; whether it did.
+
+    The caller holds the phase's row. The board that was current is frozen in the same transaction.
+    """
+    preparing = phase.leaderboards.filter(state=Leaderboard.State.PREPARING)
+    board = preparing.order_by("-gold_version__number", "-task_version").first()
+    if board is None or unscored(board).exists():
+        return False
+    others = phase.leaderboards.exclude(pk=board.pk).exclude(state=Leaderboard.State.FROZEN)
+    others.update(state=Leaderboard.State.FROZEN)
+    Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT)
+    return True
+
+
+def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
+    """The phase's predictions that this board still waits for: neither scored nor rejected on its gold."""
+    ended = Run.objects.filter(
+        gold_version=board.gold_version_id, task_version=board.task_version, state__in=(State.DONE, State.REJECTED)
+    )
+    predictions = Prediction.objects.filter(submission__phase=board.phase_id, state=State.DONE)
+    return predictions.exclude(pk__in=ended.values("prediction"))
+
+
+def primary_value(release: Release) -> float | None:
+    """The primary measure of the whole, as revealed."""
+    for score in release.values:
+        if score["measure"] == release.primary and not score["slice"]:
+            value = score["value"]
+            return None if value is None else float(value)
+    return None
+
+
+def stand(*, board: Leaderboard, system: System, release: Release) -> None:
+    """The system's best release represents it; of equals the earlier one."""
+    value = primary_value(release)
+    standing, created = Standing.objects.get_or_create(
+        leaderboard=board, system=system, defaults={"release": release, "value": value}
+    )
+    sign = direction(board, release.primary)
+    better = value is not None and (standing.value is None or sign * value > sign * standing.value)
+    if not created and better:
+        standing.release, standing.value = release, value
+        standing.save(update_fields=["release", "value"])
+
+
+def direction(board: Leaderboard, measure: str) -> int:
+    """+1 where more is better, -1 where less is."""
+    task = TASKS[board.phase.split.dataset.task]
+    return -1 if task.measure(measure).higher_is_better is False else 1
+
+
+def rank(board: Leaderboard) -> None:
+    """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
+    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
+    valued = [
+        (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None
+    ]
+    if not valued:
+        return
+    sign = direction(board, valued[0][1].release.primary)
+    valued.sort(key=lambda pair: (-sign * pair[0], pair[1].pk))
+    changed, place, previous = [], 0, None
+    for position, (value, standing) in enumerate(valued, start=1):
+        if value != previous:
+            place, previous = position, value
+        if standing.rank != place:
+            standing.rank = place
+            changed.append(standing)
+    Standing.objects.bulk_update(changed, ["rank"])

@@ -1,0 +1,164 @@
+"""Corrected gold: every prediction is scored again, the old board stays as it was, and the new one appears at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from leaderboard.actions import rescoring, runs, splits, teams
+from leaderboard.models import Leaderboard, QuotaCharge, Reason, Run, Standing, State, System
+from tests.world import LABELS, World, build, gold_lines, uploaded
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
+HALF = {**LABELS, "a3": "SUPPORTS", "a4": "REFUTES"}
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    """Two systems on the board: one agrees with the gold, the other with its correction."""
+    world = build()
+    other = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
+    world.submit(LABELS)
+    world.submit(CORRECTED, system=other)
+    score_all()
+    return world
+
+
+def score_all() -> None:
+    for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
+        runs.score(run_id=run.pk)
+
+
+def correct(world: World, labels: dict[str, str] = CORRECTED) -> None:
+    splits.add_gold(
+        split=world.split, file=uploaded(gold_lines(labels)), reason="labels were swapped", by=world.curator
+    )
+
+
+def shown(world: World) -> list[tuple[str, int | None, float | None]]:
+    board = world.phase.leaderboards.get(state=Leaderboard.State.CURRENT)
+    rows = Standing.objects.filter(leaderboard=board).order_by("rank")
+    return [(row.system.name, row.rank, row.value) for row in rows]
+
+
+BEFORE = [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0)]
+AFTER = [("Contrary", 1, 1.0), ("Bernoulli", 2, 0.0)]
+
+
+def test_the_board_switches_when_the_last_prediction_is_scored_again(world: World) -> None:
+    assert shown(world) == BEFORE
+    correct(world)
+    first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
+    runs.score(run_id=first.pk)
+    assert shown(world) == BEFORE
+    progress = rescoring.progress_of(world.phase)
+    assert progress is not None and (progress.done, progress.total, progress.failed) == (1, 2, 0)
+    runs.score(run_id=second.pk)
+    assert shown(world) == AFTER
+    assert rescoring.progress_of(world.phase) is None
+
+
+def test_the_old_board_is_frozen_as_it_was_and_nobody_is_charged(world: World) -> None:
+    correct(world)
+    score_all()
+    old = world.phase.leaderboards.get(gold_version=world.gold)
+    assert old.state == Leaderboard.State.FROZEN
+    assert [(row.system.name, row.rank, row.value) for row in old.standings.order_by("rank")] == BEFORE
+    assert QuotaCharge.objects.count() == 2
+    assert Run.objects.filter(state=State.DONE).count() == 4
+
+
+def test_a_submission_during_the_rescoring_stands_on_the_new_board(world: World) -> None:
+    correct(world)
+    third = teams.system(team=world.system.team, name="Late", by=world.researcher)
+    world.submit(HALF, system=third)
+    score_all()
+    assert shown(world) == [("Contrary", 1, 1.0), ("Late", 2, 0.5), ("Bernoulli", 3, 0.0)]
+
+
+def test_a_run_that_waits_on_replaced_gold_is_superseded(world: World) -> None:
+    third = teams.system(team=world.system.team, name="Waiting", by=world.researcher)
+    world.submit(HALF, system=third)
+    correct(world)
+    assert Run.objects.get(state=State.CANCELLED).reason == Reason.SUPERSEDED
+    score_all()
+    assert ("Waiting", 2, 0.5) in shown(world)
+
+
+def test_a_second_correction_before_the_first_is_scored(world: World) -> None:
+    correct(world)
+    correct(world, gold_lines().replace(b"\n", b"\r\n"))
+    score_all()
+    assert shown(world) == BEFORE
+    states = world.phase.leaderboards.order_by("gold_version__number").values_list("state", flat=True)
+    assert list(states) == ["frozen", "frozen", "current"]
+
+
+def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_up(
+    world: World, settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    socket, settings.MAX_ATTEMPTS = settings.SANDBOX_SOCKET, 1
+    correct(world)
+    settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
+    score_all()
+    settings.SANDBOX_SOCKET = socket
+    progress = rescoring.progress_of(world.phase)
+    assert progress is not None and (progress.done, progress.failed) == (0, 2)
+    assert shown(world) == BEFORE
+    assert not QuotaCharge.objects.exclude(refunded_at=None).exists()
+    call_command("rescore", world.benchmark.slug, world.phase.slug)
+    assert "2 runs queued" in capsys.readouterr().out
+    score_all()
+    assert shown(world) == AFTER
+
+
+def test_beginning_again_queues_nothing_twice(world: World) -> None:
+    correct(world)
+    assert rescoring.begin(phase=world.phase) == 0
+    assert Run.objects.filter(state=State.QUEUED).count() == 2
+    score_all()
+    assert rescoring.begin(phase=world.phase) == 0
+
+
+def test_a_rejected_prediction_holds_nothing_up(world: World) -> None:
+    correct(world)
+    first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
+    runs.score(run_id=first.pk)
+    claim = runs.claim(run_id=second.pk)
+    assert claim is not None
+    runs.reject(claim, reason=Reason.TIME, problems=[])
+    assert shown(world) == [("Bernoulli", 1, 0.0)]
+
+
+def test_submissions_and_a_correction_at_the_same_moment(world: World) -> None:
+    """Whatever comes first, no prediction is left without a run on the corrected gold."""
+    systems = [
+        System.objects.create(team=world.system.team, name=f"Racer {i}", created_at=timezone.now()) for i in range(3)
+    ]
+    barrier = threading.Barrier(4)
+
+    def together(work: Callable[[], object]) -> threading.Thread:
+        def run() -> None:
+            barrier.wait()
+            try:
+                work()
+            finally:
+                connection.close()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    threads = [together(lambda system=system: world.submit(HALF, system=system)) for system in systems]
+    threads.append(together(lambda: correct(world)))
+    for thread in threads:
+        thread.join()
+    score_all()
+    assert rescoring.progress_of(world.phase) is None
+    assert len(shown(world)) == 5
