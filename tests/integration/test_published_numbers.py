@@ -3,12 +3,16 @@
 The numbers were made by the papers' own evaluators. The files stay outside the repository: `../shared/data`.
 """
 
+import io
 import json
+import random
 from pathlib import Path
 
 import pytest
 
 from evaluator.operations import JOBS
+from tests.unit.evaluator import kbp_oracle
+from tests.unit.evaluator.running import assert_same, run_score, table
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [
@@ -102,14 +106,45 @@ def test_the_public_fold_without_facts_serves_as_inputs():
         "documentId": first["documentId"],
         "passages": [{"passageId": first["passages"][0]["passageId"], "facts": []}],
     }
-    import io
-
     with inputs.open("rb") as stream:
         report, _ = JOBS["validate"](
             {"inputs": stream, "predictions": io.BytesIO(json.dumps(line).encode())},
             {"task": "knowledge-base-population", "inputs_name": inputs.name, "predictions_name": "p.jsonl"},
         )
     assert report["ok"], report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fold", [None, 2, 4])
+def test_random_predictions_on_all_folds_equal_plain_loops(fold):
+    gold_path = DATA / "knowledgenet" / "gold_folds_1_to_4.jsonl"
+    gold = [json.loads(line) for line in gold_path.read_text().splitlines()]
+    lines = list(random_predictions(gold, random.Random(fold or 0)))
+    report = run_score("knowledge-base-population", gold, lines, **({} if fold is None else {"fold": fold}))
+    assert_same(table(report), kbp_oracle.score(gold, lines, fold))
+
+
+def random_predictions(gold, draw):
+    """Gold's facts, each bent one way or another, in either layout."""
+    bends = (
+        lambda fact: fact | {"subjectStart": fact["subjectStart"] + draw.randrange(-9, 9)},
+        lambda fact: fact | {"objectEnd": fact["objectStart"] + draw.randrange(-1, 2)},
+        lambda fact: fact | {"objectStart": fact["objectEnd"], "objectEnd": fact["objectStart"]},
+        lambda fact: fact | {"objectUri": fact["objectUri"] + draw.choice(["/", "//", "#"])},
+        lambda fact: fact | {"propertyId": draw.choice(["1", "4", "5", "10", "25"])},
+        lambda fact: fact | {"subjectUri": ""},
+        dict,
+    )
+    for document in gold:
+        passages = []
+        for passage in document["passages"]:
+            facts = [draw.choice(bends)(fact) for fact in passage["facts"] for _ in range(draw.randrange(3))]
+            draw.shuffle(facts)
+            passages.append({"passageId": passage["passageId"], "facts": facts})
+        if draw.random() < 0.5:
+            yield document | {"passages": passages}
+        else:
+            yield from ({"documentId": document["documentId"]} | passage for passage in passages)
 
 
 FEVER = expected("fever", "expected.json")

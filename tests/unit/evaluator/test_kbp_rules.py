@@ -272,6 +272,23 @@ def test_what_published_facts_also_carry_is_ignored_without_a_warning():
     assert run_score(TASK, ONE, [answer("d", "p", rich)])["result"]["warnings"] == []
 
 
+def test_gold_that_carries_what_published_files_do():
+    rich = fact() | {"factId": "x", "humanReadable": "y", "subjectText": "a", "objectText": None, "end_time": {"y": 1}}
+    gold = [document("d", passage("p", [rich]), source="web")]
+    gold[0]["passages"][0]["exhaustivelyAnnotatedProperties"][0]["propertyDescription"] = ""
+    report = run_score(TASK, gold, [answer("d", "p", fact())])
+    assert table(report)["text_f1", "{}"] == (1.0, 1)
+    assert report["gold_warnings"] == []
+    line = json.dumps(gold[0]).encode()
+    for twice in (b'"factId": "x"', b'"propertyDescription": ""', b'"source": "web"', b'"facts": []'):
+        report = run_score(TASK, line.replace(twice.split(b": ")[0], twice + b", " + twice.split(b": ")[0], 1), [])
+        assert "duplicate key" in texts(report)[0]
+    assert (
+        "too"
+        in run_score(TASK, line.replace(b'"factId"', b'"too": 1, "factId"'), [answer("d", "p")])["gold_warnings"][0]
+    )
+
+
 FACT = fact()
 REFUSED = {
     "unknown document": ([answer("x", "p")], 'unknown documentId, found "x"'),
