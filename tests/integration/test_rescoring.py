@@ -35,10 +35,9 @@ def score_all() -> None:
         runs.score(run_id=run.pk)
 
 
-def correct(world: World, labels: dict[str, str] = CORRECTED) -> None:
-    splits.add_gold(
-        split=world.split, file=uploaded(gold_lines(labels)), reason="labels were swapped", by=world.curator
-    )
+def correct(world: World, gold: bytes | None = None) -> None:
+    file = uploaded(gold or gold_lines(CORRECTED))
+    splits.add_gold(split=world.split, file=file, reason="labels were swapped", by=world.curator)
 
 
 def shown(world: World) -> list[tuple[str, int | None, float | None]]:

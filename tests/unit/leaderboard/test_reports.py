@@ -6,8 +6,8 @@ import copy
 import math
 
 import pytest
-from evaluator.task import TASKS
 
+from evaluator.task import TASKS
 from leaderboard.actions.reports import ReportError, checked
 
 TASK = "fact-verification"
