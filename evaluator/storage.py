@@ -13,6 +13,7 @@ from evaluator.outcomes import Dimension, Lengths, Outcomes
 
 _MAGIC = b"holdout outcomes 1\n"
 _MAX_BYTES = 1 << 30
+_LEVEL = 3  # a third of the time of the usual 6 for a twentieth more bytes
 _TYPES = ("u1", "i4", "f8")  # the narrowest that holds a column exactly; little-endian
 
 
@@ -65,7 +66,7 @@ def to_bytes(outcomes: Outcomes) -> bytes:
     )
     text = msgspec.json.encode(header)
     body = b"".join([len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in packed.values())])
-    return _MAGIC + zlib.compress(body, 6)
+    return _MAGIC + zlib.compress(body, _LEVEL)
 
 
 def from_bytes(data: bytes) -> Outcomes:
