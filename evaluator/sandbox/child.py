@@ -26,10 +26,12 @@ EXIT_RAISED, EXIT_MEMORY, EXIT_OUTPUT, EXIT_UNCONFINED, EXIT_UNPREPARED = 81, 82
 def run(
     connection: socket.socket, *, jobs: Jobs, limits: Limits, layers: Layers, null: int, status: int, size: int
 ) -> NoReturn:
-    """Never returns. Before READY stands on the status pipe a failure is the sandbox's; after it, the job's.
+    """Never returns, nor lets anything unwind into the server's code, of which this process is a copy.
 
+    Before READY stands on the status pipe a failure is the sandbox's; after it, the job's.
     size: bytes of address space of the server.
     """
+    code = EXIT_UNCONFINED
     try:
         order, descriptors = receive(connection)
         if order.job not in jobs:
@@ -42,11 +44,14 @@ def run(
             name: open_file(place) for place, name in enumerate(order.files, start=FIRST_FILE)
         }
         confinement.confine(limits, layers, size=size, descriptors=FIRST_FILE + len(files))
-    except BaseException as problem:  # noqa: BLE001 nothing may unwind into the server's code
-        os.write(status, f"failed {type(problem).__name__}: {problem}"[:2000].encode())
-        os._exit(EXIT_UNCONFINED)
-    os.write(STATUS, READY)
-    os._exit(_work(jobs[order.job], order.arguments, files, limits))
+        os.write(STATUS, READY)
+        code = EXIT_RAISED
+        code = _work(jobs[order.job], order.arguments, files, limits)
+    except BaseException as problem:  # noqa: BLE001
+        if code == EXIT_UNCONFINED:
+            os.write(status, f"failed {type(problem).__name__}: {problem}"[:2000].encode())
+    finally:
+        os._exit(code)
 
 
 def receive(connection: socket.socket) -> tuple[wire.Order, list[int]]:
