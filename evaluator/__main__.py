@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
+import evaluator.blas  # noqa: F401  - before whatever imports NumPy
 from evaluator.errors import UsageError, printable, shown
 from evaluator.operations import JOBS, RESAMPLES, SEED
 from evaluator.outcomes import slice_text
