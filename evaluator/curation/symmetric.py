@@ -26,7 +26,8 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
     """
     groups: dict[Any, list[Line]] = defaultdict(list)
     for line in lines:
-        groups[line.get("group", line.get("id"))].append(line)
+        # Labels are compared as the scorer compares them, without regard to case.
+        groups[line.get("group", line.get("id"))].append({**line, "label": str(line["label"]).upper()})
     faults = [f"group {shown(name)}: {fault}" for name, members in groups.items() for fault in _group_faults(members)]
     members = [line for group in groups.values() for line in group]
     for field in ("claim", "evidence_text"):

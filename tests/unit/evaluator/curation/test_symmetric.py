@@ -108,3 +108,10 @@ def probabilities(lines: list[Line], field: str) -> list[float]:
         for gram in [*tokens, *pairwise(tokens)]:
             seen[gram].append(line["label"])
     return [labels.count("SUPPORTS") / len(labels) for labels in seen.values()]
+
+
+def test_labels_may_stand_in_either_case() -> None:
+    members = quadruple("g")
+    members[0]["label"] = "supports"
+    members[2]["label"] = "Refutes"
+    assert check_symmetric(members) == []
