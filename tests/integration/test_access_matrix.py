@@ -134,6 +134,30 @@ def test_anothers_submission_is_not_told_from_an_absent_one(everybody, path, rol
     assert dict(there.items()) == dict(absent.items())
 
 
+@pytest.mark.parametrize("path", ["/submissions/{}/", "/api/v1/submissions/{}/", "/api/v1/submissions/{}/scores/"])
+def test_finding_nothing_takes_the_same_work_as_refusing(everybody, path):
+    client = everybody.client("B")
+    work = []
+    for key in (everybody.submission.pk, uuid.uuid4()):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(path.format(key)).status_code == 404
+        work.append([re.sub(r"'[^']*'", "VALUE", query["sql"]) for query in queries])
+    assert work[0] == work[1]
+
+
+@pytest.mark.parametrize("where", ["/benchmarks/tiny/splits/test/gold.jsonl", "/api/v1/benchmarks/draft/"])
+def test_neither_ranges_nor_conditions_look_behind_a_404(everybody, where):
+    for header in ({"Range": "bytes=0-9"}, {"If-None-Match": f'"{everybody.world.gold.sha256}"'}, {"If-Match": "*"}):
+        answer = everybody.client("A").get(where, headers=header)
+        assert answer.status_code == 404 and "ETag" not in answer and "Content-Range" not in answer
+
+
+def test_a_forged_host_is_not_served(everybody):
+    for where in ("/", "/api/v1/benchmarks/", "/accounts/password/reset/"):
+        answer = everybody.client("anonymous").get(where, headers={"Host": "evil.example"})
+        assert answer.status_code == 400 and b"evil.example" not in answer.content
+
+
 def _without_tokens(answer: Any) -> str:
     """The page without its CSRF tokens and its own address, which differ by nature."""
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', "", answer.content.decode())

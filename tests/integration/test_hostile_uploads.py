@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -142,4 +143,22 @@ def test_a_string_of_200_mb_takes_little_memory(world):
         assert answer.status == 422
         assert b"the line is too long" in answer.read()
         assert peak_memory(site.pid) < 256_000_000
+    assert footprint() == before
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "multipart/form-data; boundary=b"])
+def test_a_client_that_hangs_up_leaves_nothing(world, kind):
+    _, secret = tokens.issue(by=world.researcher)
+    before = footprint()
+    head = f"POST {SUBMIT}?system=S HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Token {secret}\r\n"
+    part = '--b\r\nContent-Disposition: form-data; name="file"; filename="p.jsonl"\r\n\r\n'
+    body = (part.encode() if "multipart" in kind else b"") + prediction_lines() * 10_000
+    with served() as site, socket.create_connection(("127.0.0.1", urlsplit(site.address).port)) as connection:
+        connection.sendall(f"{head}Content-Type: {kind}\r\nContent-Length: 99000000\r\n\r\n".encode() + body)
+        connection.shutdown(socket.SHUT_WR)
+        # The server closes when it has done with the request, whatever it still wanted to say.
+        while connection.recv(65536):
+            pass
     assert footprint() == before
