@@ -4,8 +4,10 @@ A View is a slice's rows, its statistics summed up by group once. A Sample is a 
 weights is one resample of the groups, so that a thousand resamples of all statistics are one matrix product.
 """
 
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +15,31 @@ import numpy.typing as npt
 from evaluator.outcomes import Numbers, Outcomes
 
 Rows = npt.NDArray[np.int64]
+Made = TypeVar("Made")
+
+_BLOCK = 1 << 18  # weights looked at together: few enough to stay in a processor's cache
+_LEAST = 4  # resamples together, however many rows: one row of weights is read at a time
 
 
-class View:
+class Remembering:
+    """Makes a thing once for each key: several measures rest on one sorted column, one pass over the weights."""
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
+
+
+class View(Remembering):
     """Some rows of an outcomes table."""
 
     def __init__(self, outcomes: Outcomes, rows: Rows) -> None:
         """rows: indices, ordered so that a group's rows stand together."""
+        super().__init__()
         self.outcomes = outcomes
         self.rows = rows
         self._splits: dict[str, list[View]] = {}
@@ -50,7 +70,8 @@ class View:
     @cached_property
     def groups(self) -> Rows:
         """The groups that have rows here, ascending."""
-        return self.outcomes.groups[self.rows[self._starts]].astype(np.int64)
+        firsts = self.rows if len(self._starts) == len(self.rows) else self.rows[self._starts]
+        return np.take(self.outcomes.groups, firsts).astype(np.int64)
 
     @cached_property
     def group_sums(self) -> Numbers:
@@ -58,7 +79,18 @@ class View:
         columns = self.outcomes.statistics.values()
         if not len(self.rows):
             return np.zeros((len(columns), 0))
-        return np.stack([np.add.reduceat(column[self.rows], self._starts) for column in columns])
+        sums = np.empty((len(columns), len(self._starts)))
+        with np.errstate(over="ignore"):  # of scores, which nobody sums
+            for column, out in zip(columns, sums, strict=True):
+                if len(self._starts) == len(self.rows):
+                    np.take(column, self.rows, out=out)
+                else:
+                    np.add.reduceat(column[self.rows], self._starts, out=out)
+        return sums
+
+    def column(self, statistic: str) -> Numbers:
+        """The statistic of each row here, in the order of `rows`."""
+        return np.take(self.outcomes.statistics[statistic], self.rows)
 
     @cached_property
     def row_mask(self) -> npt.NDArray[np.bool_]:
@@ -67,10 +99,11 @@ class View:
         return mask
 
 
-class Sample:
+class Sample(Remembering):
     """A view under weights of shape groups x resamples (whole numbers: how often each group was drawn)."""
 
     def __init__(self, view: View, weights: Numbers) -> None:
+        super().__init__()
         self.view = view
         self.weights = weights
         self._parts: dict[str, list[Sample]] = {}
@@ -84,15 +117,23 @@ class Sample:
         view = self.view
         everywhere = len(view.groups) == view.outcomes.n_groups
         weights = self.weights if everywhere else self.weights[view.groups]
-        return dict(zip(view.outcomes.statistics, view.group_sums @ weights, strict=True))
+        with np.errstate(over="ignore", invalid="ignore"):  # scores may be as large as float64 goes
+            sums = view.group_sums @ weights
+        return dict(zip(view.outcomes.statistics, sums, strict=True))
 
     def total(self, statistic: str) -> Numbers:
         """The weighted sum of a statistic, one a resample."""
         return self._sums[statistic]
 
-    def row_weights(self) -> Numbers:
-        """rows x resamples, in the order of `view.rows`: for measures that are no function of sums."""
-        return self.weights[self.view.outcomes.groups[self.view.rows]]
+    def row_weights(self, places: Rows | None = None) -> Iterator[tuple[slice, Numbers]]:
+        """For measures that are no function of sums: which resamples, and their weights as resamples x rows, a block
+        that fits a cache at a time. places: rows of the view in the order wanted (default: all as they stand)."""
+        rows = self.view.rows if places is None else self.view.rows[places]
+        groups = self.view.outcomes.groups[rows]
+        step = max(_LEAST, _BLOCK // max(len(rows), 1))
+        for begin in range(0, self.n_resamples, step):
+            block = slice(begin, min(begin + step, self.n_resamples))
+            yield block, np.ascontiguousarray(np.take(self.weights[:, block], groups, axis=0).T)
 
     def parts(self, dimension: str) -> list["Sample"]:
         """One sample a value of the dimension."""

@@ -1,0 +1,28 @@
+"""What is left of a column when each system's mean is taken from it, under the weights of resamples."""
+
+import numpy as np
+
+from evaluator.outcomes import Numbers
+from evaluator.ties import Ties
+
+
+class Systems:
+    """Rows by system. order: places of the rows, those of one system together."""
+
+    def __init__(self, codes: Numbers) -> None:
+        ties = Ties.of(codes)
+        self.order = ties.order
+        self._starts = ties.starts
+        self._system = ties.codes[ties.order]  # of each row, in the order
+
+    def residuals(self, column: Numbers, weights: Numbers) -> Numbers:
+        """resamples x rows, all in `order`. A system whose drawn rows are all equal gives exact zeros; rows that were
+        not drawn give 0."""
+        drawn = weights > 0
+        least = np.minimum.reduceat(np.where(drawn, column, np.inf), self._starts, axis=1)
+        greatest = np.maximum.reduceat(np.where(drawn, column, -np.inf), self._starts, axis=1)
+        n = np.add.reduceat(weights, self._starts, axis=1)
+        means = np.add.reduceat(weights * column, self._starts, axis=1) / np.maximum(n, 1)
+        left = column - np.take(means, self._system, axis=1)
+        left[~drawn | np.take(least == greatest, self._system, axis=1)] = 0.0
+        return left
