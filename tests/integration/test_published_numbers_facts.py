@@ -4,12 +4,15 @@ The numbers were made by an independent brute force. The files stay outside the 
 """
 
 import json
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from evaluator.operations import JOBS
+from evaluator.sandbox.contract import Execution, Limits, Verdict
+from evaluator.sandbox.process import ProcessSandbox
 from evaluator.storage import from_bytes
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -142,3 +145,45 @@ def test_relations_equal_a_count_over_sets():
             row = slices[relation, measure]
             assert row["value"] == (None if value is None else pytest.approx(value, abs=1e-9))
             assert row["n"] == len(mine)
+
+
+@pytest.mark.parametrize(
+    ("task", "bad"),
+    [
+        ("link-prediction", b'{"id": "0", "ranking": ["a", 1]}\n'),
+        ("fact-extraction", b'{"id": "3", "facts": [["a", "b"]]}\n'),
+    ],
+)
+def test_the_sandbox_gives_the_same_answers(sandbox, tmp_path, task, bad):
+    client = ProcessSandbox(sandbox)
+    arguments = {"task": task, "options": {}, "resamples": 50, "seed": 1}
+    arguments |= {f"{name}_name": f"{name}.jsonl" for name in ("gold", "predictions", "inputs")}
+
+    def both(job, **paths):
+        """The report in the sandbox, which must be the one that this process makes; and the attachment."""
+        with ExitStack() as stack:
+            opened = {name: stack.enter_context(path.open("rb")) for name, path in paths.items()}
+            files = {name: file.fileno() for name, file in opened.items()}
+            result = client.run(Execution(job=job, arguments=arguments, files=files, limits=Limits(wall_seconds=60)))
+            here, attachment = JOBS[job](opened, arguments)
+        assert (result.verdict, result.attachment) == (Verdict.DONE, attachment)
+        assert result.report == nearly(json.loads(json.dumps(here)))
+        return result
+
+    folder = DATA / task
+    prepared = both("prepare_gold", gold=folder / "gold.jsonl")
+    (tmp_path / "inputs").write_bytes(prepared.attachment)
+    (tmp_path / "bad").write_bytes(bad)
+    good = {"predictions": folder / "predictions.jsonl"}
+    assert both("validate", inputs=tmp_path / "inputs", **good).report["ok"]
+    assert both("score", gold=folder / "gold.jsonl", **good).report["ok"]
+    assert not both("validate", inputs=tmp_path / "inputs", predictions=tmp_path / "bad").report["ok"]
+    assert not both("score", gold=folder / "gold.jsonl", predictions=tmp_path / "bad").report["ok"]
+
+
+def nearly(report):
+    """The sandbox's BLAS has one thread and may add up in another order: the last digit of a bound may differ."""
+    for row in report.get("result", {}).get("scores", []):
+        for bound in ("value", "low", "high"):
+            row[bound] = None if row[bound] is None else pytest.approx(row[bound], abs=1e-12)
+    return report
