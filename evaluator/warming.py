@@ -1,0 +1,52 @@
+"""Small files that take every path of a task once: what `operations.warm_up` runs before anything real comes.
+
+A forked child must not import or build anything for the first time, since it can open no file.
+"""
+
+_FACT = (
+    b'{"propertyId": "1", "subjectStart": 0, "subjectEnd": 2, "objectStart": 3, "objectEnd": %d, '
+    b'"subjectUri": "a/Q1", "objectUri": "a/Q2/"}'
+)
+_DOCUMENT = (
+    b'{"documentId": "%s", "documentText": "ab cd \xc3\xa9", "slices": {"kind": true}, "passages": [{"passageId": "p", '
+    b'"passageStart": 0, "passageEnd": 7, "passageText": "ab cd \xc3\xa9", "exhaustivelyAnnotatedProperties": '
+    b'[{"propertyId": "1", "propertyName": "KNOWS"}], "facts": [' + _FACT % 5 + b"]}]}\n"
+)
+_CLAIM = (
+    b'{"id": %d, "claim": "c", "label": "%s", "evidence": [[[1, 1, "P", 0]]], "group": "g", '
+    b'"slices": {"origin": "%s"}}\n'
+)
+
+SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
+    "knowledge-base-population": (
+        (
+            _DOCUMENT % b"d" + _DOCUMENT % b"e",
+            b'{"documentId": "d", "passageId": "p", "facts": [' + _FACT % 4 + b", " + _FACT % 99 + b"]}\n",
+        ),
+    ),
+    "fact-verification": (
+        (
+            _CLAIM % (1, b"SUPPORTS", b"original") + _CLAIM % (2, b"REFUTES", b"generated"),
+            b'{"id": 1, "predicted_label": "refutes", "predicted_evidence": [["P", 0]]}\n'
+            b'{"id": 2, "predicted_label": "REFUTES", "predicted_evidence": []}\n',
+        ),
+    ),
+    "link-prediction": (
+        (
+            b'{"id": 1, "question": ["a", "r", "?"], "answers": ["b", "c"], "filtered": ["d"], "slices": {"kind": 1}}\n'
+            b'{"id": 2, "question": ["?", "r", "b"], "answers": ["a"], "filtered": [], "group": "g"}\n'
+            b'{"id": 3, "question": ["e", "r", "?"], "answers": [], "filtered": []}\n',
+            b'{"id": 1, "ranking": ["x", "d", "x", "c", "b"]}\n{"id": 2, "ranking": []}\n',
+        ),
+    ),
+    "fact-extraction": (
+        (
+            b'{"id": 1, "facts": [["a", "r", "b"], ["a", "s", "b"]], "text": "t", "slices": {"kind": 1}}\n'
+            b'{"id": 2, "facts": [], "subject": "b", "group": "g"}\n'
+            b'{"id": 3, "facts": [["c", "r", "b"]], "slices": {"relation": "mine"}}\n',
+            b'{"id": 1, "facts": [["a", "r", "b"], ["a", "s", "c"], ["a", "q", "b"]]}\n{"id": 2, "facts": []}\n',
+        ),
+        (b'{"id": 1, "facts": [["a", "r", "b"]]}\n{"id": 2, "facts": []}\n', b'{"id": 1, "facts": []}\n'),
+    ),
+}
+"""(gold, predictions) pairs, a task."""
