@@ -5,21 +5,26 @@ from __future__ import annotations
 from django.db import models
 
 from evaluator.task import TASKS
-from leaderboard.models import Leaderboard, Phase, Prediction, Release, Run, Standing, State, System
+from leaderboard.models import GoldVersion, Leaderboard, Phase, Prediction, Release, Run, Standing, State, System
 
 
 def of_run(*, phase: Phase, run: Run) -> Leaderboard:
-    """The board of the run's gold and task version; a phase's first is current, a later one is prepared."""
+    """The board of the run's gold and task version; a phase's first is current, one of later gold is prepared."""
     return opened(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
 
 
 def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
-    has_current = phase.leaderboards.filter(state=Leaderboard.State.CURRENT).exists()
+    current = phase.leaderboards.filter(state=Leaderboard.State.CURRENT).select_related("gold_version").first()
+    gold = GoldVersion.objects.get(pk=gold_id)
+    if current is None:
+        state = Leaderboard.State.CURRENT
+    elif (gold.number, task_version) > (current.gold_version.number, current.task_version):
+        state = Leaderboard.State.PREPARING
+    else:
+        # A run that was taken before the gold was corrected and ends after: it must not bring the old gold back.
+        state = Leaderboard.State.FROZEN
     board, _ = Leaderboard.objects.get_or_create(
-        phase=phase,
-        gold_version_id=gold_id,
-        task_version=task_version,
-        defaults={"state": Leaderboard.State.PREPARING if has_current else Leaderboard.State.CURRENT},
+        phase=phase, gold_version_id=gold_id, task_version=task_version, defaults={"state": state}
     )
     return board
 

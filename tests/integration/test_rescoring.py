@@ -81,6 +81,18 @@ def test_a_submission_during_the_rescoring_stands_on_the_new_board(world: World)
     assert shown(world) == [("Contrary", 1, 1.0), ("Late", 2, 0.5), ("Bernoulli", 3, 0.0)]
 
 
+def test_a_first_run_that_ends_after_the_correction_does_not_bring_the_old_gold_back(sandbox: str) -> None:
+    world = build()
+    world.submit(LABELS)
+    taken = runs.claim(run_id=Run.objects.get().pk)
+    assert taken is not None
+    correct(world)
+    runs._score(taken)
+    score_all()
+    assert shown(world) == [("Bernoulli", 1, 0.0)]
+    assert world.phase.leaderboards.get(gold_version=world.gold).state == Leaderboard.State.FROZEN
+
+
 def test_a_run_that_waits_on_replaced_gold_is_superseded(world: World) -> None:
     third = teams.system(team=world.system.team, name="Waiting", by=world.researcher)
     world.submit(HALF, system=third)
