@@ -54,20 +54,25 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.places)
-    relations: set[str] = set()
+    texts: dict[str, str] = {}  # one copy of each text
     for number, line in reader.records(stream):
         if not register.add(line.id, number):
             continue
-        gold.facts.append(frozenset(line.facts))
-        relations.update(relation for _, relation, _ in line.facts)
+        gold.facts.append(_shared(line.facts, texts))
         gold.inputs.append(InputText(line.id, line.text, line.subject))
         gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
         gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
     reader.problems.raise_if_any()
     gold.n_lines = reader.n_lines
     gold.warnings = reader.warnings
+    relations = {relation for facts in gold.facts for _, relation, _ in facts}
     gold.relations = {relation: code for code, relation in enumerate(sorted(relations))}
     return gold
+
+
+def _shared(facts: list[Fact], texts: dict[str, str]) -> Facts:
+    same = texts.setdefault
+    return frozenset([(same(s, s), same(r, r), same(o, o)) for s, r, o in facts])
 
 
 def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:

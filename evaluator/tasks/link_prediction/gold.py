@@ -13,7 +13,7 @@ from evaluator.readers import Reader
 from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, Triple, side
 from evaluator.unpacking import ReadLimits
 
-Mentions = frozenset[str]
+Mentions = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     register = IdRegister(reader.problems)
     gold = Gold(register.places)
     hopeless: list[Id] = []
+    texts: dict[str, str] = {}  # one copy of each mention
     for number, line in reader.records(stream):
         asked = side(line.question)
         if asked is None:
@@ -59,7 +60,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
             hopeless.append(line.id)
         gold.questions.append(line.question)
         gold.sides.append(asked)
-        gold.mentions.append((frozenset(line.answers), frozenset(line.filtered)))
+        gold.mentions.append((_shared(line.answers, texts), _shared(line.filtered, texts)))
         gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
         gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
     reader.problems.raise_if_any()
@@ -68,6 +69,10 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     if hopeless:
         gold.warnings.append(f"{file}: questions without answers, in which nothing can be found: {listed(hopeless)}")
     return gold
+
+
+def _shared(mentions: list[str], texts: dict[str, str]) -> Mentions:
+    return tuple([texts.setdefault(mention, mention) for mention in mentions])
 
 
 def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:

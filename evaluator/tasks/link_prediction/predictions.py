@@ -55,8 +55,9 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:
     """(raw, filtered_before) as Answers holds them. A mention that is both an answer and filtered is an answer."""
-    if answers.isdisjoint(ranking):
+    wanted = frozenset(answers)
+    if wanted.isdisjoint(ranking):
         return 0, 0
-    end = next(place for place, mention in enumerate(ranking) if mention in answers)
+    end = next(place for place, mention in enumerate(ranking) if mention in wanted)
     before = set(ranking[:end])
-    return len(before) + 1, len(before & filtered)
+    return len(before) + 1, len(before.intersection(filtered))
