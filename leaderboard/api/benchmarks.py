@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from leaderboard.api import benchmark_shapes as shapes
 from leaderboard.api import finding, queries
 from leaderboard.api.base import View
-from leaderboard.api.pagination import Pages
+from leaderboard.api.pagination import Pages, pages_of
 from leaderboard.api.shapes import errors
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
 from leaderboard.quotas import quotas_of
@@ -27,7 +27,7 @@ class BenchmarksView(View):
     @extend_schema(
         operation_id="benchmark_list",
         parameters=[queries.BenchmarkQuery],
-        responses={200: shapes.BenchmarkLine(many=True), **errors()},
+        responses={200: pages_of(shapes.BenchmarkLine), **errors()},
     )
     def get(self, request: Request) -> Response:
         """The benchmarks that you may see, by title."""

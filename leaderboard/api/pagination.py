@@ -1,5 +1,11 @@
 """Pages of lists."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
 from rest_framework.pagination import PageNumberPagination
 
 
@@ -9,3 +15,16 @@ class Pages(PageNumberPagination):
     page_size = 100
     page_size_query_param = "page_size"
     max_page_size = 500
+
+
+def pages_of(line: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """The shape of one page of these lines, for the schema."""
+    return inline_serializer(
+        f"PageOf{line.__name__}",
+        {
+            "count": serializers.IntegerField(),
+            "next": serializers.URLField(allow_null=True),
+            "previous": serializers.URLField(allow_null=True),
+            "results": line(many=True),
+        },
+    )

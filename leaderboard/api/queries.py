@@ -27,7 +27,12 @@ class Names(Words):
         return []
 
 
-class BenchmarkQuery(serializers.Serializer[Any]):
+class PageQuery(serializers.Serializer[Any]):
+    page = serializers.IntegerField(required=False, min_value=1, default=1)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=500, default=100)
+
+
+class BenchmarkQuery(PageQuery):
     search = Words(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
     task = Words(help_text="the name of a task")
 
@@ -36,7 +41,7 @@ class QuotaQuery(serializers.Serializer[Any]):
     team = Words(help_text="which of your teams the quota is told of; default: your first")
 
 
-class SubmissionQuery(serializers.Serializer[Any]):
+class SubmissionQuery(PageQuery):
     benchmark = Words(help_text="slug of a benchmark")
     phase = Words(help_text="slug of a phase")
     system = Words(help_text="name of a system")

@@ -20,11 +20,12 @@ from leaderboard.actions.refusal import Code, Refused
 from leaderboard.api import finding, parsers, queries
 from leaderboard.api import submission_shapes as shapes
 from leaderboard.api.base import View
-from leaderboard.api.pagination import Pages
+from leaderboard.api.pagination import Pages, pages_of
 from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import Phase, Run, Submission, Team, User
 from leaderboard.standings import slice_of
 
+FILTERS = {"benchmark": "phase__benchmark__slug", "phase": "phase__slug", "system": "system__name", "state": "last"}
 RAW = ("application/x-ndjson", "application/jsonl", "application/gzip", "application/octet-stream")
 
 
@@ -91,18 +92,12 @@ class SubmissionsView(View):
     @extend_schema(
         operation_id="submission_list",
         parameters=[queries.SubmissionQuery],
-        responses={200: shapes.SubmissionLine(many=True), **errors()},
+        responses={200: pages_of(shapes.SubmissionLine), **errors()},
     )
     def get(self, request: Request) -> Response:
         """What your teams sent, the last first."""
         wanted = queries.read(queries.SubmissionQuery, request)
-        names = {
-            "benchmark": "phase__benchmark__slug",
-            "phase": "phase__slug",
-            "system": "system__name",
-            "state": "last",
-        }
-        filters = {names[name]: value for name, value in wanted.items() if value}
+        filters = {field: wanted[name] for name, field in FILTERS.items() if wanted[name]}
         runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
         rows = Submission.objects.of_teams_of(request.user).annotate(last=Subquery(runs[:1])).filter(**filters)
         rows = rows.order_by("-received_at", "pk")
