@@ -4,7 +4,14 @@ from typing import Any
 
 from evaluator.definition import Task
 from evaluator.errors import UsageError, shown
-from evaluator.tasks import fact_extraction, fact_verification, knowledge_base_population, link_prediction
+from evaluator.tasks import (
+    fact_checking,
+    fact_extraction,
+    fact_verification,
+    knowledge_base_population,
+    link_prediction,
+    metric_correlation,
+)
 
 __all__ = ["TASKS", "Task", "find_task"]
 
@@ -13,8 +20,10 @@ TASKS: dict[str, Task[Any, Any, Any]] = {
     for task in (
         knowledge_base_population.TASK,
         fact_verification.TASK,
+        fact_checking.TASK,
         link_prediction.TASK,
         fact_extraction.TASK,
+        metric_correlation.TASK,
     )
 }
 

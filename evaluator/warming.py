@@ -48,5 +48,26 @@ SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
         ),
         (b'{"id": 1, "facts": [["a", "r", "b"]]}\n{"id": 2, "facts": []}\n', b'{"id": 1, "facts": []}\n'),
     ),
+    "fact-checking": (
+        (
+            b'{"id": 1, "subject": "a", "relation": "r", "object": "b", "label": true, "slices": {"kind": 1}}\n'
+            b'{"id": 2, "subject": "a", "relation": "s", "object": "c", "label": false, "group": "g"}\n'
+            b'{"id": 3, "subject": "b", "relation": "r", "object": "c", "label": false}\n',
+            b'{"id": 1, "score": 0.5}\n{"id": 2, "score": -0.0}\n{"id": 3, "score": 0}\n',
+        ),
+        (
+            b'{"id": 1, "subject": "a", "relation": "r", "object": "b", "label": true, "slices": {"relation": "q"}}\n',
+            b'{"id": 1, "score": 1e308}\n',
+        ),
+    ),
+    "metric-correlation": (
+        (
+            b'{"id": 1, "human": 0.5, "system": "a", "generated": "t", "slices": {"kind": 1}}\n'
+            b'{"id": 2, "human": 1, "system": "a", "reference": "t", "group": "g"}\n'
+            b'{"id": 3, "human": 1, "system": "b"}\n{"id": 4, "human": 0, "system": "b"}\n',
+            b'{"id": 1, "score": 0.5}\n{"id": 2, "score": -0.0}\n{"id": 3, "score": 0}\n{"id": 4, "score": 1e308}\n',
+        ),
+        (b'{"id": 1, "human": 0.5, "system": "a"}\n{"id": 2, "human": 0.5}\n', b'{"id": 1, "score": 1e308}\n'),
+    ),
 }
 """(gold, predictions) pairs, a task."""

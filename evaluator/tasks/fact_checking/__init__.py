@@ -1,0 +1,73 @@
+"""fact-checking: how likely is a triple to be true? BUCKLE's scenarios (Huynh & Papotti 2019)."""
+
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.definition import DimensionDoc, Facts, Options, Task
+from evaluator.outcomes import Outcomes
+from evaluator.score_files import Places, Scores, no_scores, read_places, read_scores, salted_order
+from evaluator.tasks.fact_checking import gold as gold_file
+from evaluator.tasks.fact_checking.gold import Gold
+from evaluator.tasks.fact_checking.layout import INPUTS
+from evaluator.tasks.fact_checking.measures import AUROC, MEASURES
+from evaluator.tasks.fact_checking.scorer import score
+from evaluator.unpacking import ReadLimits
+
+
+class FactChecking(Task[Gold, Places, Scores]):
+    name = "fact-checking"
+    version = 1
+    title = "Fact checking"
+    summary = (
+        "Score triples by how likely they are to be true. Scenarios tell apart how a system does on false triples "
+        "that resemble true ones, on narrow domains, and on entities that few facts are known of."
+    )
+    measures = MEASURES
+    dimensions = (DimensionDoc("relation", "The triple's relation."),)
+    gold_format = (
+        "One claim a line: id, subject, relation, object, label (true or false). Optional group (default: the id) and "
+        "slices, such as transparency, homogeneity, popularity and scenario; the slice relation follows from the claim "
+        "where slices does not give it."
+    )
+    prediction_format = (
+        "One answer a line for every id: id and score, any finite number; a higher one means more likely true. Only "
+        "the order of the scores counts."
+    )
+    prediction_example = '{"id": "k3f9", "score": 0.82}\n{"id": "a07c", "score": -1.5}\n'
+
+    def primary(self, facts: Facts | None = None) -> str:
+        return AUROC.name
+
+    def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
+        return gold_file.read_gold(stream, file, limits)
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Places:
+        return read_places(stream, file, INPUTS, limits)
+
+    def known(self, gold: Gold) -> Places:
+        return gold.ids
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Places, options: Options, limits: ReadLimits | None = None
+    ) -> Scores:
+        return read_scores(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Scores:
+        return no_scores(len(gold.claims))
+
+    def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
+        return score(self.name, self.version, gold, answers)
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return {}
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        """In salted order: published files put the true claims first."""
+        claims = salted_order(gold.claims, self.name)
+        return msgspec.json.Encoder().encode_lines(claims)
+
+
+TASK = FactChecking()

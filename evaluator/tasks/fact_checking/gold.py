@@ -1,0 +1,49 @@
+"""Reads the gold of fact-checking."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError
+from evaluator.identifiers import Id, IdRegister
+from evaluator.outcomes import SliceValue
+from evaluator.readers import Reader
+from evaluator.score_files import Places
+from evaluator.tasks.fact_checking.layout import GOLD, Claim
+from evaluator.unpacking import ReadLimits
+
+
+@dataclass
+class Gold:
+    """Claims in the order of the file."""
+
+    ids: Places
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    labels: list[bool] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+
+
+def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
+    """Raises GoldError. Gold of one class is legal, and warned of: nothing can be told apart there."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems)
+    gold = Gold(register.places)
+    relations: dict[str, str] = {}  # one object for each, of which there are few
+    for number, line in reader.records(stream):
+        if not register.add(line.id, number):
+            continue
+        relation = relations.setdefault(line.relation, line.relation)
+        gold.claims.append(Claim(line.id, line.subject, relation, line.object))
+        gold.labels.append(line.label)
+        gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
+        gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
+    reader.problems.raise_if_any()
+    gold.n_lines = reader.n_lines
+    gold.warnings = reader.warnings
+    if len(set(gold.labels)) == 1:
+        gold.warnings.append(f"{file}: all claims have one label, so that no measure has a value")
+    return gold

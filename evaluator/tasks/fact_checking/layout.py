@@ -1,0 +1,37 @@
+"""The lines of fact-checking files (Huynh & Papotti 2019)."""
+
+import msgspec
+
+from evaluator.identifiers import GoldLine, count_gold_keys
+from evaluator.readers import Format
+from evaluator.strict import Shape
+
+
+class GoldClaim(GoldLine, gc=False, kw_only=True):
+    """label: whether the triple holds."""
+
+    id: str | int
+    subject: str
+    relation: str
+    object: str
+    label: bool
+
+
+class Claim(msgspec.Struct, gc=False):
+    """A line of the public inputs."""
+
+    id: str | int
+    subject: str
+    relation: str
+    object: str
+
+
+GOLD = Format(
+    GoldClaim,
+    Shape(
+        frozenset({"id", "subject", "relation", "object", "label", "group", "slices"}),
+        {"slices": Shape(frozenset(), free=True)},
+    ),
+    lambda line: 5 + count_gold_keys(line),
+)
+INPUTS = Format(Claim, Shape(frozenset({"id", "subject", "relation", "object"})), lambda _: 4)

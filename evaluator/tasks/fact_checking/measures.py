@@ -1,0 +1,31 @@
+"""The measures of fact-checking."""
+
+from evaluator.measures import statistic
+from evaluator.separation import Auroc, AveragePrecision
+
+claim = statistic("claim")
+
+AUROC = Auroc(
+    name="auroc",
+    title="AUROC",
+    units=claim,
+    score="score",
+    positive="positive",
+    source="Hanley & McNeil 1982; fact-checking by it: Huynh & Papotti 2019",
+    doc="Probability that a true claim scores higher than a false one, a tie counting half; .5 is guessing. No value "
+    "where all claims have one label. Scores .9 and .4 of true claims and .4 and .1 of false ones: of four pairs three "
+    "are in order and one is a tie, .875.",
+)
+AVERAGE_PRECISION = AveragePrecision(
+    name="average_precision",
+    title="Average precision",
+    units=claim,
+    score="score",
+    positive="positive",
+    source="Buckley & Voorhees 2000; ties as one step, as scikit-learn has it",
+    doc="Sum over the distinct scores, from the highest, of the step in recall times the precision there. No value "
+    "where all claims have one label. Scores .9 and .4 of true claims and .4 and .1 of false ones: half the recall at "
+    "precision 1, half at 2/3, together .833.",
+)
+
+MEASURES = (AUROC, AVERAGE_PRECISION)

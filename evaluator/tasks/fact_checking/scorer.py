@@ -1,0 +1,38 @@
+"""Scores fact-checking: one row a claim."""
+
+from typing import Any
+
+import numpy as np
+
+from evaluator.identifiers import Id, slice_columns
+from evaluator.outcomes import Codes, Dimension, Outcomes
+from evaluator.score_files import Scores
+from evaluator.tasks.fact_checking.gold import Gold
+
+
+def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:
+    names: dict[Id, int] = {}
+    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    return Outcomes(
+        task=task,
+        task_version=version,
+        n_units=len(groups),
+        group_names=tuple(names),
+        groups=groups,
+        statistics={
+            "claim": np.ones(len(groups)),
+            "positive": np.array(gold.labels, dtype=np.float64),
+            "score": answers.values,
+        },
+        dimensions=_dimensions(gold, groups),
+    )
+
+
+def _dimensions(gold: Gold, groups: Codes) -> dict[str, Dimension]:
+    declared = slice_columns(gold.slices)
+    given = declared.pop("relation", None)
+    relations: list[Any] = [claim.relation for claim in gold.claims]
+    if given is not None:
+        relations = [own if named is None else named for own, named in zip(relations, given, strict=True)]
+    made = {"relation": Dimension.build(relations, groups, declared=given is not None)}
+    return made | {name: Dimension.build(column, groups, declared=True) for name, column in declared.items()}

@@ -1,0 +1,57 @@
+"""Reads the gold of metric-correlation."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError
+from evaluator.identifiers import Id, IdRegister
+from evaluator.outcomes import SliceValue
+from evaluator.readers import Reader
+from evaluator.score_files import Places
+from evaluator.tasks.metric_correlation.layout import GOLD, Text
+from evaluator.unpacking import ReadLimits
+
+
+@dataclass
+class Gold:
+    """Rated texts in the order of the file. systems: None where a line names none."""
+
+    ids: Places
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
+    ratings: list[float] = field(default_factory=list)
+    systems: list[str | int | None] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+
+    @property
+    def names_systems(self) -> bool:
+        """Whether every line does."""
+        return None not in self.systems
+
+
+def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
+    """Raises GoldError."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems)
+    gold = Gold(register.places)
+    for number, line in reader.records(stream):
+        if not register.add(line.id, number):
+            continue
+        gold.texts.append(Text(line.id, line.generated, line.reference))
+        gold.ratings.append(line.human)
+        gold.systems.append(None if line.system is msgspec.UNSET else line.system)
+        gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
+        gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
+    reader.problems.raise_if_any()
+    gold.n_lines = reader.n_lines
+    gold.warnings = reader.warnings
+    unnamed = gold.systems.count(None)
+    if 0 < unnamed < len(gold.systems):
+        gold.warnings.append(f"{file}: {unnamed} lines name no system, so that there are no partial correlations")
+    if len(set(gold.ratings)) == 1:
+        gold.warnings.append(f"{file}: all texts have one rating, so that no measure has a value")
+    return gold

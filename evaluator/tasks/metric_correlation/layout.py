@@ -1,0 +1,42 @@
+"""The lines of metric-correlation files (Goodrich et al. 2019, section 8)."""
+
+import msgspec
+
+from evaluator.identifiers import GoldLine, count_gold_keys
+from evaluator.readers import Format
+from evaluator.strict import Shape
+
+
+class RatedText(GoldLine, gc=False, kw_only=True):
+    """A gold line. human: the mean of people's ratings; system: what generated the text."""
+
+    id: str | int
+    human: float
+    system: str | int | msgspec.UnsetType = msgspec.UNSET
+    generated: str | msgspec.UnsetType = msgspec.UNSET
+    reference: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Text(msgspec.Struct, gc=False):
+    """A line of the public inputs."""
+
+    id: str | int
+    generated: str | msgspec.UnsetType = msgspec.UNSET
+    reference: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def _named(*optional: object) -> int:
+    return sum(value is not msgspec.UNSET for value in optional)
+
+
+GOLD = Format(
+    RatedText,
+    Shape(
+        frozenset({"id", "human", "system", "generated", "reference", "group", "slices"}),
+        {"slices": Shape(frozenset(), free=True)},
+    ),
+    lambda line: 2 + _named(line.system, line.generated, line.reference) + count_gold_keys(line),
+)
+INPUTS = Format(
+    Text, Shape(frozenset({"id", "generated", "reference"})), lambda line: 1 + _named(line.generated, line.reference)
+)

@@ -1,0 +1,33 @@
+"""Scores metric-correlation: one row a rated text."""
+
+import numpy as np
+
+from evaluator.identifiers import Id, slice_columns
+from evaluator.outcomes import Dimension, Outcomes
+from evaluator.score_files import Scores
+from evaluator.tasks.metric_correlation.gold import Gold
+
+
+def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:
+    names: dict[Id, int] = {}
+    groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
+    statistics = {
+        "text": np.ones(len(groups)),
+        "human": np.array(gold.ratings, dtype=np.float64),
+        "score": answers.values,
+    }
+    if gold.names_systems:
+        systems: dict[str | int | None, int] = {}
+        numbers = [systems.setdefault(system, len(systems)) for system in gold.systems]
+        statistics["system"] = np.array(numbers, dtype=np.float64)
+    columns = slice_columns(gold.slices)
+    return Outcomes(
+        task=task,
+        task_version=version,
+        n_units=len(groups),
+        group_names=tuple(names),
+        groups=groups,
+        statistics=statistics,
+        dimensions={name: Dimension.build(column, groups, declared=True) for name, column in columns.items()},
+        facts={"system": gold.names_systems},
+    )
