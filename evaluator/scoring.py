@@ -1,7 +1,7 @@
 """From outcomes to scores: every measure on the whole and on every slice, with its interval and n."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,12 @@ import numpy as np
 
 from evaluator.errors import SandboxError, UsageError
 from evaluator.measures import Measure
-from evaluator.outcomes import Outcomes, SliceValue
+from evaluator.outcomes import Numbers, Outcomes, SliceValue
 from evaluator.samples import Sample, View
 from evaluator.uncertainty import group_weights, percentile_intervals
 
 _TOLERANCE = 1e-12
+_MAX_HELD = 20_000_000  # resampled scores: 160 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ def score_outcomes(
 
     Raises UsageError for a dimension that is not there, SandboxError for a value outside its measure's bounds.
     """
-    cells = list(_cells(outcomes, existing(measures, outcomes.facts), cross))
-    whole = Sample(cells[0].view, np.ones((outcomes.n_groups, 1)))
+    whole = Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1)))
+    cells = list(_cells(whole, existing(measures, outcomes.facts), cross))
     points, counts = [], []
     for cell in cells:
         sample = cell.sample(whole)
@@ -82,18 +83,18 @@ def score_outcomes(
     for place, (cell, measure) in enumerate(flat):
         value = _checked(measure, points[place])
         # One group drawn again and again says nothing about another sample: no interval.
-        certain = value is None or len(cell.view.groups) < 2
-        low, high = (None, None) if certain else (_number(lows[place]), _number(highs[place]))
+        without = value is None or len(cell.view.groups) < 2
+        low, high = (None, None) if without else (_number(lows[place]), _number(highs[place]))
         scores.append(Score(measure.name, cell.slice, value, low, high, counts[place]))
     return scores
 
 
-def _cells(outcomes: Outcomes, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[_Cell]:
-    whole = View.whole(outcomes)
-    yield _Cell({}, whole, (), tuple(measures))
+def _cells(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[_Cell]:
+    outcomes = whole.view.outcomes
+    yield _Cell({}, whole.view, (), tuple(measures))
     for name, dimension in outcomes.dimensions.items():
         fitting = _fitting(measures, outcomes, (name,))
-        for place, (value, view) in enumerate(zip(dimension.values, whole.split(name), strict=True)):
+        for place, (value, view) in enumerate(zip(dimension.values, whole.view.split(name), strict=True)):
             yield _Cell({name: value}, view, ((name, place),), fitting)
     if cross is None:
         return
@@ -103,11 +104,12 @@ def _cells(outcomes: Outcomes, measures: Sequence[Measure], cross: tuple[str, st
             raise UsageError(f'cross names the dimension "{name}", expected two of: {known}')
     a, b = cross
     fitting = _fitting(measures, outcomes, cross)
-    for i, outer in enumerate(whole.split(a)):
-        for j, view in enumerate(outer.split(b)):
-            if len(view.rows):
+    for i, outer in enumerate(whole.parts(a)):
+        for j, part in enumerate(outer.parts(b)):
+            # Rows may be of a submission's making (false positives); what is listed follows from gold alone.
+            if any(measure.units.of(part)[0] > 0 for measure in fitting):
                 labels = {a: outcomes.dimensions[a].values[i], b: outcomes.dimensions[b].values[j]}
-                yield _Cell(labels, view, ((a, i), (b, j)), fitting)
+                yield _Cell(labels, part.view, ((a, i), (b, j)), fitting)
 
 
 def _fitting(measures: Sequence[Measure], outcomes: Outcomes, dimensions: Sequence[str]) -> tuple[Measure, ...]:
@@ -117,15 +119,43 @@ def _fitting(measures: Sequence[Measure], outcomes: Outcomes, dimensions: Sequen
     return tuple(measure for measure in measures if whole_groups or not measure.per_group)
 
 
-def _intervals(outcomes: Outcomes, cells: Sequence[_Cell], resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    n_scores = sum(len(cell.measures) for cell in cells)
+def _intervals(
+    outcomes: Outcomes, cells: Sequence[_Cell], resamples: int, seed: int
+) -> tuple[Sequence[float], Sequence[float]]:
+    """(lows, highs), one a cell and measure, in that order; NaN: none."""
     if resamples == 0 or outcomes.n_groups < 2:
-        return np.full(n_scores, np.nan), np.full(n_scores, np.nan)
-    drawn = np.empty((n_scores, resamples))
+        nothing = [math.nan] * sum(len(cell.measures) for cell in cells)
+        return nothing, nothing
+    lows: list[float] = []
+    highs: list[float] = []
+    for some in _batches(cells, resamples):
+        drawn = np.empty((sum(len(cell.measures) for cell in some), resamples))
+        _resample(drawn, some, cells[0].view, group_weights(outcomes.n_groups, resamples, seed))
+        low, high = percentile_intervals(drawn)
+        lows.extend(low)
+        highs.extend(high)
+    return lows, highs
+
+
+def _batches(cells: Sequence[_Cell], resamples: int) -> Iterator[list[_Cell]]:
+    """Runs of cells whose resampled scores may be held at once."""
+    batch: list[_Cell] = []
+    held = 0
+    for cell in cells:
+        batch.append(cell)
+        held += len(cell.measures) * resamples
+        if held > _MAX_HELD:
+            yield batch
+            batch, held = [], 0
+    yield batch
+
+
+def _resample(drawn: Numbers, cells: Sequence[_Cell], view: View, draws: Iterable[Numbers]) -> None:
+    """Fills scores x resamples, some resamples at a time. view: the whole."""
     done = 0
-    for weights in group_weights(outcomes.n_groups, resamples, seed):
+    for weights in draws:
         block = slice(done, done + weights.shape[1])
-        whole = Sample(cells[0].view, weights)
+        whole = Sample(view, weights)
         place = 0
         for cell in cells:
             sample = cell.sample(whole)
@@ -133,7 +163,6 @@ def _intervals(outcomes: Outcomes, cells: Sequence[_Cell], resamples: int, seed:
                 drawn[place, block] = measure.evaluate(sample)
                 place += 1
         done = block.stop
-    return percentile_intervals(drawn)
 
 
 def _number(value: float) -> float | None:

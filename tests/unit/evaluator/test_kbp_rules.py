@@ -442,3 +442,15 @@ def test_integer_document_ids():
     gold = [document(1, passage("p", [fact()]))]
     assert score(gold, answer(1, "p", fact()))["text_f1", "{}"] == (1.0, 1)
     assert "expected an integer" in texts(run_score(TASK, gold, [answer("1", "p")]))[0]
+
+
+def test_two_way_slices_do_not_depend_on_the_submission_either():
+    gold = [
+        document("a", passage("p", [fact()]), slices={"k": 1}),
+        document("b", passage("q", [fact("1")]), slices={"k": 2}),
+    ]
+    silent = score(gold, answer("a", "p"), cross="k,property")
+    wrong = score(gold, answer("a", "p", fact("1"), fact("5")), cross="k,property")
+    assert wrong.keys() == silent.keys()
+    assert ("text_f1", '{"k": 1, "property": "SUBSIDIARY_OF"}') not in wrong
+    assert ("text_f1", '{"k": 1, "property": "CEO"}') in wrong
