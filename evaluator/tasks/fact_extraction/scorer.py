@@ -23,9 +23,9 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     n_texts, width = len(gold.facts), len(gold.relations) + 1
     own = np.arange(n_texts) * width
     wanted = _cells_of(gold, width)
-    tallies = np.array(answers.tallies, dtype=np.int64).reshape(-1, 5)
+    tallies = answers.tallies
     given = tallies[:, 0] * width + (tallies[:, 1] - OTHER)
-    cells = np.unique(np.concatenate([own, wanted, given]))
+    cells = _distinct(np.concatenate([own, wanted, given]))
     texts, codes = cells // width, cells % width + OTHER
     gold_rows, rows, own_rows = (np.searchsorted(cells, keys) for keys in (wanted, given, own))
     predicted, found, verifiable = (_sums(rows, len(cells), column) for column in tallies.T[2:])
@@ -49,6 +49,12 @@ def _cells_of(gold: Gold, width: int) -> Places:
     code = gold.relations
     cells = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
     return np.fromiter(cells, dtype=np.int64)
+
+
+def _distinct(places: Places) -> Places:
+    """In order. Nearly sorted to begin with: a stable sort costs a thirtieth of numpy.unique here."""
+    places.sort(kind="stable")
+    return places[np.concatenate(([True], places[1:] != places[:-1]))]
 
 
 def _sums(rows: Places, n_rows: int, values: Places | None = None) -> Numbers:

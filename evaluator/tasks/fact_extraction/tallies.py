@@ -1,7 +1,6 @@
 """Compares a text's predicted facts with its gold facts, relation by relation."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from evaluator.tasks.fact_extraction.gold import Facts
 from evaluator.tasks.fact_extraction.layout import Fact
@@ -10,21 +9,15 @@ OTHER = -1
 """The code of every relation that no gold fact has."""
 
 
-class Tally(NamedTuple):
-    """Distinct predicted facts of one relation in one text.
+Tally = tuple[int, int, int, int]
+"""A relation's code, and how many distinct facts of it were predicted, found and verifiable in one text.
 
-    found: those that gold has; verifiable: those whose subject and relation stand together in some gold fact of the
-    text, so that gold can tell whether they are right.
-    """
-
-    text: int
-    relation: int
-    predicted: int
-    found: int
-    verifiable: int
+Found: gold has them. Verifiable: their subject and relation stand together in some gold fact of the text, so that gold
+can tell whether they are right.
+"""
 
 
-def tally(text: int, predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
+def tally(predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
     """One tally for each relation that was predicted, those outside gold's together, in the order of their codes."""
     pairs = {fact[:2] for fact in gold}
     counts: dict[int, list[int]] = {}
@@ -34,4 +27,4 @@ def tally(text: int, predicted: Iterable[Fact], gold: Facts, relations: Mapping[
         if fact[:2] in pairs:
             count[1] += fact in gold
             count[2] += 1
-    return [Tally(text, code, *counts[code]) for code in sorted(counts)]
+    return [(code, n, found, verifiable) for code, (n, found, verifiable) in sorted(counts.items())]
