@@ -143,7 +143,7 @@ class Macro(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRatio(Measure):
-    """The median of one ragged column over the median of another; no value where either is empty, or below 0."""
+    """The median of one ragged column over the median of another: 0 where that is 0, no value where either is empty."""
 
     numerator: str
     denominator: str
@@ -151,4 +151,5 @@ class MedianRatio(Measure):
     def values(self, sample: Sample) -> Numbers:
         above = weighted_medians(sample, self.numerator)
         below = weighted_medians(sample, self.denominator)
-        return np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan)
+        zero = below == 0
+        return np.where(zero, 0.0 * above, above / np.where(zero, 1.0, below))

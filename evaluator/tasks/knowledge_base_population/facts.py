@@ -15,6 +15,8 @@ Offsets = npt.NDArray[Any]
 """int64; Python integers (dtype object) where some offset does not fit: any integer is legal."""
 
 _FITS = 1 << 62
+_LONGEST = 10**300
+"""Spans are measured up to here: no legal offsets make a length, or a ratio of two, that float64 cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,10 @@ class FactTable:
     def lengths(self) -> npt.NDArray[np.float64]:
         """2 x facts: characters in the subject's and the object's span; an inverted span has none."""
         starts, ends = self.offsets[[0, 2]], self.offsets[[1, 3]]
-        return np.asarray(np.maximum(ends - starts, 0), dtype=np.float64)
+        lengths = np.maximum(ends - starts, 0)
+        if lengths.dtype == object:
+            lengths = np.minimum(lengths, _LONGEST)
+        return np.asarray(lengths, dtype=np.float64)
 
 
 class FactCollector:

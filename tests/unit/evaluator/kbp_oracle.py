@@ -155,8 +155,8 @@ def score(gold, lines, fold=None):
             theirs = [length for place in places for length in spans["gold", place]]
             n = sum(c["tp"] + c["fn"] for (mode, place, _), c in counts.items() if mode == "text" and place in places)
             value = None
-            if n and mine and statistics.median(theirs) > 0:
-                value = statistics.median(mine) / statistics.median(theirs)
+            if n and mine:
+                value = ratio(statistics.median(mine), statistics.median(theirs))
             scores["span_ratio", where] = (value, n)
 
     add("{}", set(everybody), None, whole_groups=True)
