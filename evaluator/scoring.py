@@ -1,20 +1,20 @@
 """From outcomes to scores: every measure on the whole and on every slice, with its interval and n."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evaluator.errors import SandboxError, UsageError
+from evaluator.cells import Cell, batches, cells_of
+from evaluator.errors import SandboxError
 from evaluator.measures import Measure
 from evaluator.outcomes import Numbers, Outcomes, SliceValue
 from evaluator.samples import Sample, View
 from evaluator.uncertainty import group_weights, percentile_intervals
 
 _TOLERANCE = 1e-12
-_MAX_HELD = 20_000_000  # resampled scores: 160 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,6 @@ class Score:
         }
 
 
-@dataclass(frozen=True)
-class _Cell:
-    slice: Mapping[str, SliceValue]
-    view: View
-    path: tuple[tuple[str, int], ...]  # from the whole: dimension, place of the value
-    measures: tuple[Measure, ...]
-
-    def sample(self, whole: Sample) -> Sample:
-        for dimension, place in self.path:
-            whole = whole.parts(dimension)[place]
-        return whole
-
-
 def existing(measures: Sequence[Measure], facts: Mapping[str, Any]) -> tuple[Measure, ...]:
     """The measures that exist for a gold with these facts."""
     return tuple(measure for measure in measures if measure.requires is None or facts.get(measure.requires))
@@ -70,7 +57,7 @@ def score_outcomes(
     Raises UsageError for a dimension that is not there, SandboxError for a value outside its measure's bounds.
     """
     whole = Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1)))
-    cells = list(_cells(whole, existing(measures, outcomes.facts), cross))
+    cells = list(cells_of(whole, existing(measures, outcomes.facts), cross))
     points, counts = [], []
     for cell in cells:
         sample = cell.sample(whole)
@@ -89,38 +76,8 @@ def score_outcomes(
     return scores
 
 
-def _cells(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[_Cell]:
-    outcomes = whole.view.outcomes
-    yield _Cell({}, whole.view, (), tuple(measures))
-    for name, dimension in outcomes.dimensions.items():
-        fitting = _fitting(measures, outcomes, (name,))
-        for place, (value, view) in enumerate(zip(dimension.values, whole.view.split(name), strict=True)):
-            yield _Cell({name: value}, view, ((name, place),), fitting)
-    if cross is None:
-        return
-    for name in cross:
-        if name not in outcomes.dimensions:
-            known = ", ".join(outcomes.dimensions) or "none"
-            raise UsageError(f'cross names the dimension "{name}", expected two of: {known}')
-    a, b = cross
-    fitting = _fitting(measures, outcomes, cross)
-    for i, outer in enumerate(whole.parts(a)):
-        for j, part in enumerate(outer.parts(b)):
-            # Rows may be of a submission's making (false positives); what is listed follows from gold alone.
-            if any(measure.units.of(part)[0] > 0 for measure in fitting):
-                labels = {a: outcomes.dimensions[a].values[i], b: outcomes.dimensions[b].values[j]}
-                yield _Cell(labels, part.view, ((a, i), (b, j)), fitting)
-
-
-def _fitting(measures: Sequence[Measure], outcomes: Outcomes, dimensions: Sequence[str]) -> tuple[Measure, ...]:
-    whole_groups = all(
-        outcomes.dimensions[name].declared and not outcomes.dimensions[name].within_groups for name in dimensions
-    )
-    return tuple(measure for measure in measures if whole_groups or not measure.per_group)
-
-
 def _intervals(
-    outcomes: Outcomes, cells: Sequence[_Cell], resamples: int, seed: int
+    outcomes: Outcomes, cells: Sequence[Cell], resamples: int, seed: int
 ) -> tuple[Sequence[float], Sequence[float]]:
     """(lows, highs), one a cell and measure, in that order; NaN: none."""
     if resamples == 0 or outcomes.n_groups < 2:
@@ -128,7 +85,7 @@ def _intervals(
         return nothing, nothing
     lows: list[float] = []
     highs: list[float] = []
-    for some in _batches(cells, resamples):
+    for some in batches(cells, resamples):
         drawn = np.empty((sum(len(cell.measures) for cell in some), resamples))
         _resample(drawn, some, cells[0].view, group_weights(outcomes.n_groups, resamples, seed))
         low, high = percentile_intervals(drawn)
@@ -137,20 +94,7 @@ def _intervals(
     return lows, highs
 
 
-def _batches(cells: Sequence[_Cell], resamples: int) -> Iterator[list[_Cell]]:
-    """Runs of cells whose resampled scores may be held at once."""
-    batch: list[_Cell] = []
-    held = 0
-    for cell in cells:
-        batch.append(cell)
-        held += len(cell.measures) * resamples
-        if held > _MAX_HELD:
-            yield batch
-            batch, held = [], 0
-    yield batch
-
-
-def _resample(drawn: Numbers, cells: Sequence[_Cell], view: View, draws: Iterable[Numbers]) -> None:
+def _resample(drawn: Numbers, cells: Sequence[Cell], view: View, draws: Iterable[Numbers]) -> None:
     """Fills scores x resamples, some resamples at a time. view: the whole."""
     done = 0
     for weights in draws:

@@ -156,5 +156,5 @@ def test_many_slices_are_resampled_in_batches_to_the_same_end(monkeypatch):
     gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "slices": {"k": i % 9}} for i in range(90)]
     given = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(90)]
     at_once = run_score("fact-verification", gold, given, resamples=60)
-    monkeypatch.setattr("evaluator.scoring._MAX_HELD", 100)
+    monkeypatch.setattr("evaluator.cells._MAX_HELD", 100)
     assert run_score("fact-verification", gold, given, resamples=60) == at_once
