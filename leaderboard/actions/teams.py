@@ -41,6 +41,14 @@ def create(*, name: str, by: User) -> Team:
 def of(user: User) -> Team:
     """The person's first team; one that bears their name is made if they have none."""
     team = user.teams.order_by("membership__id").first()
+    return team or _first(user)
+
+
+@transaction.atomic
+def _first(user: User) -> Team:
+    # The lock makes two first posts at once found one team: two would have twice the quota.
+    user = User.objects.select_for_update().get(pk=user.pk)
+    team = user.teams.order_by("membership__id").first()
     if team is not None:
         return team
     for name in (user.username, f"{user.username} ({user.pk})"):
