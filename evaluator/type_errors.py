@@ -28,7 +28,7 @@ def describe(error: Exception | None) -> LineFault:
         return LineFault(f"{match['name']} is missing{where}", "no such key", match["name"])
     if match := _LENGTH.search(text):
         name = _name(match["path"]) or "the line"
-        return LineFault(f"{name} has the wrong length", "", f"a list of {match['expected']}")
+        return LineFault(f"{name} has the wrong length", "a list of another length", f"a list of {match['expected']}")
     if match := _TYPE.search(text):
         name = _name(match["path"]) or "the line"
         return LineFault(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))

@@ -143,7 +143,7 @@ def test_a_line_with_gold_evidence_needs_predicted_evidence():
     [
         (None, "predicted_evidence has the wrong type, found null"),
         ([["A"]], "predicted_evidence[0]"),
-        ([["A", 0, 1]], "predicted_evidence[0]"),
+        ([["A", 0, 1]], "predicted_evidence[0] has the wrong length, found a list of another length"),
         ([["A", "0"]], "predicted_evidence[0][1] has the wrong type"),
         ([["A", True]], "predicted_evidence[0][1] has the wrong type"),
         ([["A", 0.0]], "predicted_evidence[0][1] has the wrong type"),
