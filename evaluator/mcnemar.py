@@ -48,7 +48,7 @@ def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong |
         return None
     if not all(_zero_or_one(column) and np.all(column <= units) for column in answers):
         return None
-    return RightOrWrong(units, *answers, a.groups)
+    return RightOrWrong(units, answers[0], answers[1], a.groups)
 
 
 def exact_p(a_only: int, b_only: int) -> float:

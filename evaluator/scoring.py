@@ -68,10 +68,10 @@ def score_outcomes(
     scores = []
     flat = ((cell, measure) for cell in cells for measure in cell.measures)
     for place, (cell, measure) in enumerate(flat):
-        value = _checked(measure, points[place])
+        value = checked(measure, points[place])
         # One group drawn again and again says nothing about another sample: no interval.
         without = value is None or len(cell.view.groups) < 2
-        low, high = (None, None) if without else (_number(lows[place]), _number(highs[place]))
+        low, high = (None, None) if without else (number_or_none(lows[place]), number_or_none(highs[place]))
         scores.append(Score(measure.name, cell.slice, value, low, high, counts[place]))
     return scores
 
@@ -109,11 +109,11 @@ def _resample(drawn: Numbers, cells: Sequence[Cell], view: View, draws: Iterable
         done = block.stop
 
 
-def _number(value: float) -> float | None:
+def number_or_none(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _checked(measure: Measure, value: float) -> float | None:
+def checked(measure: Measure, value: float) -> float | None:
     if math.isnan(value):
         return None
     if not measure.low - _TOLERANCE <= value <= measure.high + _TOLERANCE or math.isinf(value):

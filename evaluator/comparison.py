@@ -1,0 +1,146 @@
+"""Two systems on one gold: every measure on every slice, the difference, how sure it is, and whether it is chance.
+
+The interval is a paired bootstrap: both systems see the same draws of whole groups, which are the draws that their own
+intervals rest on (Efron & Tibshirani 1993). It may be much narrower than the two intervals suggest, since a hard group
+is hard for both.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluator.cells import Cell, batches, cells_of
+from evaluator.errors import UsageError
+from evaluator.mcnemar import right_or_wrong
+from evaluator.measures import Measure
+from evaluator.outcomes import Numbers, Outcomes, SliceValue
+from evaluator.pairing import check_alike
+from evaluator.permutation import p_values
+from evaluator.samples import Sample, View
+from evaluator.scoring import checked, existing, number_or_none
+from evaluator.uncertainty import group_weights, percentile_intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One measure on one slice. None: there is no such number.
+
+    difference: a - b; low, high: its 95 % interval; p: two-sided, by permutation of groups; p_mcnemar: exact, where
+    independent units are right or wrong; n: gold units; n_groups: groups with a row of either system.
+    """
+
+    measure: str
+    slice: Mapping[str, SliceValue]
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_mcnemar: float | None
+    n: int
+    n_groups: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__} | {"slice": dict(self.slice)}
+
+
+class _Pair:
+    """Both systems' samples under the same weights."""
+
+    def __init__(self, a: Outcomes, b: Outcomes) -> None:
+        self.tables = (a, b)
+        self._views = tuple(View.whole(table) for table in self.tables)
+
+    def samples(self, weights: Numbers) -> tuple[Sample, Sample]:
+        a, b = self._views
+        return Sample(a, weights), Sample(b, weights)
+
+
+def compare_outcomes(
+    a: Outcomes,
+    b: Outcomes,
+    measures: Sequence[Measure],
+    *,
+    cross: tuple[str, str] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every comparison, in the order of scores: the whole first.
+
+    resamples: the number of draws, and of permutations; 0: no interval and no p. Exchanging a and b changes signs only.
+    Raises UsageError where the tables are not of one gold or a dimension of `cross` is not there, SandboxError for a
+    value outside its measure's bounds.
+    """
+    check_alike(a, b)
+    pair = _Pair(a, b)
+    alone = pair.samples(np.ones((a.n_groups, 1)))
+    cells = list(cells_of(alone[0], existing(measures, a.facts), cross))
+    return [row for some in batches(cells, resamples) for row in _compare(pair, alone, some, resamples, seed)]
+
+
+def _compare(
+    pair: _Pair, alone: tuple[Sample, Sample], cells: Sequence[Cell], resamples: int, seed: int
+) -> Iterator[Comparison]:
+    values = np.array([_both(alone, cell, measure) for cell in cells for measure in cell.measures])
+    differences = values[:, 0] - values[:, 1]
+    n_groups = pair.tables[0].n_groups
+    low, high, p = np.full((3, len(values)), np.nan)
+    if resamples:
+        p[:] = p_values(*pair.tables, cells, differences.tolist(), times=resamples, seed=seed)
+        draws = group_weights(n_groups, resamples, seed) if n_groups else ()
+        low, high = percentile_intervals(_resampled(pair, cells, draws, resamples))
+    tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in cells for measure in cell.measures}
+    rows = zip(values.tolist(), differences, low, high, p, strict=True)
+    for cell in cells:
+        sample, other = (cell.sample(whole) for whole in alone)
+        n_here = len(np.union1d(sample.view.groups, other.view.groups))
+        for measure in cell.measures:
+            (a, b), difference, least, most, chance = next(rows)
+            test = tests[measure.name]
+            # One group drawn again and again says nothing about another sample: no interval.
+            bounded = n_here > 1 and not np.isnan(difference)
+            yield Comparison(
+                measure=measure.name,
+                slice=cell.slice,
+                a=number_or_none(a),
+                b=number_or_none(b),
+                difference=number_or_none(difference),
+                low=number_or_none(least) if bounded else None,
+                high=number_or_none(most) if bounded else None,
+                p=number_or_none(chance),
+                p_mcnemar=test.p(sample.view.rows) if test is not None else None,
+                n=_count(measure, sample, other),
+                n_groups=n_here,
+            )
+
+
+def _both(alone: tuple[Sample, Sample], cell: Cell, measure: Measure) -> list[float]:
+    values = [checked(measure, float(measure.evaluate(cell.sample(whole))[0])) for whole in alone]
+    return [np.nan if value is None else value for value in values]
+
+
+def _count(measure: Measure, sample: Sample, other: Sample) -> int:
+    n, same = (int(measure.count(one)[0]) for one in (sample, other))
+    if n != same:
+        raise UsageError(f"{measure.name} rests on {n} units of a and {same} of b, expected outcomes of one gold")
+    return n
+
+
+def _resampled(pair: _Pair, cells: Sequence[Cell], draws: Iterable[Numbers], resamples: int) -> Numbers:
+    """Differences: one row a cell and measure, one column a draw."""
+    drawn = np.full((sum(len(cell.measures) for cell in cells), resamples), np.nan)
+    done = 0
+    for weights in draws:
+        block = slice(done, done + weights.shape[1])
+        samples = pair.samples(weights)
+        place = 0
+        for cell in cells:
+            a, b = (cell.sample(whole) for whole in samples)
+            for measure in cell.measures:
+                drawn[place, block] = measure.evaluate(a) - measure.evaluate(b)
+                place += 1
+        done = block.stop
+    return drawn

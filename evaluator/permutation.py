@@ -1,0 +1,56 @@
+"""Is a difference more than chance? Groups are exchanged between two systems, at random, and the measure taken again.
+
+Were the systems alike, a group's two sets of outcomes could as well stand the other way round, so every exchange gives
+a difference as likely as the one that was seen (Fisher 1935; for F1 and the like Yeh 2000). What is exchanged are whole
+groups of outcomes, and what is compared is the measure itself, not a mean of differences.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evaluator.cells import Cell
+from evaluator.outcomes import Numbers, Outcomes
+from evaluator.pairing import pool
+from evaluator.samples import Sample, View
+
+_ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
+_MAX_WEIGHTS = 2_000_000  # numbers held at once, two a group: 32 MB
+_STREAM = 1  # tells these draws from those of intervals under the same seed
+
+
+def swaps(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
+    """1 where a group is exchanged, else 0: groups x some of the times, until all were given.
+
+    They depend on the seed and on the number of groups only.
+    """
+    random = np.random.default_rng([seed, n_groups, _STREAM])
+    step = max(1, _MAX_WEIGHTS // max(n_groups, 1))
+    for begin in range(0, times, step):
+        drawn = random.random((min(step, times - begin), n_groups)) < 0.5
+        yield np.ascontiguousarray(drawn.T, dtype=np.float64)
+
+
+def p_values(
+    a: Outcomes, b: Outcomes, cells: Sequence[Cell], differences: Sequence[float], *, times: int, seed: int
+) -> list[float]:
+    """The two-sided p of each difference (one a cell and measure, in that order), NaN where the difference is.
+
+    p = (1 + exchanges with a difference at least as large) / (1 + exchanges with a difference): the given order is one
+    of them, so that p is valid for any number of exchanges, and never 0 (Phipson & Smyth 2010).
+    """
+    view = View.whole(pool(a, b))
+    seen = np.abs(np.asarray(differences, dtype=np.float64)) - _ROUNDING
+    as_large, counted = np.ones((2, len(seen)))
+    for swapped in swaps(a.n_groups, times, seed):
+        first = Sample(view, np.concatenate([1 - swapped, swapped]))
+        second = Sample(view, np.concatenate([swapped, 1 - swapped]))
+        place = 0
+        for cell in cells:
+            one, other = cell.sample(first), cell.sample(second)
+            for measure in cell.measures:
+                difference = np.abs(measure.evaluate(one) - measure.evaluate(other))
+                as_large[place] += np.count_nonzero(difference >= seen[place])
+                counted[place] += np.count_nonzero(~np.isnan(difference))
+                place += 1
+    return [float(p) for p in np.where(np.isnan(seen), np.nan, as_large / counted)]
