@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import evaluator.blas  # noqa: F401  - before whatever imports NumPy
 from evaluator.errors import UsageError, printable, shown
 from evaluator.operations import JOBS, RESAMPLES, SEED
-from evaluator.outcomes import slice_text
+from evaluator.tables import comparison_table, score_table
 from evaluator.task import TASKS, find_task
 
 DONE, BAD_PREDICTIONS, BAD_GOLD, OUR_FAULT, WRONG_USAGE = 0, 2, 3, 4, 64
@@ -56,8 +56,13 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
+def _program() -> str:
+    name = Path(sys.argv[0]).name
+    return name if name == "holdout" else "python -m evaluator"
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m evaluator", description=__doc__)
+    parser = _Parser(prog=_program(), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     tasks = commands.add_parser("tasks", help="list the tasks, their measures and options")
     tasks.add_argument("--json", action="store_true")
@@ -66,11 +71,19 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("--inputs", required=True)
     score = commands.add_parser("score", help="score a predictions file against gold")
     score.add_argument("task")
-    score.add_argument("--gold", required=True)
-    score.add_argument("--resamples", default=str(RESAMPLES), help="0 skips intervals")
-    score.add_argument("--seed", default=str(SEED))
-    for command in (validate, score):
-        command.add_argument("predictions")
+    compare = commands.add_parser("compare", help="compare two predictions files against gold")
+    compare.add_argument("task")
+    for command in (score, compare):
+        command.add_argument("--gold", required=True)
+        command.add_argument("--resamples", default=str(RESAMPLES), help="0 skips intervals and permutations")
+        command.add_argument("--seed", default=str(SEED))
+    for command, names in (
+        (validate, ["predictions"]),
+        (score, ["predictions"]),
+        (compare, ["predictions_a", "predictions_b"]),
+    ):
+        for name in names:
+            command.add_argument(name)
         command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
         command.add_argument("--json", action="store_true")
     return parser
@@ -122,8 +135,11 @@ def _described(name: str) -> dict[str, Any]:
 def _job(given: argparse.Namespace) -> int:
     arguments: dict[str, Any] = {"task": given.task, "options": _options(given.option)}
     find_task(given.task).parse_options(arguments["options"])
-    paths = {"predictions": given.predictions}
-    if given.command == "score":
+    if given.command == "compare":
+        paths = {"predictions_a": given.predictions_a, "predictions_b": given.predictions_b}
+    else:
+        paths = {"predictions": given.predictions}
+    if given.command in {"score", "compare"}:
         paths["gold"] = given.gold
         arguments["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
         arguments["seed"] = _whole_number("seed", given.seed, 10**18 - 1)
@@ -171,10 +187,7 @@ def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
         return
     _print_warnings(result["warnings"])
     print(f"{result['task']} version {result['task_version']}: {result['n_units']} units, {result['n_groups']} groups")
-    rows = [("measure", "slice", "value", "95% interval", "n"), *map(_row, result["scores"])]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print(score_table(result["scores"]) if given.command == "score" else comparison_table(result["comparisons"]))
 
 
 def _print_warnings(warnings: Sequence[str]) -> None:
@@ -182,12 +195,10 @@ def _print_warnings(warnings: Sequence[str]) -> None:
         print(f"warning: {printable(warning)}", file=sys.stderr)
 
 
-def _row(score: dict[str, Any]) -> tuple[str, ...]:
-    where = ", ".join(f"{printable(name)}={printable(slice_text(value))}" for name, value in score["slice"].items())
-    value = "-" if score["value"] is None else f"{score['value']:.4f}"
-    interval = "-" if score["low"] is None else f"{score['low']:.4f} to {score['high']:.4f}"
-    return score["measure"], where or "all", value, interval, str(score["n"])
+def run() -> NoReturn:
+    """The `holdout` command."""
+    sys.exit(main(sys.argv[1:]))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run()

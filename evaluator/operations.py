@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from evaluator.comparison import Comparison, compare_outcomes
 from evaluator.definition import Task
 from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
 from evaluator.outcomes import Outcomes
@@ -84,6 +85,60 @@ def prepare_gold(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     return report, task.public_inputs(gold)
 
 
+def compare(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """Two systems' predictions, measure by measure. files: gold, predictions_a, predictions_b."""
+    task = find_task(arguments["task"])
+    options = task.parse_options(arguments.get("options", {}))
+    gold = task.read_gold(files["gold"], arguments["gold_name"], options)
+    known = task.known(gold)
+    tables, warnings = [], []
+    faults: list[PredictionError] = []
+    for which in ("predictions_a", "predictions_b"):
+        try:
+            answers = task.read_predictions(
+                files[which], arguments[f"{which}_name"], known, options, _limits(arguments)
+            )
+        except PredictionError as error:
+            faults.append(error)  # the other file's problems are told in the same breath
+            continue
+        tables.append(task.score(gold, answers, options))
+        warnings += answers.warnings
+    if faults:
+        raise PredictionError([one for fault in faults for one in fault.problems], sum(fault.more for fault in faults))
+    rows = compare_outcomes(tables[0], tables[1], task.measures, cross=options["cross"], **_draws(arguments))
+    for name, own in (("a", lambda row: row.a), ("b", lambda row: row.b)):
+        scores = [Score(row.measure, row.slice, own(row), None, None, row.n) for row in rows]
+        warnings += [f"{arguments[f'predictions_{name}_name']}: {remark}" for remark in task.remarks(scores)]
+    return _compared(task, tables[0], rows, warnings) | {"gold_warnings": gold.warnings}, b""
+
+
+def compare_stored(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """The same from outcomes that were stored: nothing is read or scored again. files: a, b."""
+    a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
+    task = find_task(a.task)
+    if a.task_version != task.version:
+        raise UsageError(f"a is of {a.task} version {a.task_version}, expected version {task.version}")
+    cross = task.parse_options(arguments.get("options", {}))["cross"]
+    rows = compare_outcomes(a, b, task.measures, cross=cross, **_draws(arguments))
+    return _compared(task, a, rows, []), b""
+
+
+def _compared(task: Task[Any, Any, Any], outcomes: Outcomes, rows: list[Comparison], warnings: list[str]) -> Report:
+    result = {
+        "task": task.name,
+        "task_version": task.version,
+        "n_units": outcomes.n_units,
+        "n_groups": outcomes.n_groups,
+        "comparisons": [row.as_dict() for row in rows],
+        "warnings": warnings,
+    }
+    return {"ok": True, "result": result, "primary": task.primary(outcomes.facts)}
+
+
+def _draws(arguments: Arguments) -> dict[str, Any]:
+    return {"resamples": arguments.get("resamples", RESAMPLES), "seed": arguments.get("seed", SEED)}
+
+
 def result_of(
     task: Task[Any, Any, Any], outcomes: Outcomes, scores: list[Score], warnings: list[str]
 ) -> dict[str, Any]:
@@ -148,6 +203,8 @@ JOBS: dict[str, Job] = {
     "validate": _reporting(validate),
     "score": _reporting(score),
     "prepare_gold": _reporting(prepare_gold),
+    "compare": _reporting(compare),
+    "compare_outcomes": _reporting(compare_stored),
 }
 
 
@@ -170,7 +227,10 @@ def _run_once(task: str, gold: bytes, predictions: bytes) -> None:
         files["predictions"].seek(0)
         _, attachment = JOBS["score"](files, arguments)
         if attachment:
-            from_bytes(attachment)
+            JOBS["compare_outcomes"]({"a": io.BytesIO(attachment), "b": io.BytesIO(attachment)}, arguments)
+        pair = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
+        names = {f"{kind}_name": f"{kind}.jsonl" for kind in pair}
+        JOBS["compare"]({kind: io.BytesIO(body) for kind, body in pair.items()}, arguments | names)
     packed = gzip.compress(predictions, mtime=0)
     for body in (packed, packed[:-4]):
         files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
