@@ -106,9 +106,10 @@ def compare(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     if faults:
         raise PredictionError([one for fault in faults for one in fault.problems], sum(fault.more for fault in faults))
     rows = compare_outcomes(tables[0], tables[1], task.measures, cross=options["cross"], **_draws(arguments))
-    for name, own in (("a", lambda row: row.a), ("b", lambda row: row.b)):
-        scores = [Score(row.measure, row.slice, own(row), None, None, row.n) for row in rows]
-        warnings += [f"{arguments[f'predictions_{name}_name']}: {remark}" for remark in task.remarks(scores)]
+    for which, values in (("predictions_a", [row.a for row in rows]), ("predictions_b", [row.b for row in rows])):
+        pairs = zip(rows, values, strict=True)
+        scores = [Score(row.measure, row.slice, value, None, None, row.n) for row, value in pairs]
+        warnings += [f"{arguments[f'{which}_name']}: {remark}" for remark in task.remarks(scores)]
     return _compared(task, tables[0], rows, warnings) | {"gold_warnings": gold.warnings}, b""
 
 
