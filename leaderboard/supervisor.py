@@ -60,7 +60,7 @@ class Supervisor:
     def _asked(self, number: int, frame: FrameType | None) -> None:
         if self.stopping:
             for child in self.children:
-                self._signal(child, signal.SIGKILL)
+                self._kill(child)
         self.stopping = True
 
     def start(self) -> None:
@@ -86,13 +86,13 @@ class Supervisor:
         self.stopping = True
         for child in reversed(self.children):
             child.due = None
-            self._signal(child, signal.SIGTERM)
+            self._ask(child)
             deadline = time.monotonic() + PATIENCE
             while child.process and self._ended(child) is None and time.monotonic() < deadline:
                 self._wait(deadline - time.monotonic())
             if child.process and child.process.returncode is None:
                 self.say(f"{child.name} did not stop within {PATIENCE:.0f} s and is killed")
-                self._signal(child, signal.SIGKILL)
+                self._kill(child)
                 child.process.wait()
 
     def _look(self) -> None:
@@ -112,7 +112,7 @@ class Supervisor:
         if child.process.returncode is None:
             if os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
                 return None
-            self._signal(child, signal.SIGKILL)
+            self._kill(child)
         return child.process.poll()
 
     def _restart(self, child: Child) -> None:
@@ -135,14 +135,22 @@ class Supervisor:
             os.read(self._wake[0], 4096)
 
     @staticmethod
-    def _signal(child: Child, number: signal.Signals) -> None:
+    def _ask(child: Child) -> None:
+        """The process itself: it ends its children in its own order. A pool that is told too never comes to rest."""
+        if child.process is not None and child.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                child.process.terminate()
+
+    @staticmethod
+    def _kill(child: Child) -> None:
+        """The process and all that it left in its group."""
         if child.process is not None and child.process.returncode is None:
             pid = child.process.pid
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if os.getpgid(pid) == pid:
-                    os.killpg(pid, number)
+                    os.killpg(pid, signal.SIGKILL)
                 else:
-                    os.kill(pid, number)
+                    os.kill(pid, signal.SIGKILL)
 
 
 def ending(status: int) -> str:
