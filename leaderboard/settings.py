@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
 from leaderboard.environment import Environment, kept_secret
+from leaderboard.logs import without_words
 
 env = Environment()
 ROOT = Path(__file__).resolve().parent.parent
@@ -294,7 +295,11 @@ LOGGING = {
     "formatters": {
         "line": {
             "()": structlog.stdlib.ProcessorFormatter,
-            "processor": structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                without_words,
+                structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+            ],
             "foreign_pre_chain": [
                 structlog.stdlib.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
