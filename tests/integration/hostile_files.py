@@ -16,6 +16,7 @@ from tests.world import prediction_lines
 
 CLAIMS = "tiny"
 FACTS = "facts"
+SCORES = "scores"
 FACT = {
     "propertyId": "9",
     "subjectStart": 0,
@@ -46,6 +47,14 @@ FACTS_GOLD = b"".join(
     + b"\n"
     for passage in PASSAGES
 )
+
+TRIPLE = {"relation": "lies in", "object": "X"}
+SCORES_GOLD = b"".join(
+    json.dumps({"id": f"s{n}", "subject": f"town {n}", **TRIPLE, "label": n % 2 == 0}).encode() + b"\n"
+    for n in range(4)
+)
+HOSTED = {FACTS: ("knowledge-base-population", FACTS_GOLD), SCORES: ("fact-checking", SCORES_GOLD)}
+"""Benchmarks beside the test world's own: task and gold."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,13 @@ def with_offset(text: str) -> Callable[[], bytes]:
         return f"{first}\n{changed}\n".encode()
 
     return make
+
+
+def with_score(text: str) -> Callable[[], bytes]:
+    """Scores of which the second is this piece of JSON."""
+    return lambda: b"".join(
+        b'{"id": "s%d", "score": %s}\n' % (n, text.encode() if n == 1 else b"0.5") for n in range(4)
+    )
 
 
 def recoded(encoding: str) -> Callable[[], bytes]:
@@ -217,6 +233,23 @@ VALUES = [
     Case("offset_minus_zero", with_offset("-0"), 2, FACTS, accepted=True),
     Case("offset_inverted", with_offset("99"), 2, FACTS, accepted=True),
 ]
+NUMBERS = [
+    Case("score_true", with_score("true"), 2, SCORES),
+    Case("score_null", with_score("null"), 2, SCORES),
+    Case("score_as_string", with_score('"1"'), 2, SCORES),
+    Case("score_as_list", with_score("[1]"), 2, SCORES),
+    Case("score_nan", with_score("NaN"), 2, SCORES),
+    Case("score_infinity", with_score("Infinity"), 2, SCORES),
+    Case("score_1e999", with_score("1e999"), 2, SCORES),
+    Case("score_of_5000_digits", with_score("9" * 5000), 2, SCORES),
+    Case("score_full_width", with_score("\uff11"), 2, SCORES),
+    Case("score_1_0", with_score("1_0"), 2, SCORES),
+    Case("score_hexadecimal", with_score("0x1p3"), 2, SCORES),
+    Case("score_plus_1", with_score("+1"), 2, SCORES),
+    Case("score_minus_zero", with_score("-0.0"), 2, SCORES, accepted=True),
+    Case("score_integer", with_score("-7"), 2, SCORES, accepted=True),
+    Case("score_1e308", with_score("-1e308"), 2, SCORES, accepted=True),
+]
 FILES = [
     Case("zip", lambda: zipped("predictions.jsonl")),
     Case("zip_slip", lambda: zipped("../../predictions.jsonl", "/etc/x", "a\\..\\b"), file="predictions.zip"),
@@ -235,4 +268,4 @@ FILES = [
     Case("gz", lambda: gzip.compress(good()), file="predictions.jsonl.gz", accepted=True),
     Case("two_gzip_members", lambda: b"".join(map(gzip.compress, good().splitlines(True))), file="p.gz", accepted=True),
 ]
-ALL = [*ENCODING, *JSON, *VALUES, *FILES]
+ALL = [*ENCODING, *JSON, *VALUES, *NUMBERS, *FILES]

@@ -17,7 +17,7 @@ from leaderboard.actions import benchmarks, splits, tokens
 from leaderboard.models import System, User
 from tests.integration import hostile_files
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send
-from tests.integration.hostile_files import FACTS, Case
+from tests.integration.hostile_files import Case
 from tests.integration.serving import served
 from tests.world import World, build, prediction_lines, uploaded
 
@@ -34,14 +34,15 @@ def ada(world) -> Client:
     return client_of(world.researcher)
 
 
-def host_facts(by: User) -> None:
-    """A second benchmark, of a task whose answers hold numbers."""
-    dataset = splits.create_dataset(slug=FACTS, title="Facts", task="knowledge-base-population", by=by)
+def host(slug: str, by: User) -> None:
+    """A benchmark of another task, whose answers hold numbers."""
+    task, gold = hostile_files.HOSTED[slug]
+    dataset = splits.create_dataset(slug=slug, title=slug.title(), task=task, by=by)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
-    with closing(uploaded(hostile_files.FACTS_GOLD, "gold.jsonl")) as gold:
-        splits.add_gold(split=split, file=gold, reason="first", by=by)
-    told = {"title": "Facts", "summary": "Two facts.", "description": "", "rules": ""}
-    made = benchmarks.create(slug=FACTS, task=dataset.task, dataset=dataset, by=by, **told)
+    with closing(uploaded(gold, "gold.jsonl")) as file:
+        splits.add_gold(split=split, file=file, reason="first", by=by)
+    told = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
+    made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}
     benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits)
     benchmarks.publish(benchmark=made, by=by)
@@ -49,8 +50,8 @@ def host_facts(by: User) -> None:
 
 @pytest.mark.parametrize("case", hostile_files.ALL, ids=lambda case: case.name)
 def test_upload(world, ada, case: Case):
-    if case.benchmark == FACTS:
-        host_facts(world.curator)
+    if case.benchmark in hostile_files.HOSTED:
+        host(case.benchmark, world.curator)
     before = footprint()
     address = f"{ROOT}/benchmarks/{case.benchmark}/phases/test/submissions/"
     answer = ada.post(address, {"system": "Bernoulli", "file": SimpleUploadedFile(case.file, case.make())})
