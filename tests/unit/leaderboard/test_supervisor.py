@@ -91,16 +91,33 @@ def test_stops_in_the_opposite_order() -> None:
     children = [Child(name, starts(SLEEPS)) for name in ("sandbox", "web", "worker")]
     keeper = Supervisor(children, lambda _: None)
     keeper.start()
-    signalled = keeper._signal
+    asked = keeper._ask
 
-    def signal_and_note(child: Child, number: signal.Signals) -> None:
-        order.extend([child.name] if number == signal.SIGTERM else [])
-        signalled(child, number)
+    def ask_and_note(child: Child) -> None:
+        order.append(child.name)
+        asked(child)
 
-    keeper._signal = signal_and_note  # type: ignore[method-assign]
+    keeper._ask = ask_and_note  # type: ignore[method-assign]
     keeper.stop()
     assert order == ["worker", "web", "sandbox"]
     assert all(child.process is not None and child.process.returncode == -signal.SIGTERM for child in children)
+
+
+def test_asks_the_process_and_not_its_children(tmp_path: Path) -> None:
+    child = Child("worker", starts(HAS_A_CHILD, tmp_path / "pid"))
+    keeper = Supervisor([child], lambda _: None)
+    keeper.start()
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
+        os.sched_yield()
+    assert child.process is not None
+    grandchild = os.pidfd_open(int((tmp_path / "pid").read_text()))
+    keeper._ask(child)
+    os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
+    alive = not supervisor.select.select([grandchild], [], [], 0)[0]
+    keeper.stop()
+    assert alive
+    assert supervisor.select.select([grandchild], [], [], 10)[0]
+    os.close(grandchild)
 
 
 def test_kills_who_does_not_listen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
