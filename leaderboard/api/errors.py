@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 import uuid
 from typing import Any
 
@@ -16,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from leaderboard.actions.refusal import Refused
+from leaderboard.logs import places
 
 log = structlog.get_logger(__name__)
 
@@ -104,6 +104,5 @@ def _of_framework(error: exceptions.APIException) -> Response:
 def _broken(error: Exception) -> Response:
     """An error of ours: its kind and its places are logged, never its words, which may quote a file."""
     number = uuid.uuid4().hex[:12]
-    places = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-5:]]
-    log.error("api_broke", number=number, error=type(error).__name__, places=places)
+    log.error("api_broke", number=number, error=type(error).__name__, at=places(error.__traceback__))
     return _answer(500, "server_error", f"An error of ours, which is logged as number {number}.")
