@@ -138,8 +138,8 @@ class Supervisor:
     def _ask(child: Child) -> None:
         """The process itself: it ends its children in its own order. A pool that is told too never comes to rest."""
         if child.process is not None and child.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                child.process.terminate()
+            # Not Popen.terminate: that would reap one that has died, and its group's id with it.
+            os.kill(child.process.pid, signal.SIGTERM)
 
     @staticmethod
     def _kill(child: Child) -> None:
