@@ -30,7 +30,7 @@ VARIABLES = {
     "HOSTS": Variable(list, ["localhost", "127.0.0.1", "[::1]"], "host names that are answered"),
     "BASE_URL": Variable(str, "http://127.0.0.1:8000", "the address that mails and permalinks carry"),
     "HTTPS": Variable(bool, False, "served over TLS: secure cookies, HSTS, redirect"),
-    "PROXY": Variable(bool, False, "behind a proxy that sets X-Forwarded-Proto"),
+    "PROXY": Variable(bool, False, "behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
     "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; else postgres://user:password@host/name"),
     "BROKER_URL": Variable(str, "", "empty: folders in DATA; else redis://... or amqp://..."),
     "CACHE_URL": Variable(str, "", "empty: files in DATA; else redis://..."),

@@ -250,6 +250,8 @@ if env("HTTPS"):
     SECURE_HSTS_PRELOAD = True
 if env("PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    # Guesses are throttled by address: the proxy's own would be everybody's.
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
 # --- REST
 REST_FRAMEWORK = {

@@ -88,6 +88,22 @@ def test_guessing_is_throttled_by_address_and_locks_nobody_out(ada, settings):
     cache.clear()
 
 
+def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_names(ada, settings):
+    settings.ACCOUNT_RATE_LIMITS = {"login_failed": "1/m/ip"}
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    cache.clear()
+    guesses = [
+        ask(password="guess", headers={"X-Forwarded-For": f"{forged}, {address}"}).status_code
+        for forged, address in (
+            ("203.0.113.1", "192.0.2.1"),
+            ("203.0.113.2", "192.0.2.1"),
+            ("203.0.113.1", "192.0.2.2"),
+        )
+    ]
+    assert guesses == [401, 429, 401]
+    cache.clear()
+
+
 def test_a_revoked_token_opens_nothing(ada):
     secret = ask().json()["token"]
     other = ask().json()["token"]
