@@ -1,0 +1,156 @@
+"""Outcomes of made-up systems whose true values are known: groups of skewed sizes whose rows are not independent.
+
+A group is hard or easy: what its rows share is drawn once, from a distribution around the true rate. Sizes are skewed:
+most groups have one to three rows, a few have a dozen.
+"""
+
+from statistics import NormalDist
+
+import numpy as np
+
+from evaluator.comparison import compare_outcomes
+from evaluator.correlations import Spearman
+from evaluator.measures import Ratio, statistic
+from evaluator.outcomes import Outcomes
+from evaluator.scoring import score_outcomes
+from evaluator.separation import Auroc
+from evaluator.tasks.fact_verification.measures import ACCURACY
+from evaluator.tasks.link_prediction.measures import MRR
+
+SHARED = 0.3  # the share of a row's variance that its group has in common
+unit = statistic("claim")
+F1 = Ratio(
+    name="f1",
+    title="",
+    doc="",
+    source="",
+    units=unit,
+    empty=0.0,
+    numerator=2.0 * statistic("tp"),
+    denominator=2.0 * statistic("tp") + statistic("fp") + statistic("fn"),
+)
+AUROC = Auroc(name="auroc", title="", doc="", source="", units=unit, score="score", positive="positive")
+SPEARMAN = Spearman(name="spearman", title="", doc="", source="", units=unit, x="x", y="y", low=-1.0)
+SUMS = (F1, ACCURACY, MRR)
+ORDERS = (AUROC, SPEARMAN)
+OTHER_RANKS = np.append(1 / np.arange(2, 11), 0.0)  # where the first place was missed: 2 to 10, or not found
+
+
+def group_codes(n_groups, random):
+    sizes = np.minimum(1 + random.geometric(0.45, n_groups) * (random.random(n_groups) < 0.6), 12)
+    return np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
+
+
+def simulate(n_groups, rate, random):
+    """Outcomes on which every measure's true value is `truth(measure, rate)`."""
+    codes = group_codes(n_groups, random)
+    return table(codes, n_groups, sums(codes, n_groups, rate, random) | orders(codes, n_groups, rate, random))
+
+
+def sums(codes, n_groups, rate, random):
+    """Statistics of measures that are ratios of sums."""
+    return answered(codes, difficulty(n_groups, rate, random), random)
+
+
+def difficulty(n_groups, rate, random):
+    """The chance that a row of each group is answered rightly."""
+    strength = (1 - SHARED) / SHARED  # of the Beta distribution with that intraclass correlation
+    return random.beta(rate * strength, (1 - rate) * strength, n_groups)
+
+
+def answered(codes, chances, random):
+    right = random.random(len(codes)) < chances[codes]
+    missed = random.choice(OTHER_RANKS, len(codes))
+    return {
+        "correct": right,
+        "tp": right,
+        "fn": ~right,
+        "fp": random.random(len(codes)) >= chances[codes],
+        "reciprocal_rank": np.where(right, 1.0, missed),
+    }
+
+
+def simulate_pair(n_groups, rate, random, gain=0.0, *, single=False):
+    """Two systems on one gold. Half of the groups are as hard for the one as for the other; on the rest each has
+    strengths of its own. gain: how many of its errors the second has mended; single: groups of one row."""
+    codes = np.arange(n_groups, dtype=np.int32) if single else group_codes(n_groups, random)
+    common = random.random(n_groups) < 0.5
+    a, b = difficulty(n_groups, rate, random), difficulty(n_groups, rate, random)
+    b = np.where(common, a, b)
+    return (
+        table(codes, n_groups, answered(codes, a, random)),
+        table(codes, n_groups, answered(codes, b + gain * (1 - b), random)),
+    )
+
+
+def simulate_scores(n_groups, rate, random):
+    """Two systems that tell right from wrong, and follow a rating, equally well."""
+    codes = group_codes(n_groups, random)
+    a, b = (orders(codes, n_groups, rate, random) for _ in range(2))
+    b |= {"score": b["score"] + (a["positive"] * 1.0 - b["positive"]) * (2**0.5) * NormalDist().inv_cdf(rate)}
+    correlation = 2 * np.sin(np.pi * rate / 6)
+    b["y"] += correlation * (a["x"] - b["x"])
+    return table(codes, n_groups, a), table(codes, n_groups, b | {"positive": a["positive"], "x": a["x"]})
+
+
+def orders(codes, n_groups, rate, random):
+    """Statistics of measures that rest on an order: normal, so that what is true has a formula."""
+
+    def clustered(n=1):
+        groups = random.normal(size=(n, n_groups))[:, codes]
+        return np.sqrt(SHARED) * groups + np.sqrt(1 - SHARED) * random.normal(size=(n, len(codes)))
+
+    positive = random.random(len(codes)) < 0.5
+    apart = np.sqrt(2) * NormalDist().inv_cdf(rate)
+    x, rest = clustered(2)
+    correlation = 2 * np.sin(np.pi * rate / 6)
+    return {
+        "positive": positive,
+        "score": clustered()[0] + apart * positive,
+        "x": x,
+        "y": correlation * x + np.sqrt(1 - correlation**2) * rest,
+    }
+
+
+def table(codes, n_groups, columns):
+    ones = np.ones(len(codes))
+    statistics = {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
+    statistics |= {"claim": ones, "question": ones}
+    return Outcomes("simulated", 1, len(codes), tuple(range(n_groups)), codes, statistics, {})
+
+
+def truth(measure, rate):
+    return rate + (1 - rate) * OTHER_RANKS.mean() if measure is MRR else rate
+
+
+def by_rows(outcomes):
+    """The same table as if every row were a group of its own."""
+    n = outcomes.n_rows
+    return Outcomes(
+        outcomes.task, 1, n, tuple(range(n)), np.arange(n, dtype=np.int32), outcomes.statistics, outcomes.dimensions
+    )
+
+
+def coverage(measures, *, n_groups, rate, trials, resamples, view=lambda outcomes: outcomes):
+    """The share of trials whose interval holds the true value, a measure."""
+    true = {measure.name: truth(measure, rate) for measure in measures}
+    held = dict.fromkeys(true, 0)
+    for trial in range(trials):
+        random = np.random.default_rng([n_groups, round(100 * rate), trial])
+        for score in score_outcomes(view(simulate(n_groups, rate, random)), measures, resamples=resamples, seed=trial):
+            held[score.measure] += int(score.low <= true[score.measure] <= score.high)
+    return {name: count / trials for name, count in held.items()}
+
+
+def rejections(measures, pair, *, trials, resamples, alpha=0.05):
+    """The share of trials in which the two systems are told apart, by permutation and by McNemar's test (null: none).
+
+    pair: random generator -> two tables.
+    """
+    found = {kind: dict.fromkeys((measure.name for measure in measures), 0) for kind in ("p", "p_mcnemar")}
+    for trial in range(trials):
+        a, b = pair(np.random.default_rng([7, trial]))
+        for row in compare_outcomes(a, b, measures, resamples=resamples, seed=trial):
+            found["p"][row.measure] += int(row.p <= alpha)
+            found["p_mcnemar"][row.measure] += int(row.p_mcnemar is not None and row.p_mcnemar <= alpha)
+    return {kind: {name: count / trials for name, count in counts.items()} for kind, counts in found.items()}
