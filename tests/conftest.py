@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
+import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,3 +43,26 @@ def sandbox() -> Iterator[str]:
     yield settings.SANDBOX_SOCKET
     server.terminate()
     server.wait()
+
+
+@pytest.fixture
+def hung_up() -> Iterator[str]:
+    """The socket of a sandbox server that takes every connection and hangs up, as one that dies at work does."""
+    # A socket's path must be short.
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        path = f"{folder}/sandbox.sock"
+        listener.bind(path)
+        listener.listen()
+
+        def serve() -> None:
+            try:
+                while True:
+                    listener.accept()[0].close()
+            except OSError:
+                return
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield path
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()

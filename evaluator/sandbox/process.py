@@ -69,6 +69,14 @@ class ProcessSandbox:
             connection.settimeout(self.patience)
             return _receive(connection).layers
 
+    def answers(self) -> bool:
+        """Whether there is a server that takes connections."""
+        try:
+            self._connect().close()
+        except SandboxError:
+            return False
+        return True
+
     def _connect(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:

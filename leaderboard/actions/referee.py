@@ -16,7 +16,7 @@ from evaluator.sandbox.process import ProcessSandbox
 from leaderboard.models import GoldVersion, Reason, Split
 from leaderboard.storage import opened
 
-__all__ = ["Answer", "SandboxError", "prepare_gold", "score", "validate"]
+__all__ = ["Answer", "SandboxError", "answers", "prepare_gold", "score", "validate"]
 
 REASONS = {
     Verdict.TIME: Reason.TIME,
@@ -44,6 +44,11 @@ class Answer:
     @property
     def ok(self) -> bool:
         return not self.reason and bool(self.report.get("ok"))
+
+
+def answers() -> bool:
+    """Whether a sandbox is there to be asked."""
+    return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
 
 
 def validate(

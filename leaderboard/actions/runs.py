@@ -86,6 +86,10 @@ def renew(claim: Claim) -> bool:
 
 def score(*, run_id: UUID) -> None:
     """Score one run from claim to its end. Safe to call any number of times, from any number of workers."""
+    if not referee.answers():
+        # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
+        log.warning("sandbox_away", run=str(run_id))
+        return
     mine = claim(run_id=run_id)
     if mine is None:
         return

@@ -221,13 +221,25 @@ def test_a_late_double_cannot_win(world: World) -> None:
     assert_one_result(submission)
 
 
-def test_the_sandbox_gone_is_our_failure_and_refunded(world: World, settings) -> None:
+def test_a_sandbox_that_hangs_up_is_our_failure_and_refunded(world: World, settings, hung_up: str) -> None:
     submission = world.submit()
-    settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
+    settings.SANDBOX_SOCKET = hung_up
     for _ in range(settings.MAX_ATTEMPTS):
         runs.score(run_id=Run.objects.get().pk)
     run = assert_one_result(submission, state=State.FAILED)
     assert run.reason == Reason.SANDBOX
+
+
+def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings) -> None:
+    submission = world.submit()
+    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+    for _ in range(settings.MAX_ATTEMPTS + 1):
+        runs.score(run_id=Run.objects.get().pk)
+    waiting = Run.objects.get()
+    assert (waiting.state, waiting.attempt) == (State.QUEUED, 0)
+    settings.SANDBOX_SOCKET = there
+    runs.score(run_id=waiting.pk)
+    assert_one_result(submission)
 
 
 def test_an_altered_file_is_never_scored(world: World) -> None:

@@ -112,11 +112,11 @@ def test_a_second_correction_before_the_first_is_scored(world: World) -> None:
 
 
 def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_up(
-    world: World, settings, capsys: pytest.CaptureFixture[str]
+    world: World, settings, hung_up: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     socket, settings.MAX_ATTEMPTS = settings.SANDBOX_SOCKET, 1
     correct(world)
-    settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
+    settings.SANDBOX_SOCKET = hung_up
     score_all()
     settings.SANDBOX_SOCKET = socket
     progress = rescoring.progress_of(world.phase)
