@@ -10,15 +10,20 @@ from evaluator.outcomes import Numbers
 from evaluator.ranks import centred_ranks
 from evaluator.residuals import Systems
 from evaluator.samples import Sample, View
+from evaluator.scales import ByRank, Standardised, scaled
 from evaluator.ties import Ties
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation(Measure):
-    """A measure of two columns. NaN where either is constant. x, y: the statistics' names."""
+    """A measure of two columns. NaN where either is constant. x, y: the statistics' names; y is the system's."""
 
     x: str
     y: str
+
+    @property
+    def scale(self) -> ByRank | Standardised:
+        return Standardised(self.y)
 
 
 class Pearson(Correlation):
@@ -35,6 +40,10 @@ class Pearson(Correlation):
 class Spearman(Correlation):
     """Pearson's correlation of average ranks."""
 
+    @property
+    def scale(self) -> ByRank:
+        return ByRank(self.y)
+
     def values(self, sample: Sample) -> Numbers:
         result = np.full(sample.n_resamples, np.nan)
         x, y = ties_of(sample.view, self.x), ties_of(sample.view, self.y)
@@ -45,6 +54,10 @@ class Spearman(Correlation):
 
 class Kendall(Correlation):
     """Tau-b: (concordant - discordant pairs) / sqrt(pairs untied in x * pairs untied in y)."""
+
+    @property
+    def scale(self) -> ByRank:
+        return ByRank(self.y)
 
     def values(self, sample: Sample) -> Numbers:
         view = sample.view
@@ -110,13 +123,6 @@ def _ranked(columns: Numbers, weights: Numbers) -> Numbers:
 
 def ties_of(view: View, statistic: str) -> Ties:
     return view.once((Ties, statistic), lambda: Ties.of(view.column(statistic)))
-
-
-def scaled(column: Numbers) -> Numbers:
-    """Divided by a power of two, so that no sum or square of it overflows: correlations stay the same, bit for bit."""
-    _, exponent = np.frexp(np.max(np.abs(column), initial=0.0))
-    power: Numbers = np.ldexp(column, -exponent)
-    return power
 
 
 def centred(column: Numbers, weights: Numbers) -> Numbers:

@@ -6,13 +6,13 @@ that a thousand resamples cost one matrix product; anything else overrides `valu
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from evaluator.medians import weighted_medians
-from evaluator.outcomes import Numbers
+from evaluator.outcomes import Numbers, Outcomes
 from evaluator.samples import Sample
 
 
@@ -78,6 +78,12 @@ class Measure(ABC):
     def count(self, sample: Sample) -> Numbers:
         """n: the gold units that the value rests on."""
         return (self.rests_on or self.units).of(sample)
+
+    @property
+    def scale(self) -> Callable[[Outcomes], Outcomes] | None:
+        """For measures of numbers that each system gives on a scale of its own: puts them on one that two systems
+        share, which changes no value. None: outcomes of two systems may be exchanged as they are."""
+        return None
 
     @property
     def best(self) -> float:

@@ -39,16 +39,17 @@ def p_values(
     p = (1 + exchanges with a difference at least as large) / (1 + exchanges with a difference): the given order is one
     of them, so that p is valid for any number of exchanges, and never 0 (Phipson & Smyth 2010).
     """
-    view = View.whole(pool(a, b))
+    scales = {measure.scale for cell in cells for measure in cell.measures}
+    views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}
     seen = np.abs(np.asarray(differences, dtype=np.float64)) - _ROUNDING
     as_large, counted = np.ones((2, len(seen)))
     for swapped in swaps(a.n_groups, times, seed):
-        first = Sample(view, np.concatenate([1 - swapped, swapped]))
-        second = Sample(view, np.concatenate([swapped, 1 - swapped]))
+        weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
+        wholes = {scale: [Sample(view, half) for half in weights] for scale, view in views.items()}
         place = 0
         for cell in cells:
-            one, other = cell.sample(first), cell.sample(second)
             for measure in cell.measures:
+                one, other = (cell.sample(whole) for whole in wholes[measure.scale])
                 difference = np.abs(measure.evaluate(one) - measure.evaluate(other))
                 as_large[place] += np.count_nonzero(difference >= seen[place])
                 counted[place] += np.count_nonzero(~np.isnan(difference))

@@ -11,6 +11,7 @@ import numpy as np
 from evaluator.measures import Measure
 from evaluator.outcomes import Numbers
 from evaluator.samples import Sample, View
+from evaluator.scales import ByRank
 from evaluator.ties import Ties
 
 _BLOCK = 1 << 17  # weights looked at together, so that the dozen passes over them stay in a cache
@@ -22,6 +23,10 @@ class Separation(Measure):
 
     score: str
     positive: str
+
+    @property
+    def scale(self) -> ByRank:
+        return ByRank(self.score)
 
     def tally(self, sample: Sample) -> "Tally":
         """Both measures rest on one pass over the weights."""
