@@ -103,7 +103,15 @@ class Phase(models.Model):
     def is_open(self, at: datetime | None = None) -> bool:
         """Whether a submission received at `at` is in time; both ends belong to the phase."""
         at = at or timezone.now()
-        return (self.opens_at is None or self.opens_at <= at) and (self.closes_at is None or at <= self.closes_at)
+        return not self.is_to_come(at) and not self.is_past(at)
+
+    def is_to_come(self, at: datetime | None = None) -> bool:
+        """Whether it has yet to open."""
+        return self.opens_at is not None and (at or timezone.now()) < self.opens_at
+
+    def is_past(self, at: datetime | None = None) -> bool:
+        """Whether it has closed for good."""
+        return self.closes_at is not None and self.closes_at < (at or timezone.now())
 
 
 class ReportedResult(models.Model):

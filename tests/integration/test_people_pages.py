@@ -146,6 +146,19 @@ def test_a_closed_phase_is_409_with_its_date(here: World, ada: Client) -> None:
     assert f"closed at {Phase.objects.get().closes_at:%Y-%m-%d}" in text(response)
 
 
+@pytest.mark.parametrize(
+    ("opens", "closes", "told"),
+    [(1, 2, ["It opens on", "It closes on"]), (-2, -1, ["It closed on"]), (None, -1, ["It closed on"])],
+)
+def test_the_page_of_a_phase_that_is_not_open_speaks_of_its_dates_as_they_are(
+    here: World, ada: Client, opens: int | None, closes: int, told: list[str]
+) -> None:
+    at = timezone.now()
+    Phase.objects.update(opens_at=opens and at + timedelta(days=opens), closes_at=at + timedelta(days=closes))
+    page = text(ada.get(SUBMIT))
+    assert [words for words in ("It opens on", "It closes on", "It closed on") if words in page] == told
+
+
 def test_a_referee_that_is_away_is_503(here: World, ada: Client, settings: Any) -> None:
     settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
     response = ada.post(SUBMIT, form(world.prediction_lines()))

@@ -380,6 +380,41 @@ def body_of(response: Any) -> bytes:
     return b"".join(response.streaming_content)
 
 
+@pytest.mark.parametrize(
+    ("opens", "closes", "state", "told"),
+    [(1, 2, "not open yet", ["opens", "closes"]), (-2, -1, "closed", ["closed"]), (-1, 1, "open", ["open until"])],
+)
+def test_a_phase_is_told_by_its_dates(world, opens, closes, state, told):
+    at = timezone.now()
+    world.phase.opens_at, world.phase.closes_at = at + timedelta(days=opens), at + timedelta(days=closes)
+    world.phase.save()
+    assert f'">{state}</span></td>' in text(BENCHMARK)
+    facts = board_facts()
+    assert [word for word in ("opens", "closes", "closed", "open until") if f"{word} <time" in facts] == told
+
+
+def board_facts() -> str:
+    markup = text(BOARD)
+    begin = markup.index('class="board-facts')
+    return markup[begin : markup.index("</p>", begin)]
+
+
+def test_the_reason_of_a_correction_stands_beside_its_number(world):
+    GoldVersion.objects.create(
+        **{
+            **GoldVersion.objects.values(*_OF_GOLD).get(),
+            "split": world.split,
+            "number": 2,
+            "sha256": "2" * 64,
+            "reason": "labels were <swapped>",
+        }
+    )
+    assert "gold version 2 (<bdi>labels were &lt;swapped&gt;</bdi>)" in board_facts()
+
+
+_OF_GOLD = ("file", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "expects")
+
+
 def test_inputs_come_as_an_attachment_with_their_digest(world):
     response = get(f"{BENCHMARK}splits/test/inputs.jsonl")
     content = body_of(response)
