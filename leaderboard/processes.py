@@ -19,6 +19,8 @@ def web(bind: str) -> list[str]:
         *("--bind", bind, "--worker-class", "gthread", "--workers", "2", "--threads", "8"),
         # Heartbeats on a disk that is busy with an upload would look like a hung worker.
         *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108
+        # Whom to believe about TLS is HOLDOUT_PROXY's to say, not whoever calls from this machine.
+        *("--forwarded-allow-ips", ""),
         *("--timeout", "120", "--graceful-timeout", "10", "--no-control-socket"),
     ]
 

@@ -92,6 +92,8 @@ def check_before_reading(request: Request) -> None:
         announced = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError as error:
         raise ParseError("Content-Length is no number.") from error
+    if announced == 0:
+        raise ParseError("The body is empty; expected a predictions file.")
     if announced > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
         raise TooLarge
 

@@ -31,6 +31,17 @@ def ada(world) -> Client:
     return client_of(world.researcher)
 
 
+def test_an_empty_body_is_told_to_be_empty(ada):
+    """Not that the system is missing, which stands in the query."""
+    answer = ada.post(f"{SUBMIT}?system=Bernoulli", b"", content_type="application/x-ndjson")
+    assert answer.status_code == 400
+    assert answer.json() == {
+        "code": "parse_error",
+        "message": "The body is empty; expected a predictions file.",
+    }
+    assert not Submission.objects.exists()
+
+
 def test_a_file_is_sent_followed_scored_and_fetched_back(world, ada):
     content = prediction_lines({**LABELS, "a4": "REFUTES"})
     sent = send(ada, content, note="seed 7")

@@ -11,7 +11,7 @@ from leaderboard.actions.refusal import Code, Refused
 HEADLINES = {
     Code.INVALID_PREDICTIONS: "The file was not accepted",
     Code.INVALID_GOLD: "The gold file was not accepted",
-    Code.INVALID_NAME: "That name cannot be used",
+    Code.INVALID_NAME: "Something here cannot be used",
     Code.TOO_LARGE: "The file is too large",
     Code.PHASE_CLOSED: "This phase takes no submissions",
     Code.QUOTA_EXCEEDED: "No submissions are left",
