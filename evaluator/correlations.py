@@ -106,7 +106,7 @@ def _within_systems(sample: Sample, x: str, y: str, system: str) -> tuple[Number
     pearson, spearman = np.full((2, sample.n_resamples), np.nan)
     if not len(view.rows):
         return pearson, spearman
-    systems = view.once((Systems, system), lambda: Systems(view.column(system)))
+    systems = view.once((Systems, system), lambda: Systems(view.column(system), view.rows))
     columns = [scaled(view.column(name)[systems.order]) for name in (x, y)]
     for block, weights in sample.row_weights(systems.order):
         left = [systems.residuals(column, weights) for column in columns]

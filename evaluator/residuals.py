@@ -3,15 +3,18 @@
 import numpy as np
 
 from evaluator.outcomes import Numbers
+from evaluator.samples import Rows
 from evaluator.ties import Ties
 
 
 class Systems:
-    """Rows by system. order: places of the rows, those of one system together."""
+    """Rows by system. order: places of the rows, those of one system together, as gold's lines stand: which lines make
+    a group then has no say in how a mean is rounded, and so in which residuals tie."""
 
-    def __init__(self, codes: Numbers) -> None:
+    def __init__(self, codes: Numbers, rows: Rows) -> None:
+        """codes: a number a system; rows: which row of the outcomes each place is."""
         ties = Ties.of(codes)
-        self.order = ties.order
+        self.order = np.lexsort((rows, ties.codes))
         self._starts = ties.starts
         self._system = ties.codes[ties.order]  # of each row, in the order
 
