@@ -16,6 +16,7 @@ from evaluator.outcomes import Numbers, Outcomes
 
 Rows = npt.NDArray[np.int64]
 Made = TypeVar("Made")
+Number = TypeVar("Number", bound=np.generic)
 
 _BLOCK = 1 << 18  # weights looked at together: few enough to stay in a processor's cache
 _LEAST = 4  # resamples together, however many rows: one row of weights is read at a time
@@ -43,9 +44,14 @@ class View(Remembering):
         self.outcomes = outcomes
         self.rows = rows
         self._splits: dict[str, list[View]] = {}
+        self._as_they_stand = False  # whether `rows` is all of the table, in its own order
 
     @classmethod
     def whole(cls, outcomes: Outcomes) -> "View":
+        if np.all(outcomes.groups[1:] >= outcomes.groups[:-1]):
+            view = cls(outcomes, np.arange(outcomes.n_rows))
+            view._as_they_stand = True
+            return view
         return cls(outcomes, np.argsort(outcomes.groups, kind="stable").astype(np.int64))
 
     def split(self, dimension: str) -> list["View"]:
@@ -62,7 +68,7 @@ class View(Remembering):
 
     @cached_property
     def _starts(self) -> Rows:
-        groups = self.outcomes.groups[self.rows]
+        groups = self._here(self.outcomes.groups)
         if not len(groups):
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
@@ -70,8 +76,12 @@ class View(Remembering):
     @cached_property
     def groups(self) -> Rows:
         """The groups that have rows here, ascending."""
-        firsts = self.rows if len(self._starts) == len(self.rows) else self.rows[self._starts]
-        return np.take(self.outcomes.groups, firsts).astype(np.int64)
+        groups = self._here(self.outcomes.groups)
+        return (groups if self._one_row_each else groups[self._starts]).astype(np.int64)
+
+    @property
+    def _one_row_each(self) -> bool:
+        return len(self._starts) == len(self.rows)
 
     @cached_property
     def group_sums(self) -> Numbers:
@@ -82,15 +92,18 @@ class View(Remembering):
         sums = np.empty((len(columns), len(self._starts)))
         with np.errstate(over="ignore"):  # of scores, which nobody sums
             for column, out in zip(columns, sums, strict=True):
-                if len(self._starts) == len(self.rows):
-                    np.take(column, self.rows, out=out)
+                if self._one_row_each:
+                    out[:] = self._here(column)
                 else:
-                    np.add.reduceat(column[self.rows], self._starts, out=out)
+                    np.add.reduceat(self._here(column), self._starts, out=out)
         return sums
 
     def column(self, statistic: str) -> Numbers:
         """The statistic of each row here, in the order of `rows`."""
-        return np.take(self.outcomes.statistics[statistic], self.rows)
+        return self._here(self.outcomes.statistics[statistic])
+
+    def _here(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        return column if self._as_they_stand else np.take(column, self.rows)
 
     @cached_property
     def row_mask(self) -> npt.NDArray[np.bool_]:
@@ -111,6 +124,11 @@ class Sample(Remembering):
     @property
     def n_resamples(self) -> int:
         return int(self.weights.shape[1])
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every row counts once, in one resample: the outcomes as they are."""
+        return self.n_resamples == 1 and bool(np.all(self.weights == 1))
 
     @cached_property
     def _sums(self) -> dict[str, Numbers]:

@@ -5,11 +5,12 @@ rows written out. Counts are whole numbers, exact in float64 up to 9e15 pairs.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from evaluator.measures import Measure
-from evaluator.outcomes import Numbers
+from evaluator.outcomes import Codes, Numbers
 from evaluator.samples import Sample, View
 from evaluator.scales import ByRank
 from evaluator.ties import Ties
@@ -98,10 +99,20 @@ class _Downward:
 
     def __init__(self, view: View, score: str, positive: str) -> None:
         ties = Ties.of(view.column(score))
-        order = np.ascontiguousarray(ties.order[::-1])
-        self.is_positive = np.take(view.column(positive), order)
-        self.groups = np.take(view.outcomes.groups, np.take(view.rows, order))
-        self.begins = ties.begins_downward if len(ties) < len(order) else None
+        self._view = view
+        self._order = ties.order[::-1]
+        self.is_positive = np.take(view.column(positive).astype(np.bool_), self._order)
+        self.begins = ties.begins_downward if len(ties) < len(self._order) else None
+
+    @cached_property
+    def groups(self) -> Codes:
+        return np.take(self._view.outcomes.groups, np.take(self._view.rows, self._order))
+
+    def weights(self, sample: Sample, block: slice) -> Numbers:
+        """resamples x rows."""
+        if sample.is_plain:
+            return np.ones((1, len(self.is_positive[block])))
+        return np.ascontiguousarray(np.take(sample.weights, self.groups[block], axis=0).T)
 
 
 def _tally_sample(sample: Sample, score: str, positive: str) -> Tally:
@@ -109,9 +120,9 @@ def _tally_sample(sample: Sample, score: str, positive: str) -> Tally:
     tally = Tally(sample.n_resamples)
     step = max(1, _BLOCK // max(sample.n_resamples, 1))
     held = np.zeros((2, sample.n_resamples))  # counts of the last score of a block: the next may go on with it
-    for begin in range(0, len(rows.groups), step):
+    for begin in range(0, len(rows.is_positive), step):
         block = slice(begin, begin + step)
-        everyone = np.ascontiguousarray(np.take(sample.weights, rows.groups[block], axis=0).T)
+        everyone = rows.weights(sample, block)
         positives = everyone * rows.is_positive[block]
         if rows.begins is not None:
             starts = np.flatnonzero(rows.begins[block])

@@ -13,14 +13,20 @@ _SIGN = np.uint64(1 << 63)
 _RADIX_FROM = 1 << 15  # rows, from where passes over 16 bits beat a comparing sort
 
 
-def ascending(values: Numbers) -> Rows:
-    """The places of the values from the least to the greatest; equal ones, -0.0 and 0.0 too, as they stand."""
+def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    """The places of the values from the least to the greatest, and whether each differs from the one before.
+
+    Equal ones, -0.0 and 0.0 too, come as they stand.
+    """
     plain = values + 0.0  # -0.0 becomes 0.0
     if len(plain) < _RADIX_FROM:
-        return np.argsort(plain, kind="stable")
-    bits = plain.view(np.uint64)
+        order = np.argsort(plain, kind="stable")
+        inside = plain[order]
+        return order, np.append(True, inside[1:] != inside[:-1])[: len(order)]
     negative = (plain.view(np.int64) >> 63).view(np.uint64)  # all bits, or none
-    keys = bits ^ (negative | _SIGN)  # unsigned integers in the order of the floats
+    negative |= _SIGN
+    negative ^= plain.view(np.uint64)
+    keys = negative  # unsigned integers in the order of the floats
     order = np.argsort((keys >> np.uint64(16)).astype(np.uint16), kind="stable")
     for shift in (32, 48):
         digits = (keys >> np.uint64(shift)).astype(np.uint16)
@@ -28,19 +34,24 @@ def ascending(values: Numbers) -> Rows:
     return _order_last_bits(keys, order)
 
 
-def _order_last_bits(keys: npt.NDArray[np.uint64], order: Rows) -> Rows:
+def _order_last_bits(keys: npt.NDArray[np.uint64], order: Rows) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """order: by all but the last 16 bits of the keys. Few keys differ in those only."""
     inside = np.take(keys, order)
-    step = inside[1:] ^ inside[:-1]
-    alike = step >> np.uint64(16) == 0
-    if not np.any(alike & (step != 0)):
-        return order
-    unsure = np.zeros(len(order), dtype=np.bool_)
-    unsure[1:] = alike
-    unsure[:-1] |= alike
+    step = np.empty_like(inside)
+    np.bitwise_xor(inside[1:], inside[:-1], out=step[1:])
+    step[:1] = _SIGN
+    changes = step != 0
+    alike = step < 1 << 16
+    if not np.any(alike & changes):
+        return order, changes
+    unsure = alike.copy()
+    unsure[:-1] |= alike[1:]
     places = np.flatnonzero(unsure)
-    order[places] = order[places][np.argsort(inside[places], kind="stable")]
-    return order
+    mended = np.argsort(inside[places], kind="stable")
+    order[places] = order[places][mended]
+    inside[places] = inside[places][mended]
+    np.not_equal(inside[1:], inside[:-1], out=changes[1:])
+    return order, changes
 
 
 @dataclass(frozen=True)
@@ -55,10 +66,7 @@ class Ties:
 
     @classmethod
     def of(cls, values: Numbers) -> "Ties":
-        order = ascending(values)
-        inside = np.take(values, order)
-        changes = np.ones(len(inside), dtype=np.bool_)
-        np.not_equal(inside[1:], inside[:-1], out=changes[1:])
+        order, changes = ascending(values)
         return cls(order, np.flatnonzero(changes))
 
     def __len__(self) -> int:

@@ -1,0 +1,178 @@
+"""How long scores of claims take, beside scikit-learn on the same arrays, and how that grows: printed, never asserted.
+
+Run with `pytest tests/benchmark/test_auroc_speed.py -m benchmark -s`. Arrays are in memory and everything is imported.
+Each size runs in a process of its own with one BLAS thread, as in the sandbox. Processor seconds are the steadier ones
+on a machine that does other work too.
+"""
+
+import io
+import multiprocessing
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluator.operations import JOBS
+from evaluator.outcomes import Outcomes
+from evaluator.sandbox.launch import environment
+from evaluator.scoring import score_outcomes
+from evaluator.task import TASKS
+
+pytestmark = pytest.mark.benchmark
+CLAIMS = 1_000_000
+TEXTS = 20_000
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """Runs a function in a process of its own."""
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+
+    def call(function, *arguments):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            return pool.apply(function, arguments)
+
+    return call
+
+
+class Timer:
+    """Wall and processor seconds, and the megabytes that the work adds at its peak."""
+
+    def __enter__(self):
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
+        self._held = _megabytes("VmRSS")
+        self._begin = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_):
+        now = time.perf_counter(), time.process_time()
+        self.wall, self.processor = (end - begin for end, begin in zip(now, self._begin, strict=True))
+        self.memory = _megabytes("VmHWM") - self._held
+
+    def __str__(self):
+        return f"{self.wall:.3f} s, processor {self.processor:.3f} s, peak memory +{self.memory:.0f} MB"
+
+
+def _megabytes(name):
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{name}:")[2].split()[0]) / 1024
+
+
+def best(work, times=5):
+    """The quickest of several runs, by processor time."""
+    runs = []
+    for _ in range(times):
+        with Timer() as timer:
+            work()
+        runs.append(timer)
+    return min(runs, key=lambda run: run.processor)
+
+
+def claims(n, decimals):
+    random = np.random.default_rng(0)
+    labels = random.random(n) < 0.5
+    scores = random.normal(size=n) + labels
+    return labels, scores if decimals is None else scores.round(decimals)
+
+
+def checked(labels, scores):
+    n = len(labels)
+    statistics = {"claim": np.ones(n), "positive": labels.astype(np.float64), "score": scores}
+    return Outcomes("fact-checking", 1, n, tuple(range(n)), np.arange(n, dtype=np.int32), statistics, {})
+
+
+def beside_scikit_learn(n, decimals):
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    labels, scores = claims(n, decimals)
+    table = checked(labels, scores)
+    auroc, precision = TASKS["fact-checking"].measures
+    times = {}
+    for name, measures, reference in (
+        ("AUROC", (auroc,), lambda: (roc_auc_score(labels, scores),)),
+        (
+            "AUROC and average precision",
+            (auroc, precision),
+            lambda: (roc_auc_score(labels, scores), average_precision_score(labels, scores)),
+        ),
+    ):
+        ours = [score.value for score in score_outcomes(table, measures, resamples=0)]
+        assert ours == pytest.approx(reference(), abs=1e-9)
+        times[name] = (
+            str(mine := best(lambda measures=measures: score_outcomes(table, measures, resamples=0))),
+            str(theirs := best(reference)),
+            theirs.processor / mine.processor,
+        )
+    return times
+
+
+@pytest.mark.parametrize("decimals", [None, 2], ids=["distinct scores", "scores of two decimals"])
+def test_beside_scikit_learn(apart, decimals):
+    print()
+    for name, (ours, theirs, times) in apart(beside_scikit_learn, CLAIMS, decimals).items():
+        print(f"  {name}, {CLAIMS:,} claims, outcomes to scores: {ours}")
+        print(f"    scikit-learn: {theirs}; ours is {times:.1f} times as fast")
+
+
+def resampled(n, resamples):
+    table = checked(*claims(n, None))
+    with Timer() as timer:
+        score_outcomes(table, TASKS["fact-checking"].measures, resamples=resamples)
+    return str(timer)
+
+
+@pytest.mark.parametrize("n", [TEXTS, CLAIMS // 16, CLAIMS // 4, CLAIMS])
+def test_a_thousand_resamples(apart, n):
+    print(f"\n  AUROC and average precision of {n:,} claims, 1,000 resamples: {apart(resampled, n, 1000)}", end="")
+
+
+def from_bytes(n, resamples):
+    labels, scores = claims(n, None)
+    gold = "".join(
+        f'{{"id": "claim-{i}", "subject": "s{i % 999}", "relation": "r{i % 7}", "object": "o{i % 99}", "label": '
+        f"{'true' if label else 'false'}}}\n"
+        for i, label in enumerate(labels.tolist())
+    )
+    predictions = "".join(f'{{"id": "claim-{i}", "score": {score!r}}}\n' for i, score in enumerate(scores.tolist()))
+    files = {"gold": io.BytesIO(gold.encode()), "predictions": io.BytesIO(predictions.encode())}
+    del gold, predictions
+    with Timer() as timer:
+        report, _ = JOBS["score"](
+            files, {"task": "fact-checking", "gold_name": "g", "predictions_name": "p", "resamples": resamples}
+        )
+    assert report["ok"]
+    return str(timer)
+
+
+@pytest.mark.parametrize("n", [CLAIMS // 16, CLAIMS // 4, CLAIMS])
+def test_from_bytes_to_scores(apart, n):
+    print(f"\n  {n:,} claims of seven relations, bytes to scores: {apart(from_bytes, n, 0)}", end="")
+
+
+def correlated(n, resamples, which):
+    random = np.random.default_rng(0)
+    human = random.integers(0, 9, n) / 4
+    statistics = {
+        "text": np.ones(n),
+        "human": human,
+        "score": human + random.normal(size=n),
+        "system": random.integers(0, 9, n).astype(np.float64),
+    }
+    groups = np.arange(n, dtype=np.int32)
+    table = Outcomes("metric-correlation", 1, n, tuple(range(n)), groups, statistics, {}, facts={"system": True})
+    measures = [measure for measure in TASKS["metric-correlation"].measures if measure.name in which]
+    with Timer() as timer:
+        score_outcomes(table, measures, resamples=resamples)
+    return str(timer)
+
+
+@pytest.mark.parametrize(
+    "which",
+    [("spearman",), ("pearson",), ("kendall",), ("partial_spearman", "partial_pearson")],
+    ids=" and ".join,
+)
+@pytest.mark.parametrize("n", [TEXTS // 16, TEXTS // 4, TEXTS])
+def test_correlations(apart, n, which):
+    print(f"\n  {', '.join(which)} of {n:,} texts, 1,000 resamples: {apart(correlated, n, 1000, which)}", end="")
