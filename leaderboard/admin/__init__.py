@@ -1,7 +1,10 @@
 """The curator's desk for records: Django's admin, entered through the site's own throttled log-in."""
 
 from allauth.account.decorators import secure_admin_login
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.contrib.auth.models import Group
+from knox.models import AuthToken
 
 from leaderboard.admin import benchmarks, people, records, work
 
@@ -12,3 +15,7 @@ admin.site.site_title = "Holdout"
 admin.site.index_title = "Records"
 # Admin's own log-in page knows no throttle and no second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+# Second factors and tokens are their owners' alone, and rights here hang on people, not on groups.
+for model in (Authenticator, AuthToken, Group):
+    admin.site.unregister(model)
