@@ -18,6 +18,7 @@ from leaderboard.models import (
     Phase,
     Prediction,
     QuotaCharge,
+    Split,
     State,
     Submission,
     System,
@@ -136,7 +137,11 @@ def _accept(
     note: str,
     at: datetime,
 ) -> Submission:
-    # A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile.
+    # A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile,
+    # and none is kept that answers inputs that were.
+    split = Split.objects.select_for_update().get(pk=phase.split_id)
+    if split.inputs_sha256 != prediction.inputs_sha256:
+        raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
     Phase.objects.select_for_update().get(pk=phase.pk)
     gold = phase.split.current_gold or gold
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, splits
-from leaderboard.actions.refusal import Code
-from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, Split
+from leaderboard.actions import benchmarks, splits, submissions
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
 from leaderboard.storage import opened
 from tests.integration.gold_files import close_all, edited, files_of, refusal, uploaded
 from tests.world import TASK, World, build, gold_lines
@@ -239,3 +239,24 @@ class TestBenchmarks:
         far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
         refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
         assert refused.code is Code.INVALID_NAME
+
+
+def test_a_file_that_answers_inputs_that_were_replaced_meanwhile_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sender is told to download them again; kept, it would be charged and then lack ids."""
+    checked = submissions._validate
+
+    def check(**asked: Any) -> Any:
+        found = checked(**asked)
+        second = gold_lines({"b1": "SUPPORTS", "b2": "REFUTES", "b3": "REFUTES", "b4": "SUPPORTS"})
+        more = gold_lines() + second.replace(b'"g1"', b'"g2"').replace(b"claim ", b"another claim ")
+        split = Split.objects.get(pk=world.split.pk)
+        splits.add_gold(split=split, file=uploaded(more), reason="another group", by=world.curator)
+        return found
+
+    monkeypatch.setattr(submissions, "_validate", check)
+    with pytest.raises(Refused, match="download them again"):
+        world.submit()
+    assert not Submission.objects.exists()
+    assert not QuotaCharge.objects.exists()
