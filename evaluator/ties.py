@@ -9,8 +9,8 @@ import numpy.typing as npt
 from evaluator.outcomes import Numbers
 from evaluator.samples import Rows
 
-_SIGN = np.uint64(1 << 63)
-_RADIX_FROM = 1 << 15  # rows, from where passes over 16 bits beat a comparing sort
+_BINS = 2.0**32 - 2
+_BINNED_FROM = 1 << 15  # rows, from where bins beat a comparing sort
 
 
 def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
@@ -18,35 +18,38 @@ def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
 
     Equal ones, -0.0 and 0.0 too, come as they stand.
     """
-    plain = values + 0.0  # -0.0 becomes 0.0
-    if len(plain) < _RADIX_FROM:
-        order = np.argsort(plain, kind="stable")
-        inside = plain[order]
-        return order, np.append(True, inside[1:] != inside[:-1])[: len(order)]
-    negative = (plain.view(np.int64) >> 63).view(np.uint64)  # all bits, or none
-    negative |= _SIGN
-    negative ^= plain.view(np.uint64)
-    keys = negative  # unsigned integers in the order of the floats
-    order = np.argsort((keys >> np.uint64(16)).astype(np.uint16), kind="stable")
-    for shift in (32, 48):
-        digits = (keys >> np.uint64(shift)).astype(np.uint16)
-        order = np.take(order, np.argsort(np.take(digits, order), kind="stable"))
-    return _order_last_bits(keys, order)
+    found = _by_bins(values) if len(values) >= _BINNED_FROM else None
+    if found is None:
+        order = np.argsort(values, kind="stable")
+        inside = np.take(values, order)
+        found = order, np.append(True, inside[1:] != inside[:-1])[: len(order)]
+    return found
 
 
-def _order_last_bits(keys: npt.NDArray[np.uint64], order: Rows) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """order: by all but the last 16 bits of the keys. Few keys differ in those only."""
-    inside = np.take(keys, order)
-    step = np.empty_like(inside)
-    np.bitwise_xor(inside[1:], inside[:-1], out=step[1:])
-    step[:1] = _SIGN
-    changes = step != 0
-    alike = step < 1 << 16
-    if not np.any(alike & changes):
+def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
+    """The same by two passes over the 16-bit halves of a bin's number, of 2**32 even bins from the least value to the
+    greatest; then the few values that share a bin are put in order. None where many share one."""
+    with np.errstate(over="ignore", divide="ignore"):
+        least = values.min()
+        scale = _BINS / (values.max() - least)
+    if not 0 < scale < np.inf:
+        return None
+    bins = ((values - least) * scale).astype(np.uint32)
+    order = np.argsort(bins.astype(np.uint16), kind="stable")
+    upper = (bins >> np.uint32(16)).astype(np.uint16)
+    order = np.take(order, np.argsort(np.take(upper, order), kind="stable"))
+    inside = np.take(values, order)
+    bins = np.take(bins, order)
+    changes = np.ones(len(order), dtype=np.bool_)
+    np.not_equal(inside[1:], inside[:-1], out=changes[1:])
+    shared = np.zeros(len(order), dtype=np.bool_)
+    np.equal(bins[1:], bins[:-1], out=shared[1:])
+    if not np.any(shared & changes):
         return order, changes
-    unsure = alike.copy()
-    unsure[:-1] |= alike[1:]
-    places = np.flatnonzero(unsure)
+    shared[:-1] |= shared[1:]
+    places = np.flatnonzero(shared)
+    if len(places) > len(order) // 4:
+        return None
     mended = np.argsort(inside[places], kind="stable")
     order[places] = order[places][mended]
     inside[places] = inside[places][mended]

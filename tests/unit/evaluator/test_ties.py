@@ -15,16 +15,16 @@ NUMBERS = st.one_of(
 )
 
 
-@pytest.mark.parametrize("radix_from", [0, 10**9])
+@pytest.mark.parametrize("binned_from", [0, 10**9])
 @settings(max_examples=200, deadline=None)
 @given(values=hnp.arrays(np.float64, st.integers(1, 40), elements=NUMBERS))
-def test_order_and_ties(radix_from, values):
-    before, ties._RADIX_FROM = ties._RADIX_FROM, radix_from
+def test_order_and_ties(binned_from, values):
+    before, ties._BINNED_FROM = ties._BINNED_FROM, binned_from
     try:
         order, _ = ascending(values)
         cut = Ties.of(values)
     finally:
-        ties._RADIX_FROM = before
+        ties._BINNED_FROM = before
     assert order.tolist() == sorted(range(len(values)), key=values.__getitem__)
     distinct = sorted(set(values.tolist()))
     assert len(cut) == len(distinct)
@@ -33,8 +33,26 @@ def test_order_and_ties(radix_from, values):
     assert totals.tolist() == [[values.tolist().count(value) for value in distinct]] * 2
 
 
-def test_many_numbers_that_differ_in_their_last_bits():
+@pytest.mark.parametrize("decimals", [None, 3, 0])
+@pytest.mark.parametrize("outlier", [0.0, 1e6, -1e300, 1.7e308])
+def test_many_numbers(decimals, outlier):
+    """An outlier crowds the others into few bins."""
     random = np.random.default_rng(2)
-    values = np.ldexp(1.0 + random.integers(0, 2**12, 100_000) * 2.0**-52, random.integers(-3, 3, 100_000))
-    values *= random.choice([-1.0, 1.0], len(values))
-    assert ascending(values)[0].tolist() == np.argsort(values, kind="stable").tolist()
+    values = random.normal(size=100_000)
+    values = values if decimals is None else values.round(decimals)
+    values[random.integers(0, len(values), 50)] = outlier
+    values[random.integers(0, len(values), 50)] = -outlier
+    order, changes = ascending(values)
+    assert order.tolist() == np.argsort(values, kind="stable").tolist()
+    inside = values[order]
+    assert changes.tolist() == [True, *(inside[1:] != inside[:-1]).tolist()]
+
+
+def test_neighbours_among_the_floats():
+    """Numbers that differ in their last bits only share bins, a few of them and then all."""
+    random = np.random.default_rng(3)
+    for spread in (1.0, 2.0**-40):
+        values = 1 + spread * random.random(100_000)
+        twins = np.nextafter(values[::9], 2)
+        values = random.permutation(np.concatenate([values, twins]))
+        assert ascending(values)[0].tolist() == np.argsort(values, kind="stable").tolist()
