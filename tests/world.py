@@ -82,9 +82,11 @@ class World:
 
     def submit(self, labels: dict[str, str] = LABELS, *, system: System | None = None, **changes: Any) -> Submission:
         file = uploaded(prediction_lines(labels))
-        return submissions.submit(
-            **{"phase": self.phase, "system": system or self.system, "file": file, "by": self.researcher, **changes}
-        )
+        asked = {"phase": self.phase, "system": system or self.system, "file": file, "by": self.researcher, **changes}
+        try:
+            return submissions.submit(**asked)
+        finally:
+            asked["file"].close()
 
     def insert_run(self, *, state: str = State.QUEUED, at: datetime | None = None, **changes: Any) -> Run:
         """A run with all that it hangs on, inserted directly."""
