@@ -4,13 +4,17 @@ The numbers were made by an independent brute force. The files stay outside the 
 """
 
 import csv
+import gzip
 import io
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from evaluator.operations import JOBS
+from evaluator.sandbox.contract import Execution, Limits, Verdict
+from evaluator.sandbox.process import ProcessSandbox
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [
@@ -128,6 +132,50 @@ def test_metric_correlation(path):
             value, n = ours[name]
             assert value == pytest.approx(row[theirs], abs=1e-9), (subset, name)
             assert n == row["n"]
+
+
+@pytest.mark.parametrize("task", ["fact-checking", "metric-correlation"])
+def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
+    """Files of real size, right and wrong, through every job: nothing is left to import in the child."""
+    if task == "fact-checking":
+        scenario = next(iter(SCENARIOS))
+        gold = claims(scenario)
+        # Enough claims for every way of sorting.
+        gold = [line | {"id": f"{k}:{line['id']}"} for k in range(120) for line in gold]
+        scores = [value + k for k in range(120) for value in SCENARIOS[scenario]["ties_1dp"]]
+        predictions = [{"id": line["id"], "score": score} for line, score in zip(gold, scores, strict=True)]
+    else:
+        gold = [json.loads(line) for line in (DATA / task / "gold.jsonl").read_text().splitlines()]
+        predictions = [
+            json.loads(line)
+            for line in gzip.decompress((METRICS / "bertscore_p_art.jsonl.gz").read_bytes()).splitlines()
+        ]
+    for name, lines in (("gold", gold), ("predictions", predictions), ("missing", predictions[1:])):
+        (tmp_path / name).write_bytes(jsonl(lines))
+    (tmp_path / "wrong").write_bytes(jsonl(predictions[:5]) + b'{"id": "?", "score": 1e999}\n{"id": true}\n')
+    client = ProcessSandbox(sandbox)
+
+    def both(job, resamples=60, **paths):
+        """The report in the sandbox, which must be the one that this process makes; and the attachment."""
+        arguments = {"task": task, "options": {}, "resamples": resamples, "seed": 1}
+        arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
+        with ExitStack() as stack:
+            files = {kind: stack.enter_context((tmp_path / path).open("rb")) for kind, path in paths.items()}
+            open_files = {kind: file.fileno() for kind, file in files.items()}
+            result = client.run(
+                Execution(job=job, arguments=arguments, files=open_files, limits=Limits(wall_seconds=120))
+            )
+            here, attachment = JOBS[job](files, arguments)
+        assert (result.verdict, result.attachment) == (Verdict.DONE, attachment)
+        assert result.report == json.loads(json.dumps(here))
+        return result
+
+    (tmp_path / "inputs").write_bytes(both("prepare_gold", gold="gold").attachment)
+    assert both("score", gold="gold", predictions="predictions").report["ok"]
+    assert both("validate", inputs="inputs", predictions="predictions").report["ok"]
+    for bad in ("missing", "wrong"):
+        assert both("validate", inputs="inputs", predictions=bad).report["fault"] == "predictions"
+        assert both("score", gold="gold", predictions=bad).report["fault"] == "predictions"
 
 
 def test_every_published_file_was_there():
