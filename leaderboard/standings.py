@@ -126,18 +126,31 @@ class Board:
         return [SliceValue(dimension, s[0][1], self.n(measure, s)) for s in slices]
 
 
-def board_of(phase: Phase, *, within: Collection[str] | None = None) -> Board:
-    """The current board of a phase in two queries; `phase` comes with its benchmark and split selected.
+Version = tuple[int, int]
+"""(gold version's number, task version): what tells the boards of a phase apart."""
+
+
+def board_of(phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None) -> Board:
+    """A board of a phase in two queries; `phase` comes with its benchmark and split selected.
 
     `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
-    most pages show a few. None: all of them.
+    most pages show a few. None: all of them. `version` asks for a board that was shown before; None: the current one.
     """
-    leaderboard = (
-        Leaderboard.objects.filter(phase=phase, state=Leaderboard.State.CURRENT).select_related("gold_version").first()
-    )
+    shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version")
+    if version is None:
+        leaderboard = shown_ones.filter(state=Leaderboard.State.CURRENT).first()
+    else:
+        public = shown_ones.exclude(state=Leaderboard.State.PREPARING)
+        leaderboard = public.filter(gold_version__number=version[0], task_version=version[1]).first()
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
     return Board(phase, leaderboard, leaderboard.gold_version, _rows(leaderboard, within))
+
+
+def frozen_boards(phase: Phase) -> list[Leaderboard]:
+    """The boards that were current before, the latest first."""
+    frozen = phase.leaderboards.filter(state=Leaderboard.State.FROZEN).select_related("gold_version")
+    return list(frozen.order_by("-gold_version__number", "-task_version"))
 
 
 def _rows(leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]:

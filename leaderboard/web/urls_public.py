@@ -18,6 +18,9 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
+    path(
+        "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>/", leaderboard, name="frozen_board"
+    ),
     path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
     path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),
 ]

@@ -42,6 +42,8 @@ PUBLIC = [
     Row("measures", EVERYONE),
     *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
     *both("leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
+    # Nothing was scored in either: there is no board to be frozen.
+    *both("frozen_board", NOBODY, NOBODY),
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions import rescoring, runs, splits, teams
@@ -173,3 +175,23 @@ def test_submissions_and_a_correction_at_the_same_moment(world: World) -> None:
     score_all()
     assert rescoring.progress_of(world.phase) is None
     assert len(shown(world)) == 5
+
+
+def test_pages_say_what_is_being_scored_again_and_keep_the_old_board(world: World, client: Client) -> None:
+    here = world.phase.get_absolute_url()
+    old = reverse("frozen_board", args=[world.benchmark.slug, world.phase.slug, 1, 1])
+    new = reverse("frozen_board", args=[world.benchmark.slug, world.phase.slug, 2, 1])
+    correct(world)
+    score_one = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
+    assert score_one is not None
+    runs.score(run_id=score_one.pk)
+    assert "1 of 2 are done" in client.get(here).content.decode()
+    assert client.get(new).status_code == 404, "a board in preparation is shown to nobody"
+    score_all()
+    page = client.get(here).content.decode()
+    assert old in page and "are done" not in page
+    frozen = client.get(old).content.decode()
+    assert "Frozen." in frozen and here in frozen
+    assert frozen.index("Bernoulli") < frozen.index("Contrary")
+    assert page.index("Contrary") < page.index("Bernoulli")
+    assert client.get(f"{old}?sort=system&order=desc").status_code == 200

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from leaderboard.models import Benchmark, Phase
-from leaderboard.standings import Board, board_of
+from leaderboard.standings import Board, Version, board_of
 
 
 def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
@@ -16,11 +16,24 @@ def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
     return get_object_or_404(visible, slug=slug)
 
 
-def board_or_404(request: HttpRequest, slug: str, phase_slug: str, *, within: Collection[str] = ()) -> Board:
-    """The current board of the phase that an address names, with the slices of the dimensions in `within`."""
+def board_or_404(
+    request: HttpRequest,
+    slug: str,
+    phase_slug: str,
+    *,
+    within: Collection[str] = (),
+    version: Version | None = None,
+) -> Board:
+    """The board of the phase that an address names, with the slices of the dimensions in `within`.
+
+    The current one, or the one of `version`, which must have been shown.
+    """
     phases = Phase.objects.select_related("benchmark__dataset", "split")
     visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
-    return board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug), within=within)
+    board = board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug), within=within, version=version)
+    if version is not None and board.leaderboard is None:
+        raise Http404("no such board")
+    return board
 
 
 def dimension_or_404(board: Board, dimension: str) -> str:

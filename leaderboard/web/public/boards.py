@@ -11,7 +11,9 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.standings import Board, Row, by_primary, reported_of
+from leaderboard.actions.rescoring import progress_of
+from leaderboard.models import Leaderboard
+from leaderboard.standings import Board, Row, by_primary, frozen_boards, reported_of
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import board_or_404
 from leaderboard.web.sorting import Key, Sorting, by_date, by_name
@@ -28,9 +30,12 @@ class BoardLink:
 
 @require_safe
 @conditional_page
-def leaderboard(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """`?sort=` a measure, `system` or `date`; `?order=asc|desc`."""
-    board = board_or_404(request, slug, phase)
+def leaderboard(
+    request: HttpRequest, slug: str, phase: str, gold: int | None = None, task_version: int = 1
+) -> HttpResponse:
+    """`?sort=` a measure, `system` or `date`; `?order=asc|desc`. With a gold and task version: that board, frozen."""
+    board = board_or_404(request, slug, phase, version=None if gold is None else (gold, task_version))
+    is_frozen = board.leaderboard is not None and board.leaderboard.state == Leaderboard.State.FROZEN
     keys = {measure.name: measure_key(measure) for measure in board.measures}
     keys |= {"system": Key(by_name, best_first=False), "date": Key(by_date)}
     sorting = Sorting.asked(request, keys, board.primary or "system")
@@ -43,7 +48,10 @@ def leaderboard(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
         "headings": sorting.headings,
         "rows": [(row, [(m, row.cell(m.name)) for m in board.measures]) for row in sorting.apply(board.rows)],
         "plot": interval_plot(by_primary(board), board.primary),
-        "boards": other_boards(board),
+        "boards": [] if is_frozen else other_boards(board),
+        "is_frozen": is_frozen,
+        "frozen_boards": [] if is_frozen else frozen_boards(board.phase),
+        "rescoring": progress_of(board.phase),
         "reported": reported_of(board.phase.benchmark),
     }
     return render(request, "public/leaderboard.html", context)
