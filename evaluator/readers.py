@@ -17,6 +17,7 @@ from evaluator.errors import FileError, ProblemList, shown
 from evaluator.strict import LineFault, Shape, may_hold_long_digits, unknown_keys
 from evaluator.type_errors import describe
 from evaluator.unpacking import ReadLimits, chunks
+from evaluator.widening import Widened
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
@@ -53,6 +54,7 @@ class Reader(Generic[Record]):
         self._layout = layout
         self._decode = msgspec.json.Decoder(layout.record).decode
         self._unknown: dict[str, list[int]] = {}  # key: [first line, number of lines]
+        self._wide: tuple[frozenset[str], Widened[Record]] | None = None
 
     def records(self, stream: BinaryIO) -> Iterator[tuple[int, Record]]:
         """(line number, record) of each line that is right; the others are in `problems`.
@@ -122,6 +124,10 @@ class Reader(Generic[Record]):
         if records is not None and _most_keys_of_block(block) == sum(map(self._layout.count_keys, records)):
             yield from enumerate(records, first)
             return
+        wide = self._decode_wide(block, lines, first) if records is not None else None
+        if wide is not None:
+            yield from enumerate(wide, first)
+            return
         last = self.n_lines if ends_file else 0
         for place, line in enumerate(lines):
             number = first + place
@@ -148,6 +154,26 @@ class Reader(Generic[Record]):
             return [decode(line) for line in lines]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
+
+    def _decode_wide(self, block: bytes, lines: Sequence[bytes], first: int) -> Sequence[Record] | None:
+        """The records of a block whose lines have, besides the named keys, only keys that the first line has too."""
+        try:
+            keys = frozenset(self._unknown_keys(lines[0]))
+            if not keys:
+                return None
+            if self._wide is None or self._wide[0] != keys:
+                self._wide = keys, Widened(self._layout.record, keys)
+            widened = self._wide[1]
+            records = [widened.decode(line) for line in lines]
+        except (LineFault, ValueError, msgspec.MsgspecError, RecursionError):
+            return None
+        found = widened.found(records)
+        ignored = sum(count for _, count in found.values())
+        if _most_keys_of_block(block) != sum(map(self._layout.count_keys, records)) + ignored:
+            return None
+        for key, (place, count) in found.items():
+            self._note(key, first + place, count)
+        return records
 
     def _examine(self, line: bytes, is_last: bool) -> Record:
         """One line's record; raises LineFault with the first rule that the line breaks."""
@@ -176,11 +202,14 @@ class Reader(Generic[Record]):
 
     def _note_unknown_keys(self, line: bytes, number: int) -> None:
         for key in sorted(self._unknown_keys(line)):
-            seen = self._unknown.get(key)
-            if seen is not None:
-                seen[1] += 1
-            elif len(self._unknown) < _MAX_TRACKED_KEYS:
-                self._unknown[key] = [number, 1]
+            self._note(key, number, 1)
+
+    def _note(self, key: str, number: int, count: int) -> None:
+        seen = self._unknown.get(key)
+        if seen is not None:
+            seen[1] += count
+        elif len(self._unknown) < _MAX_TRACKED_KEYS:
+            self._unknown[key] = [number, count]
 
 
 def _most_keys(text: bytes) -> int:

@@ -152,6 +152,7 @@ def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
         ]
     for name, lines in (("gold", gold), ("predictions", predictions), ("missing", predictions[1:])):
         (tmp_path / name).write_bytes(jsonl(lines))
+    (tmp_path / "more").write_bytes(jsonl(line | {"label": True, "note": "x"} for line in predictions))
     (tmp_path / "wrong").write_bytes(jsonl(predictions[:5]) + b'{"id": "?", "score": 1e999}\n{"id": true}\n')
     client = ProcessSandbox(sandbox)
 
@@ -173,6 +174,7 @@ def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
     (tmp_path / "inputs").write_bytes(both("prepare_gold", gold="gold").attachment)
     assert both("score", gold="gold", predictions="predictions").report["ok"]
     assert both("validate", inputs="inputs", predictions="predictions").report["ok"]
+    assert len(both("validate", inputs="inputs", predictions="more").report["warnings"]) == 2
     for bad in ("missing", "wrong"):
         assert both("validate", inputs="inputs", predictions=bad).report["fault"] == "predictions"
         assert both("score", gold="gold", predictions=bad).report["fault"] == "predictions"
