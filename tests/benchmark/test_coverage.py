@@ -43,7 +43,7 @@ def test_intervals_cover_the_truth(measures, rate, n_groups, show):
 
 @pytest.mark.parametrize("rate", RATES)
 def test_rows_drawn_as_if_they_were_groups_cover_too_little(rate, show):
-    held = coverage(SUMS, n_groups=200, rate=rate, trials=TRIALS, resamples=1000, view=by_rows)
+    held = coverage(SUMS, n_groups=200, rate=rate, trials=TRIALS, resamples=1000, shared=0.3, view=by_rows)
     show(f"95 % intervals, rows of 200 groups drawn one by one, rate {rate}", held)
     assert all(share < 0.9 for share in held.values()), held
 
@@ -53,7 +53,9 @@ def test_rows_drawn_as_if_they_were_groups_cover_too_little(rate, show):
 def test_permutations_hold_their_level(rate, n_groups, show):
     found = rejections(SUMS, lambda random: simulate_pair(n_groups, rate, random), trials=TRIALS, resamples=499)
     show(f"equal systems told apart at 5 %, {n_groups} groups, rate {rate}", found["p"])
-    assert all(0.035 <= share <= 0.065 for share in found["p"].values()), found
+    assert all(share <= 0.065 for share in found["p"].values()), found
+    if n_groups > 50:  # among few groups many exchanges tie with what was seen, and p is rather too large
+        assert all(share >= 0.035 for share in found["p"].values()), found
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -78,7 +80,7 @@ def test_mcnemar_holds_its_level_on_independent_units(rate, show):
 @pytest.mark.parametrize("rate", RATES)
 def test_mcnemar_would_not_hold_it_on_rows_of_groups(rate, show):
     def pair(random):
-        return [by_rows(outcomes) for outcomes in simulate_pair(400, rate, random)]
+        return [by_rows(outcomes) for outcomes in simulate_pair(400, rate, random, shared=0.3)]
 
     taken = rejections(SUMS[1:2], pair, trials=TRIALS, resamples=1)["p_mcnemar"]
     show(f"the same, rows of 400 groups taken for independent units, rate {rate}", taken)

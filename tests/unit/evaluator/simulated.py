@@ -17,7 +17,7 @@ from evaluator.separation import Auroc
 from evaluator.tasks.fact_verification.measures import ACCURACY
 from evaluator.tasks.link_prediction.measures import MRR
 
-SHARED = 0.3  # the share of a row's variance that its group has in common
+SHARED = 0.1  # the share of a row's variance that its group has in common, unless a test says more
 unit = statistic("claim")
 F1 = Ratio(
     name="f1",
@@ -41,20 +41,21 @@ def group_codes(n_groups, random):
     return np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
 
 
-def simulate(n_groups, rate, random):
+def simulate(n_groups, rate, random, shared=SHARED):
     """Outcomes on which every measure's true value is `truth(measure, rate)`."""
     codes = group_codes(n_groups, random)
-    return table(codes, n_groups, sums(codes, n_groups, rate, random) | orders(codes, n_groups, rate, random))
+    columns = sums(codes, n_groups, rate, random, shared) | orders(codes, n_groups, rate, random, shared)
+    return table(codes, n_groups, columns)
 
 
-def sums(codes, n_groups, rate, random):
+def sums(codes, n_groups, rate, random, shared=SHARED):
     """Statistics of measures that are ratios of sums."""
-    return answered(codes, difficulty(n_groups, rate, random), random)
+    return answered(codes, difficulty(n_groups, rate, random, shared), random)
 
 
-def difficulty(n_groups, rate, random):
+def difficulty(n_groups, rate, random, shared):
     """The chance that a row of each group is answered rightly."""
-    strength = (1 - SHARED) / SHARED  # of the Beta distribution with that intraclass correlation
+    strength = (1 - shared) / shared  # of the Beta distribution with that intraclass correlation
     return random.beta(rate * strength, (1 - rate) * strength, n_groups)
 
 
@@ -70,12 +71,12 @@ def answered(codes, chances, random):
     }
 
 
-def simulate_pair(n_groups, rate, random, gain=0.0, *, single=False):
+def simulate_pair(n_groups, rate, random, gain=0.0, *, single=False, shared=SHARED):
     """Two systems on one gold. Half of the groups are as hard for the one as for the other; on the rest each has
     strengths of its own. gain: how many of its errors the second has mended; single: groups of one row."""
     codes = np.arange(n_groups, dtype=np.int32) if single else group_codes(n_groups, random)
     common = random.random(n_groups) < 0.5
-    a, b = difficulty(n_groups, rate, random), difficulty(n_groups, rate, random)
+    a, b = (difficulty(n_groups, rate, random, shared) for _ in range(2))
     b = np.where(common, a, b)
     return (
         table(codes, n_groups, answered(codes, a, random)),
@@ -93,12 +94,12 @@ def simulate_scores(n_groups, rate, random):
     return table(codes, n_groups, a), table(codes, n_groups, b | {"positive": a["positive"], "x": a["x"]})
 
 
-def orders(codes, n_groups, rate, random):
+def orders(codes, n_groups, rate, random, shared=SHARED):
     """Statistics of measures that rest on an order: normal, so that what is true has a formula."""
 
     def clustered(n=1):
         groups = random.normal(size=(n, n_groups))[:, codes]
-        return np.sqrt(SHARED) * groups + np.sqrt(1 - SHARED) * random.normal(size=(n, len(codes)))
+        return np.sqrt(shared) * groups + np.sqrt(1 - shared) * random.normal(size=(n, len(codes)))
 
     positive = random.random(len(codes)) < 0.5
     apart = np.sqrt(2) * NormalDist().inv_cdf(rate)
@@ -131,13 +132,15 @@ def by_rows(outcomes):
     )
 
 
-def coverage(measures, *, n_groups, rate, trials, resamples, view=lambda outcomes: outcomes):
+def coverage(measures, *, n_groups, rate, trials, resamples, shared=SHARED, view=lambda outcomes: outcomes):
     """The share of trials whose interval holds the true value, a measure."""
     true = {measure.name: truth(measure, rate) for measure in measures}
     held = dict.fromkeys(true, 0)
     for trial in range(trials):
         random = np.random.default_rng([n_groups, round(100 * rate), trial])
-        for score in score_outcomes(view(simulate(n_groups, rate, random)), measures, resamples=resamples, seed=trial):
+        for score in score_outcomes(
+            view(simulate(n_groups, rate, random, shared)), measures, resamples=resamples, seed=trial
+        ):
             held[score.measure] += int(score.low <= true[score.measure] <= score.high)
     return {name: count / trials for name, count in held.items()}
 

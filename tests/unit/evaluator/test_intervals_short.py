@@ -23,7 +23,7 @@ def test_intervals_cover_the_truth(measures, trials):
 
 
 def test_rows_drawn_as_if_they_were_groups_cover_too_little():
-    held = coverage(SUMS, n_groups=150, rate=0.6, trials=200, resamples=300, view=by_rows)
+    held = coverage(SUMS, n_groups=150, rate=0.6, trials=200, resamples=300, shared=0.3, view=by_rows)
     assert all(share < 0.9 for share in held.values()), held
 
 
