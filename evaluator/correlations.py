@@ -7,7 +7,7 @@ import numpy as np
 from evaluator.concordance import Concordance
 from evaluator.measures import Measure
 from evaluator.outcomes import Numbers
-from evaluator.ranks import centred_ranks
+from evaluator.ranks import centred_ranks, centred_ranks_each
 from evaluator.residuals import Systems
 from evaluator.samples import Sample, View
 from evaluator.scales import ByRank, Standardised, scaled
@@ -111,14 +111,8 @@ def _within_systems(sample: Sample, x: str, y: str, system: str) -> tuple[Number
     for block, weights in sample.row_weights(systems.order):
         left = [systems.residuals(column, weights) for column in columns]
         pearson[block] = correlate(centred(left[0], weights), centred(left[1], weights), weights)
-        spearman[block] = correlate(_ranked(left[0], weights), _ranked(left[1], weights), weights)
+        spearman[block] = correlate(centred_ranks_each(left[0], weights), centred_ranks_each(left[1], weights), weights)
     return pearson, spearman
-
-
-def _ranked(columns: Numbers, weights: Numbers) -> Numbers:
-    """Centred ranks of a column that differs by resample."""
-    rows = zip(columns, weights, strict=True)
-    return np.concatenate([centred_ranks(Ties.of(column), drawn[None]) for column, drawn in rows])
 
 
 def ties_of(view: View, statistic: str) -> Ties:
