@@ -54,8 +54,10 @@ def test_permutations_hold_their_level(rate, n_groups, show):
     found = rejections(SUMS, lambda random: simulate_pair(n_groups, rate, random), trials=TRIALS, resamples=499)
     show(f"equal systems told apart at 5 %, {n_groups} groups, rate {rate}", found["p"])
     assert all(share <= 0.065 for share in found["p"].values()), found
-    if n_groups > 50:  # among few groups many exchanges tie with what was seen, and p is rather too large
-        assert all(share >= 0.035 for share in found["p"].values()), found
+    if n_groups > 50:
+        # Whole numbers of right answers tie with what was seen in many exchanges, and p is then rather too large.
+        least = {"f1": 0.035, "mrr": 0.035, "accuracy": 0.025}
+        assert all(share >= least[name] for name, share in found["p"].items()), found
 
 
 @pytest.mark.parametrize("rate", RATES)
