@@ -6,68 +6,19 @@ on a machine that does other work too.
 """
 
 import io
-import multiprocessing
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evaluator.operations import JOBS
 from evaluator.outcomes import Outcomes
-from evaluator.sandbox.launch import environment
 from evaluator.scoring import score_outcomes
 from evaluator.task import TASKS
+from tests.benchmark.measuring import Timer, median
 
 pytestmark = pytest.mark.benchmark
 CLAIMS = 1_000_000
 TEXTS = 20_000
-
-
-@pytest.fixture
-def apart(monkeypatch):
-    """Runs a function in a process of its own."""
-    for name, value in environment().items():
-        monkeypatch.setenv(name, value)
-
-    def call(function, *arguments):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            return pool.apply(function, arguments)
-
-    return call
-
-
-class Timer:
-    """Wall and processor seconds, and the megabytes that the work adds at its peak."""
-
-    def __enter__(self):
-        Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
-        self._held = _megabytes("VmRSS")
-        self._begin = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, *_):
-        now = time.perf_counter(), time.process_time()
-        self.wall, self.processor = (end - begin for end, begin in zip(now, self._begin, strict=True))
-        self.memory = _megabytes("VmHWM") - self._held
-
-    def __str__(self):
-        return f"{self.wall:.3f} s, processor {self.processor:.3f} s, peak memory +{self.memory:.0f} MB"
-
-
-def _megabytes(name):
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition(f"{name}:")[2].split()[0]) / 1024
-
-
-def best(work, times=5):
-    """The quickest of several runs, by processor time."""
-    runs = []
-    for _ in range(times):
-        with Timer() as timer:
-            work()
-        runs.append(timer)
-    return min(runs, key=lambda run: run.processor)
 
 
 def claims(n, decimals):
@@ -101,8 +52,8 @@ def beside_scikit_learn(n, decimals):
         ours = [score.value for score in score_outcomes(table, measures, resamples=0)]
         assert ours == pytest.approx(reference(), abs=1e-9)
         times[name] = (
-            str(mine := best(lambda measures=measures: score_outcomes(table, measures, resamples=0))),
-            str(theirs := best(reference)),
+            str(mine := median(lambda measures=measures: score_outcomes(table, measures, resamples=0))),
+            str(theirs := median(reference)),
             theirs.processor / mine.processor,
         )
     return times

@@ -7,20 +7,16 @@ Beside it json.loads and the plain loops that the tests hold the scorer to: what
 
 import io
 import json
-import multiprocessing
 import random
-import time
-from pathlib import Path
 
 import pytest
 
 from evaluator.operations import JOBS
-from evaluator.sandbox.launch import environment
+from tests.benchmark.measuring import SIZES, grown, timed
 from tests.unit.evaluator import lp_oracle
 
 pytestmark = pytest.mark.benchmark
 UNITS = 20_000
-SIZES = (1, 4, 16)
 LIMITS = {"file_bytes": 1 << 30}
 
 
@@ -77,45 +73,19 @@ def by_hand(task, gold, predictions, resamples):
     lp_oracle.score(*([json.loads(line) for line in file.splitlines()] for file in (gold, predictions)))
 
 
-def megabytes(name):
-    """VmRSS or VmHWM: what this process holds, or held at most."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition(f"{name}:")[2].split()[0]) / 1024
-
-
 def measured(way, task, n, resamples):
-    """(seconds, seconds of processor, megabytes that the work adds at its peak, megabytes of predictions)"""
+    """The work's timer, and the megabytes of predictions."""
     gold, predictions = files(task, n)
     by_job(task, *files(task, 2), resamples=2)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
-    held, wall, processor = megabytes("VmRSS"), time.perf_counter(), time.process_time()
-    way(task, gold, predictions, resamples)
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return wall, processor, megabytes("VmHWM") - held, len(predictions) / 1e6
-
-
-@pytest.fixture
-def apart(monkeypatch):
-    """Calls `measured` in a process of its own, whose BLAS has one thread."""
-    for name, value in environment().items():
-        monkeypatch.setenv(name, value)
-
-    def call(*arguments):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            return pool.apply(measured, arguments)
-
-    return call
+    return timed(lambda: way(task, gold, predictions, resamples)), len(predictions) / 1e6
 
 
 def table(apart, task, way, resamples, sizes=SIZES):
     first = None
     for size in sizes:
-        wall, processor, memory, read = apart(way, task, UNITS * size, resamples)
-        first = first or processor
-        print(
-            f"  {way.__name__}, {resamples} resamples, {size}x ({read:.0f} MB): {wall:.2f} s, processor "
-            f"{processor:.2f} s ({processor / first:.1f} times 1x), peak memory +{memory:.0f} MB"
-        )
+        timer, read = apart(measured, way, task, UNITS * size, resamples)
+        first = first or timer
+        print(f"  {way.__name__}, {resamples} resamples, {read:.0f} MB, {grown(timer, first, size)}")
 
 
 def test_rankings(apart):

@@ -1,0 +1,55 @@
+"""Time and memory of a piece of work, in a process of its own: what the benchmarks print."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SIZES = (1, 4, 16)
+
+
+class Timer:
+    """Wall and processor seconds, and the megabytes that the work adds at its peak.
+
+    Processor seconds are the steadier ones on a machine that does other work too.
+    """
+
+    def __enter__(self):
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
+        self._held = megabytes("VmRSS")
+        self._begin = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_):
+        now = time.perf_counter(), time.process_time()
+        self.wall, self.processor = (end - begin for end, begin in zip(now, self._begin, strict=True))
+        self.memory = max(megabytes("VmHWM") - self._held, 0)
+
+    def __str__(self):
+        return f"{self.wall:.3f} s, processor {self.processor:.3f} s, peak memory +{self.memory:.0f} MB"
+
+
+def megabytes(name: str) -> float:
+    """VmRSS or VmHWM: what this process holds, or held at most."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{name}:")[2].split()[0]) / 1024
+
+
+def timed(work: Callable[[], object]) -> Timer:
+    with Timer() as timer:
+        work()
+    return timer
+
+
+def median(work: Callable[[], object], times: int = 5) -> Timer:
+    """The run in the middle by processor time; its memory is the most that any run added."""
+    runs = sorted((timed(work) for _ in range(times)), key=lambda run: run.processor)
+    middle = runs[times // 2]
+    middle.memory = max(run.memory for run in runs)
+    return middle
+
+
+def grown(timer: Timer, first: Timer, size: int) -> str:
+    """A line for `size` times the data, beside the first."""
+    return f"{size:2}x: {timer} ({timer.processor / first.processor:.1f} times the time of 1x)"
