@@ -28,8 +28,8 @@ class FactExtraction(Task[Gold, Known, Answers]):
     dimensions = (
         DimensionDoc(
             "relation",
-            "The relation of the fact, each that some gold fact has. Predicted facts of other relations count in the whole "
-            "alone: its precision may lie below that of every relation.",
+            "The relation of the fact, each that some gold fact has. Predicted facts of other relations count in the "
+            "whole alone: its precision may lie below that of every relation.",
         ),
     )
     gold_format = (
