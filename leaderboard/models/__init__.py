@@ -3,6 +3,7 @@
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .dataset import Dataset, GoldVersion, Split
+from .download import Download
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
 from .state import TERMINAL, Reason, State
@@ -15,6 +16,7 @@ __all__ = [
     "AuditEntry",
     "Benchmark",
     "Dataset",
+    "Download",
     "GoldVersion",
     "Leaderboard",
     "Membership",
