@@ -17,7 +17,7 @@ from evaluator.unpacking import ReadLimits
 
 class MetricCorrelation(Task[Gold, Places, Scores]):
     name = "metric-correlation"
-    version = 1
+    version = 2
     title = "Metric correlation"
     summary = (
         "Score generated texts as people would. What is submitted is a metric; hidden are the ratings that people "
