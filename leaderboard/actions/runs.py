@@ -6,11 +6,9 @@ back late changes nothing.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
-from traceback import extract_tb
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -24,8 +22,9 @@ from msgspec import to_builtins
 from evaluator.task import TASKS
 from leaderboard.actions import boards, doorbell, provenance, referee, releases, reports
 from leaderboard.actions.lease import Lease
+from leaderboard.logs import places
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
-from leaderboard.storage import opened
+from leaderboard.storage import AlteredError, check_digest, opened
 
 log = structlog.get_logger(__name__)
 
@@ -89,6 +88,8 @@ def score(*, run_id: UUID) -> None:
         # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
         log.warning("sandbox_away", run=str(run_id))
         return
+    if not _is_of_our_version(run_id):
+        return
     mine = claim(run_id=run_id)
     if mine is None:
         return
@@ -103,13 +104,40 @@ def score(*, run_id: UUID) -> None:
         except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
             # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
             # its place are logged, and it is not raised to a worker that would print it.
-            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=_place(error))
+            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=places(error.__traceback__))
             give_up(mine, reason=Reason.INTERNAL)
 
 
-def _place(error: BaseException) -> str:
-    """Where an error came from: file:line of each call, innermost last."""
-    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(error.__traceback__))
+def _is_of_our_version(run_id: UUID) -> bool:
+    """Whether this code may score the run: its task version is the code's own.
+
+    A run of a later version waits for a worker that was upgraded; one of an earlier version is replaced, since no
+    code will come for it any more.
+    """
+    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED)
+    run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
+    if run is None:
+        return False
+    version = TASKS[run.gold_version.split.dataset.task].version
+    if run.task_version > version:
+        log.error("worker_outdated", run=str(run_id), task_version=run.task_version, ours=version)
+        waiting.update(reason=Reason.OUTDATED)
+    elif run.task_version < version:
+        _replace(run, version)
+    return run.task_version == version
+
+
+@transaction.atomic
+def _replace(run: Run, version: int) -> None:
+    """A run of the present version instead of one that waits on an earlier one."""
+    phase = _hold_phase(run)
+    stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
+    if not stale.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()):
+        return
+    gold = boards.gold_of(phase) or run.gold_version
+    kept = run.prediction.runs.filter(gold_version=gold, task_version=version)
+    if not kept.exclude(state__in=(State.FAILED, State.CANCELLED)).exists():
+        queue(prediction=run.prediction, gold=gold)
 
 
 def _score(mine: Claim) -> None:
@@ -117,9 +145,9 @@ def _score(mine: Claim) -> None:
     phase, gold = submission.phase, run.gold_version
     try:
         with opened(run.prediction.file) as predictions:
-            _check_digest(predictions, run.prediction.sha256)
+            check_digest(predictions, run.prediction.sha256)
             with opened(gold.file) as stored:
-                _check_digest(stored, gold.sha256)
+                check_digest(stored, gold.sha256)
             answer = referee.score(
                 task=phase.split.dataset.task,
                 gold=gold,
@@ -150,6 +178,7 @@ def _publish_if_sound(mine: Claim, answer: referee.Answer) -> None:
         result = reports.checked(
             answer.report,
             task=mine.run.gold_version.split.dataset.task,
+            task_version=mine.run.task_version,
             measures=mine.run.gold_version.measures,
         )
     except reports.ReportError as error:
@@ -159,25 +188,15 @@ def _publish_if_sound(mine: Claim, answer: referee.Answer) -> None:
     publish(mine, answer, result)
 
 
-class AlteredError(Exception):
-    """A stored file no longer has the sha256 that its row names."""
-
-
-def _check_digest(file: Any, expected: str) -> None:
-    file.seek(0)
-    if hashlib.file_digest(file, "sha256").hexdigest() != expected:
-        raise AlteredError("a stored file no longer has its sha256")
-    file.seek(0)
-
-
 def publish(mine: Claim, answer: referee.Answer, result: reports.Scored) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
     run = mine.run
     scores = [to_builtins(score) for score in result.scores]
-    digest = hashlib.sha256(answer.attachment).hexdigest()
+    digest = sha256(answer.attachment).hexdigest()
     stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
     try:
         with transaction.atomic():
+            _hold_phase(run)
             at = timezone.now()
             won = mine.own().update(
                 state=State.DONE,
@@ -217,12 +236,14 @@ def _row(run: Run, score: dict[str, Any]) -> Score:
 @transaction.atomic
 def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
     """Their failure: the end of the work."""
+    phase = _hold_phase(mine.run)
     ended = mine.own().update(
         state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
     )
     if not ended:
         raise LateError
-    _settle(mine.run)
+    # It may be the last one that a board in preparation waited for.
+    boards.settle(phase)
 
 
 @transaction.atomic
@@ -246,9 +267,9 @@ def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
         transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
 
 
-def _settle(run: Run) -> None:
-    """A run that ends without a release may be the last one that a board in preparation waited for."""
-    boards.settle(Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id))
+def _hold_phase(run: Run) -> Phase:
+    """The phase's row before the run's, as who cancels a rescoring takes them: neither waits for the other for ever."""
+    return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
 
 
 def _lease_end(at: datetime) -> datetime:

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import referee, runs, teams
+from leaderboard.actions import boards, referee, runs, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -68,7 +68,7 @@ def _check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) -
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
     if not phase.is_open(at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
-    gold = phase.split.current_gold
+    gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
     _check_quota(phase=phase, team=system.team, at=at)
@@ -143,7 +143,7 @@ def _accept(
     if split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
     Phase.objects.select_for_update().get(pk=phase.pk)
-    gold = phase.split.current_gold or gold
+    gold = boards.gold_of(phase) or gold
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
     team = Team.objects.select_for_update().get(pk=system.team_id)
     _check_quota(phase=phase, team=team, at=at)

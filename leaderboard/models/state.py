@@ -31,8 +31,9 @@ class Reason(models.TextChoices):
     STORAGE = "storage", "a stored file is missing or altered"
     LOST = "lost", "the workers stopped in the middle, each time"
     INTERNAL = "internal", "an error of ours"
+    OUTDATED = "outdated", "the server is in the middle of an upgrade"
     WITHDRAWN = "withdrawn", "withdrawn"
-    SUPERSEDED = "superseded", "scored on corrected gold instead"
+    SUPERSEDED = "superseded", "another scoring took its place"
 
 
 def life_constraints(name: str) -> list[models.BaseConstraint]:

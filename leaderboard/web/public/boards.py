@@ -11,8 +11,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.actions.rescoring import progress_of
 from leaderboard.models import Leaderboard
+from leaderboard.preparing import progress_of
 from leaderboard.standings import Board, Row, by_primary, frozen_boards, reported_of
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import board_or_404
