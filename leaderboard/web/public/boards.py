@@ -67,11 +67,14 @@ def measure_key(measure: Measure) -> Key:
 
 
 def other_boards(board: Board) -> list[BoardLink]:
-    """The symmetric board where the gold has pairs, and one board for each dimension."""
+    """The symmetric board where the gold has pairs, that of the crossed dimensions, and one for each dimension."""
     where = [board.phase.benchmark.slug, board.phase.slug]
     links = []
     if is_symmetric(board):
         links.append(BoardLink("Symmetric board", reverse("symmetric_board", args=where)))
+    if board.crossed:
+        url = reverse("crossed_board", args=[*where, "/".join(board.crossed)])
+        links.append(BoardLink("By " + " and ".join(board.crossed), url))
     for name, values in board.dimensions.items():
         url = reverse("board_by_slice", args=[*where, name])
         links.append(BoardLink(f"By {name}", url, len(values)))
