@@ -72,7 +72,7 @@ def claim(*, run_id: UUID) -> Claim | None:
     if not claimed:
         return None
     run = Run.objects.select_related(
-        "prediction__submission__phase__split__dataset", "prediction__submission__system", "gold_version"
+        "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
     ).get(pk=run_id)
     return Claim(run, waiting + 1)
 
@@ -87,6 +87,9 @@ def score(*, run_id: UUID) -> None:
     if not referee.answers():
         # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
         log.warning("sandbox_away", run=str(run_id))
+        return
+    if referee.is_outdated():
+        Run.objects.filter(pk=run_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
         return
     if not _is_of_our_version(run_id):
         return
@@ -141,19 +144,18 @@ def _replace(run: Run, version: int) -> None:
 
 
 def _score(mine: Claim) -> None:
-    run, submission = mine.run, mine.run.prediction.submission
-    phase, gold = submission.phase, run.gold_version
+    run, gold = mine.run, mine.run.gold_version
     try:
         with opened(run.prediction.file) as predictions:
             check_digest(predictions, run.prediction.sha256)
             with opened(gold.file) as stored:
                 check_digest(stored, gold.sha256)
             answer = referee.score(
-                task=phase.split.dataset.task,
+                task=gold.split.dataset.task,
                 gold=gold,
                 predictions=predictions,
                 name=run.prediction.name,
-                options={**phase.split.options, **phase.options},
+                options=provenance.options_of(run),
                 seed=provenance.SEED,
             )
     except (FileNotFoundError, AlteredError) as error:
