@@ -2,6 +2,7 @@
 
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
+from .comparison import Comparison, Ranking
 from .dataset import Dataset, GoldVersion, Split
 from .download import Download
 from .leaderboard import Leaderboard, Release, Standing
@@ -15,6 +16,7 @@ __all__ = [
     "TERMINAL",
     "AuditEntry",
     "Benchmark",
+    "Comparison",
     "Dataset",
     "Download",
     "GoldVersion",
@@ -23,6 +25,7 @@ __all__ = [
     "Phase",
     "Prediction",
     "QuotaCharge",
+    "Ranking",
     "Reason",
     "Release",
     "ReportedResult",
