@@ -8,7 +8,7 @@ from leaderboard.queue import app
 
 django.setup()
 
-from leaderboard.actions import runs, sweeping  # noqa: E402  (models need django.setup first)
+from leaderboard.actions import comparisons, runs, sweeping  # noqa: E402  (models need django.setup first)
 
 
 @app.task(name="leaderboard.jobs.score")
@@ -16,6 +16,12 @@ def score(run_id: str) -> None:
     runs.score(run_id=UUID(run_id))
 
 
+@app.task(name="leaderboard.jobs.compare")
+def compare(board_id: str) -> None:
+    comparisons.compare(board_id=int(board_id))
+
+
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
     sweeping.sweep()
+    comparisons.sweep()

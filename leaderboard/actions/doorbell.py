@@ -19,6 +19,11 @@ def ring_for_run(run_id: UUID) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.score", str(run_id)), robust=True)
 
 
+def ring_for_board(board_id: int) -> None:
+    """Ring for a leaderboard's comparisons once the row is committed."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.compare", str(board_id)), robust=True)
+
+
 def _send(task: str, identifier: str) -> None:
     try:
         app.send_task(task, args=[identifier], queue="scoring", retry_policy=RETRY)
