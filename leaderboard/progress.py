@@ -79,7 +79,9 @@ _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 
 def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """With all that `of` reads: the same few queries however many rows there are."""
-    return submissions.select_related("system__team", "phase__benchmark", "submitted_by", "charge").prefetch_related(
+    return submissions.select_related(
+        "system__team", "phase__benchmark", "phase__split", "submitted_by", "charge"
+    ).prefetch_related(
         Prefetch("predictions", Prediction.objects.order_by("-queued_at")),
         Prefetch("predictions__runs", Run.objects.annotate(board=_BOARD).order_by(*_NEWEST)),
         "releases",
