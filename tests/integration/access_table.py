@@ -143,8 +143,8 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "download", "goldversion", "leaderboard", "prediction", "quotacharge", "release", "run", "score"),
-    *("standing", "submission"),
+    *("auditentry", "comparison", "download", "goldversion", "leaderboard", "prediction", "quotacharge", "ranking"),
+    *("release", "run", "score", "standing", "submission"),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""
 EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}
