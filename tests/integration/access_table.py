@@ -46,6 +46,7 @@ PUBLIC = [
     # Nothing was scored in either: there is no board to be frozen.
     *both("frozen_board", NOBODY, NOBODY),
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("crossed_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_gold", NOBODY, NOBODY),
