@@ -7,6 +7,7 @@ from evaluator.errors import UsageError
 from evaluator.measures import Measure
 from evaluator.outcomes import Outcomes, SliceValue
 from evaluator.samples import Sample, View
+from evaluator.uncertainty import MOST_PARTS
 
 _MAX_HELD = 20_000_000  # resampled scores, and what each group does to each: 160 MB
 
@@ -63,7 +64,7 @@ def batches(cells: Sequence[Cell], resamples: int) -> Iterator[list[Cell]]:
     held = 0
     for cell in cells:
         batch.append(cell)
-        held += len(cell.measures) * (resamples + len(cell.view.groups))
+        held += len(cell.measures) * (resamples + min(len(cell.view.groups), MOST_PARTS))
         if held > _MAX_HELD:
             yield batch
             batch, held = [], 0

@@ -7,7 +7,7 @@ percentiles of the drawn values. Which two follows from how much each group move
 - where few groups decide, further out: Student's t instead of the normal quantile (Hesterberg 2015);
 - where the moves are skewed, further on the long side (the acceleration of Efron 1987).
 
-docs/adr/0006 says why, with figures.
+docs/adr/0005 says why, with figures.
 """
 
 import math
@@ -22,6 +22,10 @@ from evaluator.outcomes import Numbers
 
 LEVEL = 0.95
 _MAX_WEIGHTS = 4_000_000  # numbers held at once: 32 MB
+MOST_PARTS = 4096
+"""Of more groups than these, neighbours are looked at together: they are many enough for normal quantiles, and one that
+outweighs all others outweighs its neighbours too."""
+
 _NORMAL = NormalDist()
 
 
@@ -46,8 +50,10 @@ class Resampled:
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
         """points: the values without resampling, NaN: none; n_groups: those that have a row in the slice."""
         self.values = np.full((len(points), resamples), np.nan)
-        self.influence = np.zeros((len(points), n_groups))
+        parts = min(n_groups, MOST_PARTS)
+        self.influence = np.zeros((len(points), parts))
         self._points = points[:, None]
+        self._edges = np.arange(parts + 1) * n_groups // max(parts, 1)
         self._done = 0
 
     def add(self, values: Sequence[Numbers], weights: Numbers) -> None:
@@ -56,8 +62,11 @@ class Resampled:
         drawn[:] = values
         self._done += weights.shape[1]
         moves = np.nan_to_num(drawn - self._points)
-        self.influence += moves @ weights.T  # Efron 2014: how a draw's value goes with how often a group is in it
-        self.influence -= moves.sum(axis=1, keepdims=True)
+        sizes = np.diff(self._edges)
+        if len(weights) > len(sizes):
+            weights = np.add.reduceat(weights, self._edges[:-1], axis=0)
+        # Efron 2014: how a draw's value goes with how often a group is in it, which is once on average.
+        self.influence += moves @ weights.T - np.outer(moves.sum(axis=1), sizes)
 
     def intervals(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
         """(low, high), one a score."""

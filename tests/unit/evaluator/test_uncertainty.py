@@ -83,6 +83,19 @@ def test_where_one_group_outweighs_all_others_the_interval_is_all_that_was_drawn
     assert (low[0], high[0]) == (values.min(), values.max())
 
 
+@pytest.mark.parametrize("heavy", [1.0, 1e6], ids=["alike", "one outweighs all"])
+def test_many_groups_looked_at_with_their_neighbours_give_nearly_the_same(monkeypatch, heavy):
+    weights = all_weights(3000, 500, 7)
+    sizes, right = np.ones(3000), np.random.default_rng(1).random(3000) ** 4
+    sizes[1234], right[1234] = heavy, heavy * 0.9
+    values, point = (right @ weights) / (sizes @ weights), right.sum() / sizes.sum()
+    each = drawn([point], [values], weights).intervals()
+    monkeypatch.setattr("evaluator.uncertainty.MOST_PARTS", 700)
+    together = drawn([point], [values], weights)
+    assert together.influence.shape == (1, 700)
+    assert np.array(together.intervals()) == pytest.approx(np.array(each), abs=0.02 * np.ptp(values))
+
+
 def test_missing_values_are_left_out_and_equal_ones_have_no_width():
     weights = all_weights(10, 300, 6)
     values = np.random.default_rng(0).normal(size=(4, 300))
