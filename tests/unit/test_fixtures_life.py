@@ -110,6 +110,10 @@ def test_what_factual_accuracy_does_not_ask() -> None:
     careful, ready = values["careful-classifier"], values["classifier"]
     assert careful["fact_acc"] > ready["fact_acc"] and careful["recall"] < ready["recall"]
     assert max(values["patterns"]["fact_acc"], careful["fact_acc"]) > 0.95 > ready["fact_acc"]
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for system in ("first-mention", "loose-patterns", "patterns", "classifier", "careful-classifier"):
+        four = (values[system][name] for name in ("precision", "recall", "f1", "fact_acc"))
+        assert " | ".join(f"{value:.3f}".replace("0.", ".") for value in four) in page, system
 
 
 @pytest.mark.parametrize(("name", "size"), [("test", 180), ("dev", 60), ("train", 210)])

@@ -88,6 +88,16 @@ def test_what_partial_correlations_are_for() -> None:
     assert style["spearman"] > 0.4 and abs(style["partial_spearman"]) < 0.1
     assert rouge["spearman"] < 0.2 and rouge["partial_spearman"] > 0.4
     assert min(facts["spearman"], facts["partial_spearman"]) > 0.8
+    told = f"its Spearman correlation is {style['spearman']:.2f}, its partial one {style['partial_spearman']:.2f}"
+    assert told in (FOLDER / "benchmark.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("metric", sorted(set(SYSTEMS) - {"constant"}))
+def test_the_page_names_the_values(metric: str) -> None:
+    values = correlations(metric, None)
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for name in ("spearman", "partial_spearman"):
+        assert f"{values[name]:.3f}".replace("0.", ".") in page, (metric, name)
 
 
 def test_exact_ties_count_here() -> None:
