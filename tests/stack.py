@@ -22,6 +22,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from evaluator import sources
 from leaderboard import processes
 from leaderboard.models import Ranking, Run, State, Submission
 
@@ -39,7 +40,8 @@ def database_url() -> str:
 def environment(**more: str) -> dict[str, str]:
     """What a process of the test's own site reads: the test's database, data folder, queue and sandbox."""
     ours = {
-        "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
+        "DJANGO_SETTINGS_MODULE": "tests.process_settings",
+        "TEST_CODE_SHA256": sources.SHA256,
         "HOLDOUT_DATA": str(settings.DATA),
         "HOLDOUT_DATABASE_URL": database_url(),
         "HOLDOUT_SECRET_KEY": settings.SECRET_KEY,
