@@ -56,6 +56,11 @@ class BoardShape(serializers.Serializer[Any]):
     dimensions = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
     )
+    crossed = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="the two dimensions whose two-way slices come where `slices` names both; null: none are scored",
+    )
     rows = RowShape(many=True)
     reported = ReportedShape(many=True, help_text="what papers report; not ranked")
 
@@ -86,6 +91,7 @@ class BoardView(View):
             "rank_ranges": board.ranges.value,
             "measures": [measure.name for measure in board.measures],
             "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},
+            "crossed": board.crossed,
             "rows": [_row(row, keys) for row in rows],
             "reported": reported(reported_of(board.phase.benchmark)),
         }
