@@ -113,8 +113,10 @@ class DockerSandbox:
                 sizes[str(word.get("id"))] = max(sizes.get(str(word.get("id")), 0), packed)
                 if sum(sizes.values()) > self.image_limits.archive_bytes:
                     raise TooLargeError(f"{wanted} is over {self.image_limits.archive_bytes} bytes packed")
-        except NotThereError:
-            raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
+        except EngineError as problem:
+            if isinstance(problem, NotThereError) or "manifest unknown" in problem.said:
+                raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
+            raise
         image = self._image(str(wanted))
         loaded = LoadedImage(id=str(image["Id"]), size=int(image.get("Size") or 0))
         try:
@@ -150,7 +152,7 @@ class DockerSandbox:
 
     def layers(self) -> Mapping[str, bool | str]:
         """As `systems.SystemSandbox.layers`. Raises SandboxError also where the runtime is not the one asked for."""
-        self._info = {}
+        self._info, self._keeper = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
             known = ", ".join(sorted(info.get("Runtimes") or {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,9 @@ import urllib3
 
 from evaluator.errors import SandboxError, shown
 
+REMOVAL = 10.0  # seconds for a container to be gone that another is removing
+_AGAIN = 0.1
+_CONFLICT = 409
 TIMEOUT = 120.0  # seconds for the engine to answer anything but a wait: a slow disk is no fault
 _OLDEST = (1, 41)  # Engine 20.10
 _FAILURES = (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -164,13 +168,19 @@ class Engine:
             yield from pieces
 
     def remove(self, container: str) -> None:
-        """Killed first, with its anonymous volumes. One that is gone, or is being removed by another, is removed."""
-        try:
-            with _ours("removing a container"):
-                self.client.remove_container(container, force=True, v=True)
-        except EngineError as problem:
-            if problem.status not in (404, 409):
-                raise
+        """Killed first, with its anonymous volumes, and gone on return, whoever else is removing it."""
+        deadline = time.monotonic() + REMOVAL
+        while True:
+            try:
+                with _ours("removing a container"):
+                    self.client.remove_container(container, force=True, v=True)
+                return
+            except NotThereError:
+                return
+            except EngineError as problem:
+                if problem.status != _CONFLICT or time.monotonic() > deadline:
+                    raise
+            time.sleep(_AGAIN)
 
     def containers(self, label: str) -> list[dict[str, Any]]:
         """Of this label, whatever their state."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, BinaryIO
 
+from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import log, reaper, settings, tar
 from evaluator.sandbox.containers.engine import Engine, EngineError
 from evaluator.sandbox.containers.keeper_image import KeeperImage
@@ -117,7 +118,10 @@ class Run:
                     labels=self._labels("keeper"),
                 )
             )
-            self.engine.put(keeper, "/input", self._inputs())
+            try:
+                self.engine.put(keeper, "/input", self._inputs())
+            except ValueError as problem:
+                raise SandboxError(f"the inputs changed while they were read: {problem}") from None
             self.engine.start(keeper)
         finally:
             system.exception()  # it is known, and so cleaned up, before anything else happens

@@ -47,13 +47,15 @@ def registry() -> Iterator[Registry]:
             digest = self.path.rsplit("/", 1)[-1]
             content = b"{}" if self.path == "/v2/" else served.blobs.get(digest)
             self.send_response(404 if content is None else 200)
-            kind = _MANIFEST if "/manifests/" in self.path else "application/octet-stream"
+            if content is None:
+                content = b'{"errors": [{"code": "MANIFEST_UNKNOWN", "message": "manifest unknown"}]}'
+            kind = _MANIFEST if "/manifests/" in self.path and digest in served.blobs else "application/json"
             for name, value in (("Content-Type", kind), ("Docker-Content-Digest", digest)):
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content or b"")))
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             if self.command == "GET":
-                self.wfile.write(content or b"")
+                self.wfile.write(content)
 
         do_HEAD = do_GET
 
