@@ -138,7 +138,11 @@ def compare_board(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         raise UsageError(f'"{arguments["measure"]}" is no measure of these outcomes, expected one of {[*measures]}')
     pairs = [(int(a), int(b)) for a, b in arguments["pairs"]]
     rows = compare_pairs(tables, pairs, measures[arguments["measure"]], **_draws(arguments))
-    return {"ok": True, "n_groups": tables[0].n_groups, "comparisons": [row.as_dict() for row in rows]}, b""
+    return {
+        "ok": True,
+        "n_groups": tables[0].n_groups,
+        "comparisons": [_reproducible(row.as_dict()) for row in rows],
+    }, b""
 
 
 def _check_version(table: Outcomes, task: Task[Any, Any, Any]) -> None:
@@ -179,7 +183,7 @@ def result_of(
 
 
 def _reproducible(score: dict[str, Any]) -> dict[str, Any]:
-    """The score with its interval's ends cut to 12 digits, so that another processor says the same.
+    """The score, or the comparison, with its interval's ends cut to 12 digits, so that another processor says the same.
 
     They hang on sums of fractions, which linear algebra adds up in an order that depends on the processor's kind.
     """
