@@ -19,7 +19,7 @@ from leaderboard.storage import check_digest, opened
 Pair = tuple[UUID, UUID]
 """Two runs, the lesser id first."""
 
-AT_ONCE = 40
+AT_ONCE = 20
 """Pairs of one job: few enough that the slowest measure ends within a scoring's time."""
 
 

@@ -1,4 +1,4 @@
-"""How long the rank ranges of a board take: printed, never asserted. Run with `pytest tests/benchmark -m benchmark -s`."""
+"""How long a board's rank ranges take: printed, never asserted. Run with `pytest tests/benchmark -m benchmark -s`."""
 
 import time
 from itertools import combinations

@@ -30,7 +30,7 @@ def test_the_schema_names_every_operation():
     operations = {operation["operationId"] for path in schema["paths"].values() for operation in path.values()}
     assert operations == {
         *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
-        *("leaderboard", "leaderboard_csv", "submit", "submission_list", "submission"),
+        *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
         *("submission_scores", "submission_predictions"),
     }
     assert all(path.startswith("/api/v1/") for path in schema["paths"])
