@@ -3,10 +3,11 @@
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .dataset import Dataset, GoldVersion, Split
+from .image import Image, ImageUpload
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
 from .state import TERMINAL, Reason, State
-from .submission import Prediction, QuotaCharge, Submission
+from .submission import Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
 from .user import User
 
@@ -16,6 +17,8 @@ __all__ = [
     "Benchmark",
     "Dataset",
     "GoldVersion",
+    "Image",
+    "ImageUpload",
     "Leaderboard",
     "Membership",
     "Phase",
@@ -27,6 +30,7 @@ __all__ = [
     "Run",
     "Score",
     "Split",
+    "Stage",
     "Standing",
     "State",
     "Submission",

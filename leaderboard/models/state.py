@@ -31,6 +31,12 @@ class Reason(models.TextChoices):
     STORAGE = "storage", "a stored file is missing or altered"
     LOST = "lost", "the workers stopped in the middle, each time"
     INTERNAL = "internal", "an error of ours"
+    BAD_IMAGE = "bad_image", "the image cannot be accepted"
+    SYSTEM_EXIT = "system_exit", "the container ended with an error"
+    SYSTEM_TIME = "system_time", "the container reached its time limit"
+    SYSTEM_RESOURCES = "resources", "the container reached its limit of memory, processes or space"
+    SYSTEM_OUTPUT = "system_output", "the container left no predictions that can be used"
+    ENGINE = "engine", "the container engine could not run"
     WITHDRAWN = "withdrawn", "withdrawn"
     SUPERSEDED = "superseded", "scored on corrected gold instead"
 
