@@ -8,7 +8,7 @@ from leaderboard.queue import app
 
 django.setup()
 
-from leaderboard.actions import runs  # noqa: E402  (models need django.setup first)
+from leaderboard.actions import runs, sweeping  # noqa: E402  (models need django.setup first)
 
 
 @app.task(name="leaderboard.jobs.score")
@@ -18,4 +18,4 @@ def score(run_id: str) -> None:
 
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
-    runs.sweep()
+    sweeping.sweep()

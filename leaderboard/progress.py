@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from leaderboard.actions import runs
 from leaderboard.models import Prediction, Reason, Release, Run, State, Submission
 
 
@@ -48,7 +47,9 @@ class Progress:
     @cached_property
     def place(self) -> int | None:
         """How many runs are before this one; None once it has been taken. One query."""
-        return runs.place_in_queue(self.run) if self.run else None
+        if self.run is None or self.run.state != State.QUEUED:
+            return None
+        return Run.objects.filter(state=State.QUEUED, queued_at__lt=self.run.queued_at).count()
 
     @property
     def warnings(self) -> list[str]:

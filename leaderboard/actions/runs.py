@@ -18,7 +18,6 @@ import structlog
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 from msgspec import to_builtins
 
@@ -250,35 +249,6 @@ def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
 def _settle(run: Run) -> None:
     """A run that ends without a release may be the last one that a board in preparation waited for."""
     boards.settle(Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id))
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many rows it touched."""
-    at = timezone.now()
-    touched = 0
-    for run in Run.objects.filter(state=State.RUNNING, lease_until__lt=at).select_related("prediction"):
-        lost = Claim(run, run.attempt)
-        with transaction.atomic():
-            own = lost.own().filter(lease_until__lt=at)
-            if run.attempt >= settings.MAX_ATTEMPTS:
-                _fail(own, run, Reason.LOST)
-            elif own.update(state=State.QUEUED, reason=Reason.LOST, lease_until=None, rung_at=at):
-                doorbell.ring_for_run(run.pk)
-        touched += 1
-    forgotten = Q(state=State.QUEUED, rung_at__lt=at - timedelta(seconds=settings.SWEEP_SECONDS))
-    for run_id in list(Run.objects.filter(forgotten).order_by("queued_at").values_list("pk", flat=True)[:1000]):
-        with transaction.atomic():
-            if Run.objects.filter(forgotten, pk=run_id).update(rung_at=at):
-                doorbell.ring_for_run(run_id)
-        touched += 1
-    return touched
-
-
-def place_in_queue(run: Run) -> int | None:
-    """How many runs are before this one; None once it has been taken."""
-    if run.state != State.QUEUED:
-        return None
-    return Run.objects.filter(state=State.QUEUED, queued_at__lt=run.queued_at).count()
 
 
 def _lease_end(at: datetime) -> datetime:

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, runs
+from leaderboard.actions import doorbell, runs, sweeping
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
 from leaderboard.queue import app
 from tests.stack import Stack, environment
@@ -108,9 +108,9 @@ def test_a_worker_killed_before_it_writes_is_replaced(world: World, faulty, stac
     assert (run.state, run.attempt) == (State.RUNNING, 1)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert runs.sweep() == 0, "a lease that has not ended is not taken away"
+    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
     let_leases_end()
-    assert runs.sweep() == 1
+    assert sweeping.sweep() == 1
     stack_later().wait_for(submission)
     assert assert_one_result(submission).attempt == 2
 
@@ -122,7 +122,7 @@ def test_a_worker_killed_between_scoring_and_commit_leaves_nothing_behind(world:
     worker.wait()
     assert Score.objects.count() == Release.objects.count() == 0
     let_leases_end()
-    assert runs.sweep() == 1
+    assert sweeping.sweep() == 1
     stack_later().wait_for(submission)
     assert assert_one_result(submission).attempt == 2
 
@@ -134,7 +134,7 @@ def test_a_worker_killed_after_commit_changes_nothing_more(world: World, faulty,
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     let_leases_end()
-    assert runs.sweep() == 0
+    assert sweeping.sweep() == 0
     doorbell._send("leaderboard.jobs.score", str(before.pk))
     other = world.submit()
     stack_later().wait_for(other)
@@ -148,7 +148,7 @@ def test_attempts_are_bounded_the_failure_is_visible_and_refunded(world: World) 
         claim = runs.claim(run_id=Run.objects.get().pk)
         assert claim is not None and claim.attempt == attempt
         let_leases_end()
-        assert runs.sweep() == 1
+        assert sweeping.sweep() == 1
     run = assert_one_result(submission, state=State.FAILED)
     assert (run.reason, run.attempt) == (Reason.LOST, settings.MAX_ATTEMPTS)
     assert runs.claim(run_id=run.pk) is None
@@ -157,9 +157,9 @@ def test_attempts_are_bounded_the_failure_is_visible_and_refunded(world: World) 
 def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
     submissions = [world.submit() for _ in range(4)]
     empty_queue()
-    assert runs.sweep() == 0, "a run that was rung for just now is not rung for again"
+    assert sweeping.sweep() == 0, "a run that was rung for just now is not rung for again"
     Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert runs.sweep() == 4
+    assert sweeping.sweep() == 4
     stack = stack_later()
     for submission in submissions:
         stack.wait_for(submission)
@@ -208,7 +208,7 @@ def test_a_late_double_cannot_win(world: World) -> None:
     late = runs.claim(run_id=run_id)
     assert late is not None
     let_leases_end()
-    runs.sweep()
+    sweeping.sweep()
     second = runs.claim(run_id=run_id)
     assert second is not None and second.attempt == 2
     assert not runs.renew(late)
@@ -267,7 +267,7 @@ def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stac
         messages.unlink()
         shutil.move(away, messages)
     Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert runs.sweep() == 1
+    assert sweeping.sweep() == 1
     stack_later().wait_for(submission)
     assert_one_result(submission)
 
