@@ -8,12 +8,22 @@ from leaderboard.queue import app
 
 django.setup()
 
-from leaderboard.actions import runs, sweeping  # noqa: E402  (models need django.setup first)
+from leaderboard.actions import predictions, runs, sweeping, workers  # noqa: E402  (models need django.setup first)
 
 
 @app.task(name="leaderboard.jobs.score")
 def score(run_id: str) -> None:
     runs.score(run_id=UUID(run_id))
+
+
+@app.task(name="leaderboard.jobs.predict")
+def predict(prediction_id: str) -> None:
+    predictions.predict(prediction_id=UUID(prediction_id))
+
+
+@app.task(name="leaderboard.jobs.report")
+def report() -> None:
+    workers.report()
 
 
 @app.task(name="leaderboard.jobs.sweep")

@@ -128,6 +128,7 @@ STORAGES = {
     "inputs": _folder("inputs"),
     "predictions": _folder("predictions"),
     "outcomes": _folder("outcomes"),
+    "images": _folder("images"),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 STATIC_URL = "static/"
@@ -180,6 +181,21 @@ RESAMPLES = env("RESAMPLES")
 SCORE_SECONDS = env("SCORE_SECONDS")
 VALIDATE_SECONDS = env("VALIDATE_SECONDS")
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
+
+# --- submitted containers
+SYSTEMS = env("SYSTEMS")
+ENGINE = env("ENGINE")
+ENGINE_RUNTIME = env("ENGINE_RUNTIME")
+REGISTRIES = env("REGISTRIES")
+SCORER_IMAGES = env("SCORER_IMAGES")
+SYSTEM_SECONDS = env("SYSTEM_SECONDS")
+SYSTEM_MEMORY_MB = env("SYSTEM_MEMORY_MB")
+SYSTEM_CPUS = env("SYSTEM_CPUS")
+SYSTEM_PROCESSES = env("SYSTEM_PROCESSES")
+SYSTEM_IMAGE_MB = env("SYSTEM_IMAGE_MB")
+SYSTEM_OUTPUT_MB = env("SYSTEM_OUTPUT_MB")
+SYSTEM_OUTPUT_FILES = env("SYSTEM_OUTPUT_FILES")
+SYSTEM_LOG_KB = env("SYSTEM_LOG_KB")
 
 # --- people
 AUTH_USER_MODEL = "leaderboard.User"

@@ -10,6 +10,7 @@ from .state import TERMINAL, Reason, State
 from .submission import Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
 from .user import User
+from .worker import WorkerReport
 
 __all__ = [
     "TERMINAL",
@@ -37,4 +38,5 @@ __all__ = [
     "System",
     "Team",
     "User",
+    "WorkerReport",
 ]
