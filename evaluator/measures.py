@@ -53,6 +53,7 @@ class Measure(ABC):
     per_group: is about whole groups (or spans them): exists for the whole and for declared slices that cut no group.
     requires: a fact of the outcomes without which the measure does not exist.
     doc: for readers, one or two sentences; source: where it was defined.
+    none_where: for readers, why there may be no value although there are units.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Measure(ABC):
     higher_is_better: bool | None = True
     per_group: bool = False
     requires: str | None = None
+    none_where: str = ""
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:

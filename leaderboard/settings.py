@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from pathlib import Path
 
@@ -170,6 +171,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env("SWEEP_SECONDS"),
         "options": {"expires": env("SWEEP_SECONDS") * 3},
     },
+    "report": {
+        "task": "leaderboard.jobs.report",
+        "schedule": env("SWEEP_SECONDS"),
+        "options": {"queue": "systems", "expires": env("SWEEP_SECONDS") * 3},
+    },
 }
 
 # --- the referee
@@ -183,6 +189,8 @@ VALIDATE_SECONDS = env("VALIDATE_SECONDS")
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
 
 # --- submitted containers
+# Containers carry it, so that two sites on one engine leave each other's alone; all hosts of a site share it.
+INSTANCE = hashlib.sha256(SECRET_KEY.encode()).hexdigest()[:12]
 SYSTEMS = env("SYSTEMS")
 ENGINE = env("ENGINE")
 ENGINE_RUNTIME = env("ENGINE_RUNTIME")

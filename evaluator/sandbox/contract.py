@@ -18,6 +18,13 @@ class Verdict(enum.StrEnum):
     OUTPUT = "output"  # its report is too large, malformed, or holds what JSON has no word for (NaN)
 
 
+def check_limits(limits: Mapping[str, object]) -> None:
+    """Raises ValueError unless each is a number above 0."""
+    for name, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise ValueError(f"limit {name} is {value!r}, expected a number above 0")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """What one job may use. Sizes are bytes; `memory_bytes` comes on top of the sandbox's own size."""
@@ -31,9 +38,7 @@ class Limits:
     log_bytes: int = 4096  # of the diagnosis that the operator's log may keep
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"limit {name} is {value!r}, expected a number above 0")
+        check_limits(vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,13 +13,15 @@ import msgspec
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.actions import benchmarks, splits
+from leaderboard.actions import benchmarks, downloads, splits
 from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Split, User
 from leaderboard.uploads import sha256_of
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
+DOWNLOAD = "download "
+"""How the digests of files to download are named among a content's parts."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,13 @@ def host(
     parts = _digests(manifest, folder)
     dataset = _dataset(manifest, parts, by)
     if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
-        say(f"{manifest.slug}: hosted already, with the same content; nothing was changed")
-        return Hosted(dataset.benchmarks.get(slug=manifest.slug), changed=False)
+        more = _downloads(dataset, manifest, folder, by, say)
+        what = f"{more} more to download" if more else "nothing was changed"
+        say(f"{manifest.slug}: hosted already, with the same content; {what}")
+        return Hosted(dataset.benchmarks.get(slug=manifest.slug), changed=more > 0)
     for split in manifest.splits:
         _split(dataset, split, folder, by, say)
+    _downloads(dataset, manifest, folder, by, say)
     benchmark = _benchmark(manifest, dataset, by)
     if manifest.public:
         benchmarks.publish(benchmark=benchmark, by=by)
@@ -71,12 +76,15 @@ def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
 def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
     """The parts of the content that a slug stands for, by name. Systems come and go, and are none of it."""
     whole = msgspec.to_builtins(manifest)
-    for name in ("systems", "public"):
+    for name in ("systems", "public", "downloads"):
         del whole[name]
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
     for split in manifest.splits:
         with opened(folder, split.gold or split.inputs) as file:
             parts[f"file {split.gold or split.inputs}"] = sha256_of(file)
+    for download in manifest.downloads:
+        with opened(folder, download.file) as file:
+            parts[f"{DOWNLOAD}{download.name}"] = sha256_of(file)
     return parts
 
 
@@ -87,6 +95,9 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
         began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
         hosted = began.detail["parts"] if began else {}
         other = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
+        if taken.benchmarks.exists():
+            # Files may be added to what is hosted; each says for itself whether it is another one.
+            other = [name for name in other if not name.startswith(DOWNLOAD)]
         if not other:
             return taken
         if not began or taken.benchmarks.exists():
@@ -131,6 +142,18 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
         gold = splits.add_gold(split=split, file=file, reason="as first hosted", by=by)
     seen = "public" if split.gold_public else "hidden"
     say(f"{split}: {gold.n_units:,} units in {gold.n_groups:,} groups, {seen} gold; {gold.primary} ranks")
+
+
+def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:
+    """How many of the manifest's files were not offered before."""
+    there = set(dataset.downloads.values_list("name", flat=True))
+    for part in manifest.downloads:
+        described = {"title": part.title, "description": part.description}
+        with opened(folder, part.file) as file:
+            made = downloads.add(dataset=dataset, name=part.name, file=file, by=by, **described)
+        if made.name not in there:
+            say(f"{made}: {made.bytes:,} bytes to download")
+    return len({part.name for part in manifest.downloads} - there)
 
 
 @transaction.atomic

@@ -36,6 +36,15 @@ class SplitPart(Part):
             )
 
 
+class DownloadPart(Part):
+    """A public file beside the splits: a knowledge graph, pages, mentions."""
+
+    name: Slug
+    file: Name
+    title: Name
+    description: str = ""
+
+
 class PhasePart(Part):
     slug: Slug
     title: Name
@@ -94,12 +103,18 @@ class Manifest(Part):
     source: str = ""
     source_url: str = ""
     public: bool = True
+    downloads: list[DownloadPart] = []
     systems: list[SystemPart] = []
     reported: list[ReportedPart] = []
 
     def __post_init__(self) -> None:
         _once("split", [split.name for split in self.splits])
         _once("phase", [phase.slug for phase in self.phases])
+        _once("download", [download.name for download in self.downloads])
+        hidden = {split.gold for split in self.splits if split.gold and not split.gold_public}
+        for download in self.downloads:
+            if download.file in hidden:
+                raise ValueError(f"download {download.name} is hidden gold, {download.file}; expected a public file")
         answered = {split.name for split in self.splits if split.gold}
         for phase in self.phases:
             _known(f"phase {phase.slug}: split", phase.split, answered)

@@ -80,31 +80,35 @@ def _predict(mine: Mine) -> None:
     phase, image = submission.phase, submission.image
     assert image is not None, "the database holds: a submission of an image has one"  # noqa: S101
     allowed = limits.of(phase)
-    loaded = _loaded(mine, image, allowed)
     options = {**phase.split.options, **phase.options}
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made, opened(phase.split.inputs) as inputs:
         integrity.check_digest(inputs, prediction.inputs_sha256)
-        _enter(mine, Stage.RUNNING)
-        ran = engine.run(
-            prediction=prediction,
-            task=phase.split.dataset.task,
-            options=options,
-            image=loaded,
-            inputs=inputs,
-            limits=allowed,
-            into=made,
-            keep_going=lambda: mine.own().exists(),
-        )
+        ran = _ran(mine, image, allowed, options=options, inputs=inputs, into=made)
         told = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
         if ran.reason:
             reject(mine, reason=ran.reason, problems=[_problem(ran.explanation)], **told)
             return
         _enter(mine, Stage.COLLECTING)
-        _collect(mine, made, ran.name, options, told)
+        _collect(mine, made, ran.name, told)
+
+
+def _ran(mine: Mine, image: Image, allowed: limits.ContainerLimits, **given: Any) -> engine.Ran:
+    """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
+    loaded = image.digest or _loaded(mine, image, allowed)
+    told = {"prediction": mine.row, "task": mine.row.submission.phase.split.dataset.task, "limits": allowed, **given}
+    for attempt in (1, 2):
+        _enter(mine, Stage.RUNNING)
+        try:
+            return engine.run(image=loaded, keep_going=lambda: mine.own().exists(), **told)
+        except engine.ImageMissingError:
+            if attempt == 2:
+                raise
+            loaded = _loaded(mine, image, allowed)
+    raise AssertionError("two attempts return or raise")
 
 
 def _loaded(mine: Mine, image: Image, allowed: limits.ContainerLimits) -> str:
-    """The engine's name for the image; it is read again for each execution, since an engine's disk is no store."""
+    """The engine's name for the image, which is read and checked first."""
     _enter(mine, Stage.READING)
     loaded = engine.load(image, allowed)
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
@@ -116,7 +120,7 @@ def _enter(mine: Mine, stage: Stage) -> None:
         raise LateError
 
 
-def _collect(mine: Mine, made: IO[bytes], name: str, options: dict[str, str], told: dict[str, Any]) -> None:
+def _collect(mine: Mine, made: IO[bytes], name: str, told: dict[str, Any]) -> None:
     """Check what the container wrote as an upload would be checked, and hand it to the scorers."""
     submission = mine.row.submission
     phase = submission.phase

@@ -7,8 +7,7 @@ back late changes nothing.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -22,28 +21,17 @@ from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.task import TASKS
-from leaderboard.actions import boards, doorbell, provenance, referee, releases, reports
+from leaderboard.actions import boards, claims, doorbell, integrity, provenance, referee, releases, reports
+from leaderboard.actions.claims import Claim, LateError
 from leaderboard.actions.lease import Lease
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
 from leaderboard.storage import opened
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A worker's right to write to a run, until it is taken away."""
-
-    run: Run
-    attempt: int
-
-    def own(self) -> Any:
-        """The run, if this attempt still holds it."""
-        return Run.objects.filter(pk=self.run.pk, state=State.RUNNING, attempt=self.attempt)
-
-
-class LateError(Exception):
-    """The run went to another attempt; nothing may be written."""
+Mine = Claim[Run]
+WAITING = Run.objects.select_related(
+    "prediction__submission__phase__split__dataset", "prediction__submission__system", "gold_version"
+)
 
 
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
@@ -57,30 +45,9 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     return run
 
 
-def claim(*, run_id: UUID) -> Claim | None:
+def claim(*, run_id: UUID) -> Mine | None:
     """Compare and swap: the run is ours, or another worker has it (None)."""
-    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED).values_list("attempt", flat=True).first()
-    if waiting is None:
-        return None
-    at = timezone.now()
-    claimed = Run.objects.filter(pk=run_id, state=State.QUEUED, attempt=waiting).update(
-        state=State.RUNNING,
-        attempt=waiting + 1,
-        started_at=at,
-        lease_until=_lease_end(at),
-        reason=Reason.NONE,
-    )
-    if not claimed:
-        return None
-    run = Run.objects.select_related(
-        "prediction__submission__phase__split__dataset", "prediction__submission__system", "gold_version"
-    ).get(pk=run_id)
-    return Claim(run, waiting + 1)
-
-
-def renew(claim: Claim) -> bool:
-    """Push the lease's end on; False when the run is no longer ours."""
-    return bool(claim.own().update(lease_until=_lease_end(timezone.now())))
+    return claims.claim(WAITING, pk=run_id)
 
 
 def score(*, run_id: UUID) -> None:
@@ -92,7 +59,7 @@ def score(*, run_id: UUID) -> None:
     mine = claim(run_id=run_id)
     if mine is None:
         return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: renew(mine)):
+    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: claims.renew(mine)):
         try:
             _score(mine)
         except LateError:
@@ -103,23 +70,23 @@ def score(*, run_id: UUID) -> None:
         except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
             # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
             # its place are logged, and it is not raised to a worker that would print it.
-            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=_place(error))
+            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=place(error))
             give_up(mine, reason=Reason.INTERNAL)
 
 
-def _place(error: BaseException) -> str:
+def place(error: BaseException) -> str:
     """Where an error came from: file:line of each call, innermost last."""
     return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(error.__traceback__))
 
 
-def _score(mine: Claim) -> None:
-    run, submission = mine.run, mine.run.prediction.submission
+def _score(mine: Mine) -> None:
+    run, submission = mine.row, mine.row.prediction.submission
     phase, gold = submission.phase, run.gold_version
     try:
         with opened(run.prediction.file) as predictions:
-            _check_digest(predictions, run.prediction.sha256)
+            integrity.check_digest(predictions, run.prediction.sha256)
             with opened(gold.file) as stored:
-                _check_digest(stored, gold.sha256)
+                integrity.check_digest(stored, gold.sha256)
             answer = referee.score(
                 task=phase.split.dataset.task,
                 gold=gold,
@@ -128,7 +95,7 @@ def _score(mine: Claim) -> None:
                 options={**phase.split.options, **phase.options},
                 seed=provenance.SEED,
             )
-    except (FileNotFoundError, AlteredError) as error:
+    except (FileNotFoundError, integrity.AlteredError) as error:
         log.error("stored_file_unusable", run=str(run.pk), error=str(error))
         give_up(mine, reason=Reason.STORAGE)
         return
@@ -145,34 +112,23 @@ def _score(mine: Claim) -> None:
         give_up(mine, reason=Reason.BAD_GOLD, final=True)
 
 
-def _publish_if_sound(mine: Claim, answer: referee.Answer) -> None:
+def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
     try:
         result = reports.checked(
             answer.report,
-            task=mine.run.gold_version.split.dataset.task,
-            measures=mine.run.gold_version.measures,
+            task=mine.row.gold_version.split.dataset.task,
+            measures=mine.row.gold_version.measures,
         )
     except reports.ReportError as error:
-        log.error("report_refused", run=str(mine.run.pk), error=str(error))
+        log.error("report_refused", run=str(mine.row.pk), error=str(error))
         give_up(mine, reason=Reason.BAD_REPORT, final=True)
         return
     publish(mine, answer, result)
 
 
-class AlteredError(Exception):
-    """A stored file no longer has the sha256 that its row names."""
-
-
-def _check_digest(file: Any, expected: str) -> None:
-    file.seek(0)
-    if hashlib.file_digest(file, "sha256").hexdigest() != expected:
-        raise AlteredError("a stored file no longer has its sha256")
-    file.seek(0)
-
-
-def publish(mine: Claim, answer: referee.Answer, result: reports.Scored) -> None:
+def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
-    run = mine.run
+    run = mine.row
     scores = [to_builtins(score) for score in result.scores]
     digest = hashlib.sha256(answer.attachment).hexdigest()
     stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
@@ -215,25 +171,25 @@ def _row(run: Run, score: dict[str, Any]) -> Score:
 
 
 @transaction.atomic
-def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
+def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]]) -> None:
     """Their failure: the end of the work."""
     ended = mine.own().update(
         state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
     )
     if not ended:
         raise LateError
-    _settle(mine.run)
+    _settle(mine.row)
 
 
 @transaction.atomic
-def give_up(mine: Claim, *, reason: str, error_id: str = "", final: bool = False) -> None:
+def give_up(mine: Mine, *, reason: str, error_id: str = "", final: bool = False) -> None:
     """Our failure: queued again while attempts are left, else failed and refunded."""
     if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        _fail(mine.own(), mine.run, reason, error_id)
+        _fail(mine.own(), mine.row, reason, error_id)
     elif mine.own().update(
         state=State.QUEUED, reason=reason, error_id=error_id, lease_until=None, rung_at=timezone.now()
     ):
-        doorbell.ring_for_run(mine.run.pk)
+        doorbell.ring_for_run(mine.row.pk)
 
 
 def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
@@ -249,7 +205,3 @@ def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
 def _settle(run: Run) -> None:
     """A run that ends without a release may be the last one that a board in preparation waited for."""
     boards.settle(Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id))
-
-
-def _lease_end(at: datetime) -> datetime:
-    return at + timedelta(seconds=settings.LEASE_SECONDS)

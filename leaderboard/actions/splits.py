@@ -117,7 +117,9 @@ def discard(*, dataset: Dataset, by: User) -> None:
         raise Refused(Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.")
     golds = GoldVersion.objects.filter(split__dataset=dataset)
     files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
+    files += [download.file for download in dataset.downloads.all()]
     golds.delete()
+    dataset.downloads.all().delete()
     dataset.splits.all().delete()
     AuditEntry.record("dataset.discarded", dataset, by=by, slug=dataset.slug)
     dataset.delete()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from leaderboard.admin.readonly import ReadOnlyAdmin
-from leaderboard.models import Benchmark, Dataset, GoldVersion, Phase, ReportedResult, Split
+from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, Phase, ReportedResult, Split
 
 
 @admin.register(Benchmark)
@@ -55,6 +55,13 @@ class SplitAdmin(ReadOnlyAdmin):
     list_display = ("name", "dataset", "kind", "gold_public", "inputs_bytes", "created_at")
     list_select_related = ("dataset",)
     exclude = ("inputs",)
+
+
+@admin.register(Download)
+class DownloadAdmin(ReadOnlyAdmin):
+    list_display = ("name", "dataset", "title", "bytes", "created_at")
+    list_select_related = ("dataset",)
+    exclude = ("file",)
 
 
 @admin.register(GoldVersion)

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from leaderboard.api import addresses
-from leaderboard.models import Benchmark, Phase, Split
+from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.quotas import Quota
 
 
@@ -43,6 +43,15 @@ class SplitShape(serializers.Serializer[Any]):
     options = serializers.DictField(help_text="the task's options that belong to this split")
     inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet")
     gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
+
+
+class DownloadShape(FileShape):
+    """A public file beside the splits; its bytes never change."""
+
+    name = serializers.CharField()
+    filename = serializers.CharField(help_text="what it is saved as")
+    title = serializers.CharField()
+    description = serializers.CharField()
 
 
 class QuotaShape(serializers.Serializer[Any]):
@@ -96,6 +105,7 @@ class BenchmarkShape(BenchmarkLine):
     rules = serializers.CharField()
     dataset = DatasetShape()
     splits = SplitShape(many=True)
+    downloads = DownloadShape(many=True)
     phases = PhaseShape(many=True)
     reported = ReportedShape(many=True)
 
@@ -129,6 +139,14 @@ def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any
     )
     names = ("name", "kind", "options")
     return {**{name: getattr(split, name) for name in names}, "inputs": inputs or None, "gold": gold or None}
+
+
+def download(benchmark: Benchmark, download: Download, request: Request) -> dict[str, Any]:
+    names = ("name", "filename", "title", "description", "bytes", "sha256")
+    return {
+        **{name: getattr(download, name) for name in names},
+        "url": addresses.of(request, "download_file", benchmark.slug, download.name),
+    }
 
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:

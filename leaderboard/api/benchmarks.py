@@ -66,6 +66,7 @@ class BenchmarkView(View):
             "rules": benchmark.rules,
             "dataset": benchmark.dataset,
             "splits": [shapes.split(benchmark, split, request) for split in splits],
+            "downloads": [shapes.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
             "phases": [shapes.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
             "reported": reported(reported_of(benchmark)),
         }

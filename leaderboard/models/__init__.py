@@ -4,6 +4,7 @@ from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .dataset import Dataset, GoldVersion, Split
 from .image import Image, ImageUpload
+from .download import Download
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
 from .state import TERMINAL, Reason, State
@@ -17,6 +18,7 @@ __all__ = [
     "AuditEntry",
     "Benchmark",
     "Dataset",
+    "Download",
     "GoldVersion",
     "Image",
     "ImageUpload",

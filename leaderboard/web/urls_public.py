@@ -5,7 +5,7 @@ from django.urls import path
 from leaderboard.web.public.benchmark import benchmark
 from leaderboard.web.public.boards import leaderboard
 from leaderboard.web.public.by_slice import board_by_slice
-from leaderboard.web.public.downloads import download_gold, download_inputs
+from leaderboard.web.public.downloads import download_file, download_gold, download_inputs
 from leaderboard.web.public.home import home
 from leaderboard.web.public.symmetric import symmetric_board
 from leaderboard.web.public.tasks import measures, tasks
@@ -17,6 +17,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
+    path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
     path(
         "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>/", leaderboard, name="frozen_board"

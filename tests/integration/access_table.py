@@ -50,6 +50,9 @@ PUBLIC = [
     *both("download_gold", NOBODY, NOBODY),
     Row("download_gold", EVERYONE, where={"split": "train"}),
     Row("download_gold", MANAGERS_OF_DRAFT, where={"split": "train", **DRAFT}),
+    Row("download_file", EVERYONE, where={"name": "pages"}),
+    Row("download_file", MANAGERS_OF_DRAFT, where={"name": "pages", **DRAFT}),
+    Row("download_file", NOBODY, where={"name": "absent"}),
 ]
 PEOPLE = [
     Row("submit", LOGGED_IN, "login 422 422 422 422 422 422"),
@@ -127,7 +130,7 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "goldversion", "leaderboard", "prediction", "quotacharge", "release", "run", "score"),
+    *("auditentry", "download", "goldversion", "leaderboard", "prediction", "quotacharge", "release", "run", "score"),
     *("standing", "submission"),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from leaderboard.models import GoldVersion, Split
+from leaderboard.models import Download, GoldVersion, Split
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
 from tests.integration.crawling import patterns
@@ -39,6 +39,8 @@ def everybody() -> Cast:
     gold = GoldVersion(split=train, expects={}, reason="x", **{name: getattr(world.gold, name) for name in names})
     gold.file.save("gold.jsonl", ContentFile(gold_lines()), save=False)
     gold.save()
+    pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
+    pages.file.save("pages.txt", ContentFile(b"pages"))
     return everybody
 
 

@@ -10,7 +10,7 @@ import pytest
 from leaderboard.actions import hosting, referee, splits
 from leaderboard.actions.manifest import ManifestError
 from leaderboard.actions.refusal import Code
-from leaderboard.models import AuditEntry, Benchmark, Dataset, GoldVersion, Split, Submission, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Split, Submission, User
 from tests.integration.gold_files import files_of, refusal
 from tests.world import LABELS, TASK, World, build, gold_lines
 
@@ -20,6 +20,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def world(sandbox: str) -> World:
     return build()
+
+
+PAGES = {"name": "pages", "file": "pages.txt", "title": "The pages"}
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
@@ -163,6 +166,10 @@ class TestHosting:
             ({"splits": [{"name": "test", "kind": "test", "gold": "absent.jsonl"}]}, "absent.jsonl cannot be read"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "../../etc/passwd"}]}, "outside"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "stands twice"),
+            ({"downloads": [PAGES, PAGES]}, "download pages stands twice"),
+            ({"downloads": [{**PAGES, "file": "absent.txt"}]}, "absent.txt cannot be read"),
+            ({"downloads": [{**PAGES, "file": "../pages.txt"}]}, "outside"),
+            ({"downloads": [{**PAGES, "file": "test.jsonl"}]}, "is hidden gold"),
         ],
     )
     def test_a_manifest_that_cannot_be_used_says_why(
@@ -173,3 +180,49 @@ class TestHosting:
         assert told in str(fault.value)
         assert not Dataset.objects.exists()
         assert not Submission.objects.exists()
+
+
+class TestDownloads:
+    @pytest.fixture(autouse=True)
+    def pages(self, folder: Path) -> Path:
+        path = folder / "pages.txt"
+        path.write_bytes(b"a page")
+        return path
+
+    def names(self) -> list[str]:
+        return [f"{file.name}{file.suffix}" for file in Download.objects.all()]
+
+    def test_files_come_with_the_benchmark(self, folder: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        assert self.names() == ["pages.txt"]
+        assert not hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator).changed
+
+    def test_files_may_be_added_to_what_is_hosted(self, folder: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        (folder / "more.tsv").write_bytes(b"more")
+        more = [PAGES, {"name": "more", "file": "more.tsv", "title": "More"}]
+        said: list[str] = []
+        assert hosting.host(manifest=manifest(downloads=more), folder=folder, by=curator, say=said.append).changed
+        assert "2 more to download" in said[-1]
+        assert self.names() == ["pages.txt", "more.tsv"]
+        assert not hosting.host(manifest=manifest(), folder=folder, by=curator).changed
+        assert self.names() == ["pages.txt", "more.tsv"]
+
+    def test_a_file_that_is_offered_stays(self, folder: Path, pages: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        pages.write_bytes(b"another page")
+        refused = refusal(hosting.host, manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        assert (refused.code, "small/pages.txt" in str(refused)) == (Code.NAME_TAKEN, True)
+
+    def test_a_fault_can_be_mended_with_its_file(
+        self, folder: Path, pages: Path, curator: User, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        before = files_of("inputs")
+        twice = manifest()["reported"] * 2
+        whole = manifest(downloads=[PAGES], reported=twice)
+        assert refusal(hosting.host, manifest=whole, folder=folder, by=curator).code is Code.NAME_TAKEN
+        pages.write_bytes(b"another page")
+        with django_capture_on_commit_callbacks(execute=True):
+            hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        assert Download.objects.get().bytes == len(b"another page")
+        assert len(files_of("inputs") - before) == 3

@@ -4,6 +4,7 @@ from evaluator.measures import statistic
 from evaluator.separation import Auroc, AveragePrecision
 
 claim = statistic("claim")
+_ONE_CLASS = "all claims have one label"
 
 AUROC = Auroc(
     name="auroc",
@@ -11,6 +12,7 @@ AUROC = Auroc(
     units=claim,
     score="score",
     positive="positive",
+    none_where=_ONE_CLASS,
     source="Hanley & McNeil 1982; fact-checking by it: Huynh & Papotti 2019",
     doc="Probability that a true claim scores higher than a false one, a tie counting half; .5 is guessing. No value "
     "where all claims have one label. Scores .9 and .4 of true claims and .4 and .1 of false ones: of four pairs three "
@@ -22,6 +24,7 @@ AVERAGE_PRECISION = AveragePrecision(
     units=claim,
     score="score",
     positive="positive",
+    none_where=_ONE_CLASS,
     source="Buckley & Voorhees 2000; ties as one step, as scikit-learn has it",
     doc="Sum over the distinct scores, from the highest, of the step in recall times the precision there. No value "
     "where all claims have one label. Scores .9 and .4 of true claims and .4 and .1 of false ones: half the recall at "

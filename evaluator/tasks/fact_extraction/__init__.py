@@ -25,7 +25,13 @@ class FactExtraction(Task[Gold, Known, Answers]):
         "ones among the facts that gold can judge."
     )
     measures = MEASURES
-    dimensions = (DimensionDoc("relation", "The relation of the fact, each that some gold fact has."),)
+    dimensions = (
+        DimensionDoc(
+            "relation",
+            "The relation of the fact, each that some gold fact has. Predicted facts of other relations count in the "
+            "whole alone: its precision may lie below that of every relation.",
+        ),
+    )
     gold_format = (
         'One text a line: id and facts, a list of ["subject", "relation", "object"], which may be empty; optional text '
         "and subject, which the public inputs show; optional group (default: the id) and slices."

@@ -4,6 +4,7 @@ from evaluator.measures import Ratio, statistic
 
 _MICRO = "summed over texts (micro)"
 _SOURCE = "Goodrich et al. 2019"
+_UNVERIFIABLE = "gold can verify none of the predicted facts"
 
 gold, predicted, found = statistic("gold"), statistic("predicted"), statistic("found")
 verifiable, accuracy = statistic("verifiable"), statistic("text_accuracy")
@@ -44,6 +45,7 @@ FACT_ACC = Ratio(
     units=gold,
     numerator=found,
     denominator=verifiable,
+    none_where=_UNVERIFIABLE,
     source=f"{_SOURCE}, fact_acc",
     doc=f"Of the predicted facts whose subject and relation gold has together in the same text, the share that is "
     f"right, {_MICRO}; no value where gold can verify none.",
@@ -54,6 +56,7 @@ FACT_ACC_MACRO = Ratio(
     units=gold,
     numerator=accuracy,
     denominator=statistic("verifiable_text"),
+    none_where=_UNVERIFIABLE,
     per_group=True,
     source=f"{_SOURCE}, fact_acc",
     doc="Mean of each text's factual accuracy, over the texts in which gold can verify some predicted fact.",
@@ -65,6 +68,7 @@ FACT_ACC_MACRO_ZERO = Ratio(
     rests_on=gold,
     numerator=accuracy,
     denominator=statistic("text"),
+    none_where=_UNVERIFIABLE,
     per_group=True,
     source=f"{_SOURCE}, fact_acc",
     doc="Mean of each text's factual accuracy over all texts, 0 for a text in which gold can verify no predicted fact; "

@@ -5,8 +5,12 @@ from typing import Any
 from evaluator.correlations import Kendall, PartialPearson, PartialSpearman, Pearson, Spearman
 from evaluator.measures import statistic
 
-_COLUMNS: dict[str, Any] = {"units": statistic("text"), "low": -1.0, "x": "human", "y": "score"}
-_CONSTANT = "No value where all ratings or all scores are equal."
+_EQUAL = "all ratings or all scores are equal"
+_CONSTANT = f"No value where {_EQUAL}."
+_COLUMNS: dict[str, Any] = {
+    **{"units": statistic("text"), "low": -1.0},
+    **{"x": "human", "y": "score", "none_where": _EQUAL},
+}
 
 SPEARMAN = Spearman(
     name="spearman",

@@ -35,6 +35,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
         "splits": benchmark.dataset.splits.prefetch_related(versions),
+        "downloads": benchmark.dataset.downloads.all(),
         "phases": phases,
         "main": main,
         "board": board,

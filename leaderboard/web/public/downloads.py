@@ -1,4 +1,4 @@
-"""Files for everyone: a split's inputs, and its gold where the split says that it is public."""
+"""Files for everyone: a split's inputs, its gold where the split says that it is public, and what lies beside them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
 
-from leaderboard.models import Split
+from leaderboard.models import Download, Split
 from leaderboard.web.public.access import benchmark_or_404
+
+CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
+"""By ending; every other file is bytes to a browser."""
 
 
 @require_safe
@@ -17,7 +20,7 @@ def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponse
     found = _split(request, slug, split)
     if not found.inputs:
         raise Http404("no inputs")
-    return _sent(request, found.inputs, found.inputs_sha256, f"{slug}-{split}-inputs")
+    return _sent(request, found.inputs, found.inputs_sha256, _lines(found.inputs, f"{slug}-{split}-inputs"))
 
 
 @require_safe
@@ -27,7 +30,15 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
     gold = found.current_gold if found.gold_public else None
     if gold is None:
         raise Http404("no gold")
-    return _sent(request, gold.file, gold.sha256, f"{slug}-{split}-gold")
+    return _sent(request, gold.file, gold.sha256, _lines(gold.file, f"{slug}-{split}-gold"))
+
+
+@require_safe
+def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+    """A further public file of the benchmark's dataset, whatever it holds: never shown, always saved."""
+    benchmark = benchmark_or_404(request, slug)
+    found = get_object_or_404(Download.objects.select_related("dataset"), dataset=benchmark.dataset, name=name)
+    return _sent(request, found.file, found.sha256, found.filename)
 
 
 def _split(request: HttpRequest, slug: str, name: str) -> Split:
@@ -35,7 +46,11 @@ def _split(request: HttpRequest, slug: str, name: str) -> Split:
     return get_object_or_404(Split, dataset=benchmark.dataset, name=name)
 
 
-def _sent(request: HttpRequest, stored: FieldFile, sha256: str, name: str) -> HttpResponseBase:
+def _lines(stored: FieldFile, name: str) -> str:
+    return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"
+
+
+def _sent(request: HttpRequest, stored: FieldFile, sha256: str, filename: str) -> HttpResponseBase:
     """The stored bytes as an attachment; their digest is the ETag."""
 
     def etag(_: HttpRequest) -> str:
@@ -43,13 +58,8 @@ def _sent(request: HttpRequest, stored: FieldFile, sha256: str, name: str) -> Ht
 
     @condition(etag_func=etag)
     def respond(_: HttpRequest) -> HttpResponse | FileResponse:
-        zipped = (stored.name or "").endswith(".gz")
-        response = FileResponse(
-            stored.open("rb"),
-            as_attachment=True,
-            filename=f"{name}.jsonl.gz" if zipped else f"{name}.jsonl",
-            content_type="application/gzip" if zipped else "application/x-ndjson",
-        )
+        content_type = CONTENT_TYPES.get(filename.rpartition(".")[2], "application/octet-stream")
+        response = FileResponse(stored.open("rb"), as_attachment=True, filename=filename, content_type=content_type)
         response["Content-Length"] = str(stored.size)
         # A draft's file must not outlive its page in a shared cache.
         patch_cache_control(response, private=True, no_cache=True)

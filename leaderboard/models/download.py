@@ -1,0 +1,51 @@
+"""Further files that belong to a dataset and that everybody may have."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from .dataset import Dataset, inputs_storage
+
+
+def stored_name(download: Download, _: str) -> str:
+    """A stored name that tells nothing of the uploaded one."""
+    return f"download/{uuid.uuid4().hex}{download.suffix}"
+
+
+class Download(models.Model):
+    """One public file beside the splits: a knowledge graph, pages to find evidence in, a list of mentions.
+
+    It never changes: who has downloaded it has what the address gives today.
+    """
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="downloads")
+    name = models.SlugField(max_length=80)
+    title = models.CharField(max_length=200, help_text="what the file is, in a line")
+    description = models.TextField(blank=True, help_text="its layout, and what it is for")
+    suffix = models.CharField(
+        max_length=20,
+        validators=[RegexValidator(r"\A(\.[a-z0-9]{1,9}){1,2}\Z", "expected one such as .tsv or .jsonl.gz")],
+    )
+    file = models.FileField(storage=inputs_storage, upload_to=stored_name)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="download_name_once_a_dataset"),
+            models.CheckConstraint(condition=~Q(file="") & ~Q(sha256=""), name="download_has_a_file"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset.slug}/{self.name}{self.suffix}"
+
+    @property
+    def filename(self) -> str:
+        """What it is called on the disk of who downloads it."""
+        return f"{self.dataset.slug}-{self.name}{self.suffix}"
