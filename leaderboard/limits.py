@@ -30,8 +30,6 @@ class ContainerLimits:
         return asdict(self)
 
 
-
-
 def defaults() -> ContainerLimits:
     """The operator's."""
     return ContainerLimits(

@@ -49,7 +49,10 @@ class Ran:
 
 def _sandbox() -> DockerSandbox:
     return DockerSandbox(
-        address=settings.ENGINE, runtime=settings.ENGINE_RUNTIME, instance=settings.INSTANCE, registries=settings.REGISTRIES
+        address=settings.ENGINE,
+        runtime=settings.ENGINE_RUNTIME,
+        instance=settings.INSTANCE,
+        registries=settings.REGISTRIES,
     )
 
 
@@ -96,7 +99,7 @@ def run(
         ),
         gpus=limits.gpus,
     )
-    result = _sandbox().run(execution, into, keep_going=keep_going)  # type: ignore[arg-type]
+    result = _sandbox().run(execution, into, keep_going=keep_going)
     return Ran(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         explanation=result.explanation,

@@ -66,7 +66,9 @@ def predict(*, prediction_id: UUID) -> None:
             log.error("stored_file_unusable", prediction=str(prediction_id), error=str(error))
             give_up(mine, reason=Reason.STORAGE)
         except Exception as error:  # noqa: BLE001  (logged, visible as the prediction's reason, retried)
-            log.error("predicting_broke", prediction=str(prediction_id), error=type(error).__name__, at=runs.place(error))
+            log.error(
+                "predicting_broke", prediction=str(prediction_id), error=type(error).__name__, at=runs.place(error)
+            )
             give_up(mine, reason=Reason.INTERNAL)
 
 
@@ -78,13 +80,13 @@ def _renew(mine: Mine) -> bool:
 def _predict(mine: Mine) -> None:
     prediction, submission = mine.row, mine.row.submission
     phase, image = submission.phase, submission.image
-    assert image is not None, "the database holds: a submission of an image has one"  # noqa: S101
+    assert image is not None, "the database holds: a submission of an image has one"
     allowed = limits.of(phase)
     options = {**phase.split.options, **phase.options}
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made, opened(phase.split.inputs) as inputs:
         integrity.check_digest(inputs, prediction.inputs_sha256)
         ran = _ran(mine, image, allowed, options=options, inputs=inputs, into=made)
-        told = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
+        told: dict[str, Any] = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
         if ran.reason:
             reject(mine, reason=ran.reason, problems=[_problem(ran.explanation)], **told)
             return
@@ -175,9 +177,7 @@ def _hand_over(mine: Mine, **made: Any) -> None:
     split = Split.objects.select_for_update().get(pk=split_id)
     Phase.objects.select_for_update().get(pk=phase_id)
     at = timezone.now()
-    if not mine.own().update(
-        state=State.DONE, reason=Reason.NONE, stage="", lease_until=None, finished_at=at, **made
-    ):
+    if not mine.own().update(state=State.DONE, reason=Reason.NONE, stage="", lease_until=None, finished_at=at, **made):
         raise LateError
     gold = split.current_gold
     if gold is None:

@@ -23,6 +23,9 @@ class Code(Enum):
     GOLD_UNCHANGED = ("gold_unchanged", 409)
     INPUTS_CHANGED = ("inputs_changed", 409)
     REFEREE_AWAY = ("referee_away", 503)
+    NOT_TAKEN = ("not_taken", 409)
+    INVALID_IMAGE = ("invalid_image", 422)
+    ENGINE_AWAY = ("engine_away", 503)
 
     def __init__(self, text: str, status: int) -> None:
         self.text = text

@@ -7,7 +7,6 @@ back late changes nothing.
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any

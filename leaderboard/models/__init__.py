@@ -3,8 +3,8 @@
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .dataset import Dataset, GoldVersion, Split
-from .image import Image, ImageUpload
 from .download import Download
+from .image import Image, ImageUpload
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
 from .state import TERMINAL, Reason, State

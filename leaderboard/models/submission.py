@@ -115,7 +115,7 @@ class Prediction(Life):
     stage = models.CharField(max_length=12, choices=Stage.choices, blank=True, help_text="what a worker is doing")
     log = models.TextField(blank=True, help_text="the end of what the container printed")
     cost = models.JSONField(default=dict, blank=True, help_text="wall, cpu (s), memory, image (bytes) as measured")
-    execution = models.JSONField(default=dict, blank=True, help_text="what it ran under: limits, runtime, image, engine")
+    execution = models.JSONField(default=dict, blank=True, help_text="what it ran under: limits, image, engine")
 
     class Meta:
         constraints = [

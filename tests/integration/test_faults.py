@@ -211,7 +211,7 @@ def test_a_late_double_cannot_win(world: World) -> None:
     sweeping.sweep()
     second = runs.claim(run_id=run_id)
     assert second is not None and second.attempt == 2
-    assert not runs.renew(late)
+    assert not claims.renew(late)
     with pytest.raises(runs.LateError):
         runs._score(late)
     assert Score.objects.count() == 0
