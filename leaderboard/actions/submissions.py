@@ -69,13 +69,18 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) ->
     """The cheap checks, before a sandbox is troubled; the quota is checked again under its lock."""
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
-    if not phase.is_open(at):
-        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
+    check_open(phase, at)
     gold = phase.split.current_gold
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
     _check_quota(phase=phase, team=system.team, at=at)
     return gold
+
+
+def check_open(phase: Phase, at: datetime) -> None:
+    """Raises Refused where the phase takes nothing at this moment."""
+    if not phase.is_open(at):
+        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def _closed_message(phase: Phase, at: datetime) -> str:

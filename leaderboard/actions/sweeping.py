@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, predictions, runs
+from leaderboard.actions import doorbell, image_uploads, predictions, runs
 from leaderboard.actions.claims import Lost
 from leaderboard.availability import queue_of
 from leaderboard.models import Prediction, Reason, Run, State
@@ -26,7 +26,8 @@ def sweep() -> int:
     touched = _take_back(Run.objects.select_related("prediction"), runs.give_up, at)
     touched += _take_back(made, predictions.give_up, at)
     touched += _ring_again(Run.objects.all(), lambda run: doorbell.ring_for_run(run.pk), at)
-    return touched + _ring_again(made, _ring_for_prediction, at)
+    touched += _ring_again(made, _ring_for_prediction, at)
+    return touched + image_uploads.forget_old()
 
 
 def _take_back(rows: Any, give_up: Callable[..., None], at: datetime) -> int:
