@@ -107,11 +107,17 @@ def _within_systems(sample: Sample, x: str, y: str, system: str) -> tuple[Number
     if not len(view.rows):
         return pearson, spearman
     systems = view.once((Systems, system), lambda: Systems(view.column(system), view.rows))
-    columns = [scaled(view.column(name)[systems.order]) for name in (x, y)]
+    raw = [view.column(name)[systems.order] for name in (x, y)]
+    columns = [scaled(column) for column in raw]
+    slack = [systems.slack(column) for column in columns]
     for block, weights in sample.row_weights(systems.order):
         left = [systems.residuals(column, weights) for column in columns]
         pearson[block] = correlate(centred(left[0], weights), centred(left[1], weights), weights)
-        spearman[block] = correlate(centred_ranks_each(left[0], weights), centred_ranks_each(left[1], weights), weights)
+        if sample.is_plain:
+            ranks = [centred_ranks(Ties.of(systems.places(column)), weights) for column in raw]
+        else:
+            ranks = [centred_ranks_each(*pair) for pair in zip(left, (weights, weights), slack, strict=True)]
+        spearman[block] = correlate(ranks[0], ranks[1], weights)
     return pearson, spearman
 
 

@@ -19,14 +19,18 @@ def centred_ranks(ties: Ties, weights: Numbers) -> Numbers:
     return np.take(middle, ties.codes, axis=1)
 
 
-def centred_ranks_each(columns: Numbers, weights: Numbers) -> Numbers:
-    """The same for a column that differs by resample. columns, weights: resamples x rows."""
+def centred_ranks_each(columns: Numbers, weights: Numbers, slack: Numbers) -> Numbers:
+    """The same for a column that differs by resample. columns, weights: resamples x rows.
+
+    slack: one a row; neighbours in the order tie where they are no farther apart than the larger of theirs.
+    """
     order = np.argsort(columns, axis=1, kind="stable")
     inside = np.take_along_axis(columns, order, axis=1)
     drawn = np.take_along_axis(weights, order, axis=1)
     up_to = np.cumsum(drawn, axis=1)
     begins = np.ones(columns.shape, dtype=np.bool_)
-    np.not_equal(inside[:, 1:], inside[:, :-1], out=begins[:, 1:])
+    near = np.take(slack, order)
+    np.greater(inside[:, 1:] - inside[:, :-1], np.maximum(near[:, 1:], near[:, :-1]), out=begins[:, 1:])
     place = np.arange(columns.shape[1])
     first = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
     ends = np.roll(begins, -1, axis=1)  # the last row of all ends a tie, as the first of all begins one

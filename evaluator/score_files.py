@@ -67,12 +67,12 @@ def read_places(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLi
     return register.places
 
 
-class _Named(Protocol):
+class Named(Protocol):
     @property
     def id(self) -> Id: ...
 
 
-Line = TypeVar("Line", bound=_Named)
+Line = TypeVar("Line", bound=Named)
 
 
 def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:

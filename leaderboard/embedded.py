@@ -68,6 +68,25 @@ def url(listener: socket.socket) -> str:
     return f"http://{host}:{port}/"
 
 
+@contextmanager
+def announced(data: Path, address: str) -> Iterator[None]:
+    """Keeps the site's address where commands of other terminals find it, for as long as it is served."""
+    file = data / "address"
+    file.write_text(address)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def address(data: Path) -> str:
+    """The site's, without a last slash: HOLDOUT_BASE_URL, else that of what serves this data folder, else a default."""
+    file = data / "address"
+    if os.environ.get("HOLDOUT_BASE_URL") or not file.is_file():
+        return str(settings.BASE_URL)
+    return file.read_text().rstrip("/")
+
+
 def children(listener: socket.socket) -> list[Child]:
     """Who runs, in the order of their start."""
     descriptor = listener.fileno()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 
-from leaderboard.models import Prediction, Reason, Release, Run, State, Submission
+from leaderboard.models import Leaderboard, Prediction, Reason, Release, Run, State, Submission
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A submission with its file, its newest run, and what that run revealed."""
+    """A submission with its file, the run that counts, and what that run revealed."""
 
     submission: Submission
     prediction: Prediction | None
@@ -67,20 +67,46 @@ class Progress:
         return self.run.provenance if self.run else {}
 
 
+_BOARD = Subquery(
+    Leaderboard.objects.filter(
+        phase=OuterRef("prediction__submission__phase"),
+        gold_version=OuterRef("gold_version"),
+        task_version=OuterRef("task_version"),
+    ).values("state")
+)
+_NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
+
+
 def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """With all that `of` reads: the same few queries however many rows there are."""
     return submissions.select_related("system__team", "phase__benchmark", "submitted_by", "charge").prefetch_related(
         Prefetch("predictions", Prediction.objects.order_by("-queued_at")),
-        Prefetch("predictions__runs", Run.objects.order_by("-queued_at")),
-        Prefetch("releases", Release.objects.order_by("-sequence")),
+        Prefetch("predictions__runs", Run.objects.annotate(board=_BOARD).order_by(*_NEWEST)),
+        "releases",
     )
 
 
 def of(submission: Submission) -> Progress:
     """The progress of a submission that came through `followed`."""
     prediction = _first(submission.predictions.all())
-    run = _first(prediction.runs.all()) if prediction else None
-    return Progress(submission, prediction, run, _first(submission.releases.all()))
+    run = counting(list(prediction.runs.all())) if prediction else None
+    release = _first(release for release in submission.releases.all() if run and release.run_id == run.pk)
+    return Progress(submission, prediction, run, release)
+
+
+def counting(runs: Sequence[Run]) -> Run | None:
+    """The run whose board is shown; while there is none, the one on its way to a board. `runs` come newest gold first.
+
+    A rescoring neither takes a submission's result away while it goes on, nor when it is cancelled.
+    """
+    kept = [run for run in runs if run.state != State.CANCELLED and _board(run) != Leaderboard.State.CANCELLED]
+    shown = [run for run in kept if _board(run) != Leaderboard.State.PREPARING]
+    return _first(shown or kept or runs)
+
+
+def _board(run: Run) -> str | None:
+    """The state of the run's board, if it has one, as `followed` has looked it up."""
+    return getattr(run, "board", None)
 
 
 def _first(rows: Iterable[Any]) -> Any:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from evaluator.definition import CROSS, parse_cross
 from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.models import Benchmark, GoldVersion, Leaderboard, Phase, ReportedResult, System
@@ -35,6 +36,9 @@ NO_CELL = Cell(None)
 
 Key = tuple[str, Slice]
 """(measure, slice)."""
+
+Pair = tuple[str, str]
+"""Two dimensions, the outer one first."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +111,16 @@ class Board:
         return {name: [shown(value) for value in values] for name, values in stored.items()}
 
     @cached_property
-    def sliced_measures(self) -> Mapping[str, Sequence[Measure]]:
-        """For each dimension the measures that were revealed on one of its slices, the primary one first."""
-        seen: dict[str, set[str]] = {}
-        for row in self.rows:
-            for measure, slice_ in row.cells:
-                if len(slice_) == 1:
-                    seen.setdefault(slice_[0][0], set()).add(measure)
-        return {name: [m for m in self.measures if m.name in seen.get(name, ())] for name in self.dimensions}
+    def crossed(self) -> Pair | None:
+        """The two dimensions whose two-way slices the phase has scored, outer first; None: it crosses none."""
+        pair = crossed_by(self.phase)
+        return pair if pair and set(pair) <= self.dimensions.keys() else None
+
+    def measures_on(self, dimensions: Collection[str]) -> Sequence[Measure]:
+        """The measures that were revealed on a slice by exactly these dimensions, the primary one first."""
+        wanted = tuple(sorted(dimensions))
+        seen = {m for row in self.rows for m, slice_ in row.cells if tuple(name for name, _ in slice_) == wanted}
+        return [measure for measure in self.measures if measure.name in seen]
 
     def n(self, measure: str, slice_: Slice = WHOLE) -> int | None:
         """How many gold units the measure rests on; the gold decides, so every row says the same."""
@@ -124,6 +130,15 @@ class Board:
         """A dimension's values with the measure's n."""
         slices = (((dimension, value),) for value in self.dimensions[dimension])
         return [SliceValue(dimension, s[0][1], self.n(measure, s)) for s in slices]
+
+
+def crossed_by(phase: Phase) -> Pair | None:
+    """What the phase's option `cross` names; `phase` comes with its split selected."""
+    options = {**phase.split.options, **phase.options}
+    try:
+        return parse_cross(str(options.get(CROSS.name, "")))
+    except ValueError:  # edited by hand in the admin: no reason to show no board at all
+        return None
 
 
 Version = tuple[int, int]
@@ -140,7 +155,7 @@ def board_of(phase: Phase, *, within: Collection[str] | None = None, version: Ve
     if version is None:
         leaderboard = shown_ones.filter(state=Leaderboard.State.CURRENT).first()
     else:
-        public = shown_ones.exclude(state=Leaderboard.State.PREPARING)
+        public = shown_ones.filter(state__in=Leaderboard.PUBLIC)
         leaderboard = public.filter(gold_version__number=version[0], task_version=version[1]).first()
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
@@ -235,6 +250,12 @@ class Reported:
     def table(self) -> list[tuple[ReportedRow, list[str]]]:
         """Each row with its numbers as printed, in the order of the columns; empty where it has none."""
         return [(row, [row.cells.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
+
+    def on(self, *dimensions: str) -> Reported:
+        """What papers report on slices by exactly these dimensions."""
+        wanted = tuple(sorted(dimensions))
+        columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == wanted]
+        return Reported(columns, [row for row in self.rows if any(key in row.cells for key in columns)])
 
 
 def reported_of(benchmark: Benchmark) -> Reported:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +27,18 @@ class PrivateFileStorage(NoUrl, FileSystemStorage):
 
 class PrivateS3Storage(NoUrl, S3Storage):
     """A private bucket."""
+
+
+class AlteredError(Exception):
+    """A stored file no longer has the sha256 that its row names."""
+
+
+def check_digest(file: IO[bytes], expected: str) -> None:
+    """Read a stored file through; it stands at its beginning after. Raises AlteredError."""
+    file.seek(0)
+    if hashlib.file_digest(file, "sha256").hexdigest() != expected:  # type: ignore[arg-type]
+        raise AlteredError("a stored file no longer has its sha256")
+    file.seek(0)
 
 
 @contextmanager

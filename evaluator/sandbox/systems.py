@@ -5,7 +5,7 @@ A system is a container image. It finds
     /input/inputs.jsonl   the split's public inputs, read-only
     /input/task.json      {"format_version", "task", "options", "limits", "inputs", "output"}
 
-and writes `/output/predictions.jsonl` (or `predictions.jsonl.gz`, not both), then exits with status 0. The same facts
+and writes `/output/predictions.jsonl` (or, without that, `predictions.jsonl.gz`), then exits with status 0. The same facts
 stand in its environment as `HOLDOUT_*` (`environment`). It runs as nobody (65534) on a read-only root, without network
 and capabilities; `/tmp` is its scratch space and its HOME. `/tmp` and `/output` lie in memory and count towards it.
 

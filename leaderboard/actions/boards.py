@@ -14,11 +14,12 @@ def of_run(*, phase: Phase, run: Run) -> Leaderboard:
 
 
 def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
-    current = phase.leaderboards.filter(state=Leaderboard.State.CURRENT).select_related("gold_version").first()
+    """The board of a gold and a task version; opened, in the state that it deserves, if there is none."""
+    shown = current(phase)
     gold = GoldVersion.objects.get(pk=gold_id)
-    if current is None:
+    if shown is None:
         state = Leaderboard.State.CURRENT
-    elif (gold.number, task_version) > (current.gold_version.number, current.task_version):
+    elif (gold.number, task_version) > (shown.gold_version.number, shown.task_version):
         state = Leaderboard.State.PREPARING
     else:
         # A run that was taken before the gold was corrected and ends after: it must not bring the old gold back.
@@ -29,17 +30,40 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     return board
 
 
+def current(phase: Phase) -> Leaderboard | None:
+    """The board that is shown; None before a first run has ended."""
+    return phase.leaderboards.filter(state=Leaderboard.State.CURRENT).select_related("gold_version").first()
+
+
+def preparing(phase: Phase) -> Leaderboard | None:
+    """The board that will be shown next; of several the newest, which the others make way for."""
+    waiting = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).select_related("gold_version")
+    return waiting.order_by("-gold_version__number", "-task_version").first()
+
+
+def gold_of(phase: Phase) -> GoldVersion | None:
+    """The gold that counts in a phase: its split's newest, without corrections whose scoring was cancelled here."""
+    versions = phase.split.gold_versions.order_by("-number")
+    shown = current(phase)
+    if shown is None:
+        return versions.first()
+    later = phase.leaderboards.filter(gold_version__number__gt=shown.gold_version.number)
+    kept = later.exclude(state=Leaderboard.State.CANCELLED)
+    dropped = later.exclude(gold_version__in=kept.values("gold_version"))
+    return versions.exclude(pk__in=dropped.values("gold_version")).first()
+
+
 def settle(phase: Phase) -> bool:
     """Make the board in preparation current once every prediction of the phase has its run there; whether it did.
 
     The caller holds the phase's row. The board that was current is frozen in the same transaction.
     """
-    preparing = phase.leaderboards.filter(state=Leaderboard.State.PREPARING)
-    board = preparing.order_by("-gold_version__number", "-task_version").first()
+    board = preparing(phase)
     if board is None or unscored(board).exists():
         return False
-    others = phase.leaderboards.exclude(pk=board.pk).exclude(state=Leaderboard.State.FROZEN)
-    others.update(state=Leaderboard.State.FROZEN)
+    others = phase.leaderboards.exclude(pk=board.pk)
+    others.filter(state=Leaderboard.State.PREPARING).update(state=Leaderboard.State.CANCELLED)
+    others.filter(state=Leaderboard.State.CURRENT).update(state=Leaderboard.State.FROZEN)
     Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT)
     return True
 

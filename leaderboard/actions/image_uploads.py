@@ -67,7 +67,7 @@ def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, note: str = "") -> Submission:
-    """Put the pieces together and submit the image. A refused one stays: its sender may mend the cause and ask again."""
+    """Put the pieces together and submit the image. A refused one stays, to be asked for again."""
     if not upload.is_whole:
         raise Refused(
             Code.INVALID_IMAGE, f"{upload.received:,} of {upload.bytes:,} bytes are here; send the rest first."

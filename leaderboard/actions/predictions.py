@@ -16,12 +16,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import limits
-from leaderboard.actions import claims, doorbell, engine, integrity, referee, runs, workers
+from leaderboard.actions import boards, claims, doorbell, engine, referee, runs, submissions, workers
 from leaderboard.actions.claims import Claim, LateError
 from leaderboard.actions.lease import Lease
 from leaderboard.availability import queue_of
-from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Split, Stage, State, Submission
-from leaderboard.storage import opened
+from leaderboard.logs import places
+from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
+from leaderboard.storage import AlteredError, check_digest, opened
 from leaderboard.uploads import sha256_of
 
 log = structlog.get_logger(__name__)
@@ -62,13 +63,12 @@ def predict(*, prediction_id: UUID) -> None:
         except engine.SandboxError as error:
             log.error("engine_broke", prediction=str(prediction_id), error=str(error))
             give_up(mine, reason=Reason.ENGINE)
-        except (FileNotFoundError, integrity.AlteredError) as error:
+        except (FileNotFoundError, AlteredError) as error:
             log.error("stored_file_unusable", prediction=str(prediction_id), error=str(error))
             give_up(mine, reason=Reason.STORAGE)
         except Exception as error:  # noqa: BLE001  (logged, visible as the prediction's reason, retried)
-            log.error(
-                "predicting_broke", prediction=str(prediction_id), error=type(error).__name__, at=runs.place(error)
-            )
+            what, where = type(error).__name__, places(error.__traceback__)
+            log.error("predicting_broke", prediction=str(prediction_id), error=what, at=where)
             give_up(mine, reason=Reason.INTERNAL)
 
 
@@ -84,7 +84,7 @@ def _predict(mine: Mine) -> None:
     allowed = limits.of(phase)
     options = {**phase.split.options, **phase.options}
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made, opened(phase.split.inputs) as inputs:
-        integrity.check_digest(inputs, prediction.inputs_sha256)
+        check_digest(inputs, prediction.inputs_sha256)
         ran = _ran(mine, image, allowed, options=options, inputs=inputs, into=made)
         told: dict[str, Any] = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
         if ran.reason:
@@ -126,9 +126,9 @@ def _collect(mine: Mine, made: IO[bytes], name: str, told: dict[str, Any]) -> No
     """Check what the container wrote as an upload would be checked, and hand it to the scorers."""
     submission = mine.row.submission
     phase = submission.phase
-    gold = phase.split.current_gold
+    gold = boards.gold_of(phase)
     if gold is None:
-        raise integrity.AlteredError("the split has lost its gold")
+        raise AlteredError("the split has lost its gold")
     answer = referee.validate(split=phase.split, gold=gold, predictions=made, name=name, options=phase.options)
     if not answer.ok:
         found = answer.report.get("problems", []) if answer.report.get("fault", "predictions") == "predictions" else []
@@ -173,15 +173,14 @@ def _problem(text: str) -> dict[str, Any]:
 @transaction.atomic
 def _hand_over(mine: Mine, **made: Any) -> None:
     """The prediction is done and its run waits, at once. Locks as an upload does: the split, then the phase."""
-    split_id, phase_id = mine.row.submission.phase.split_id, mine.row.submission.phase_id
-    split = Split.objects.select_for_update().get(pk=split_id)
-    Phase.objects.select_for_update().get(pk=phase_id)
+    phase = mine.row.submission.phase
+    submissions.locked_split(phase)
     at = timezone.now()
     if not mine.own().update(state=State.DONE, reason=Reason.NONE, stage="", lease_until=None, finished_at=at, **made):
         raise LateError
-    gold = split.current_gold
+    gold = boards.gold_of(phase)
     if gold is None:
-        raise integrity.AlteredError("the split has lost its gold")
+        raise AlteredError("the split has lost its gold")
     runs.queue(prediction=Prediction.objects.get(pk=mine.row.pk), gold=gold)
 
 

@@ -22,6 +22,8 @@ class Code(Enum):
     NOT_READY = ("not_ready", 409)
     GOLD_UNCHANGED = ("gold_unchanged", 409)
     INPUTS_CHANGED = ("inputs_changed", 409)
+    NOT_PREPARING = ("not_preparing", 409)
+    NOT_CANCELLABLE = ("not_cancellable", 409)
     REFEREE_AWAY = ("referee_away", 503)
     NOT_TAKEN = ("not_taken", 409)
     INVALID_IMAGE = ("invalid_image", 422)

@@ -53,13 +53,13 @@ class ReportError(Exception):
     """A report that must not be ranked; the text names what is wrong, never a value of gold."""
 
 
-def checked(report: dict[str, Any], *, task: str, measures: list[str]) -> Scored:
+def checked(report: dict[str, Any], *, task: str, task_version: int, measures: list[str]) -> Scored:
     """The report as typed rows; raises ReportError for anything that a sound scorer cannot have said."""
     try:
         scored = msgspec.convert(report, Scored)
     except msgspec.ValidationError as error:
         raise ReportError(f"the report's shape is wrong: {error}") from error
-    if scored.result.task != task or scored.result.task_version != TASKS[task].version:
+    if (scored.result.task, scored.result.task_version) != (task, task_version):
         raise ReportError("the report is of another task or task version")
     seen: set[tuple[str, str]] = set()
     for row in scored.scores:

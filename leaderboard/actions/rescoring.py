@@ -1,44 +1,50 @@
 """Scoring again what was scored before, when gold was corrected or a task's version was raised.
 
 The board that is shown stays as it is while the next one is prepared; `boards.settle` switches in one transaction.
+Until then the scoring can be cancelled, and taken up again later (docs/adr/0007).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from django.db import transaction
+from django.db import models, transaction
 from django.utils import timezone
 
 from evaluator.task import TASKS
 from leaderboard.actions import boards, runs
-from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Prediction, Reason, Run, State, User
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    GoldVersion,
+    Leaderboard,
+    Phase,
+    Prediction,
+    Reason,
+    Run,
+    Split,
+    State,
+    User,
+)
 
-
-@dataclass(frozen=True)
-class Progress:
-    """How far the board in preparation has come."""
-
-    board: Leaderboard
-    done: int
-    total: int
-    failed: int
+OPEN = (State.QUEUED, State.RUNNING)
 
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None = None) -> int:
-    """Queue every prediction of the phase against the present gold and task version; how many were queued.
+    """Queue every prediction of the phase against the gold that counts and the task version; how many were queued.
 
     May be called again: what waits, runs or is done is left alone, and what failed is queued again.
     """
-    phase = Phase.objects.select_for_update().select_related("split__dataset").get(pk=phase.pk)
-    gold = phase.split.current_gold
+    phase = _held(phase)
+    gold = boards.gold_of(phase)
     task_version = TASKS[phase.split.dataset.task].version
     predictions = Prediction.objects.filter(submission__phase=phase, state=State.DONE)
     if gold is None or not predictions.exists():
         return 0
     board = boards.opened(phase=phase, gold_id=gold.pk, task_version=task_version)
-    _cancel_superseded(phase, board)
+    if board.state == Leaderboard.State.CANCELLED:
+        Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.PREPARING)
+    _supersede(phase, board)
     live = Run.objects.filter(gold_version=gold, task_version=task_version).exclude(
         state__in=(State.FAILED, State.CANCELLED)
     )
@@ -55,23 +61,89 @@ def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
     return sum(begin(phase=phase, by=by) for phase in gold.split.phases.all())
 
 
-def _cancel_superseded(phase: Phase, board: Leaderboard) -> None:
-    """Runs that nobody has taken yet, for gold or a task version that is no longer the present one."""
-    waiting = Run.objects.filter(prediction__submission__phase=phase, state=State.QUEUED)
-    present = waiting.filter(gold_version=board.gold_version_id, task_version=board.task_version)
-    waiting.exclude(pk__in=present.values("pk")).update(
-        state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()
+@transaction.atomic
+def cancel(*, phase: Phase, by: User) -> Leaderboard:
+    """Give the board in preparation up; the one that is shown stays, and its gold counts again.
+
+    Runs on the way are cancelled, and predictions that were only scored there, or were waiting to be, are scored for
+    the board that is shown. Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING, and NOT_CANCELLABLE for a board that is
+    prepared because the task's version was raised: no code of the earlier version is here to go on with.
+    """
+    check_manages(phase.benchmark, by)
+    phase = _held(phase)
+    shown, board = boards.current(phase), boards.preparing(phase)
+    if shown is None or board is None:
+        raise Refused(Code.NOT_PREPARING, "No board is in preparation; there is nothing to cancel.")
+    if shown.gold_version_id == board.gold_version_id:
+        raise Refused(
+            Code.NOT_CANCELLABLE,
+            f"The task's version was raised from {shown.task_version} to {board.task_version}. This server scores by "
+            "the new version alone, so what comes in can only be ranked on the new board.",
+        )
+    dropped = phase.leaderboards.filter(
+        state=Leaderboard.State.PREPARING, gold_version__number__gt=shown.gold_version.number
     )
+    golds = list(dropped.values_list("gold_version", flat=True))
+    dropped.update(state=Leaderboard.State.CANCELLED)
+    _cancel(Run.objects.filter(prediction__submission__phase=phase, gold_version__in=golds, state__in=OPEN))
+    AuditEntry.record(
+        "rescoring.cancelled", phase, by=by, gold=board.gold_version.number, task_version=board.task_version
+    )
+    begin(phase=phase, by=by)
+    return board
 
 
-def progress_of(phase: Phase) -> Progress | None:
-    """The board in preparation, if there is one."""
-    board = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).order_by("-gold_version__number").first()
-    if board is None:
-        return None
-    total = Prediction.objects.filter(submission__phase=phase, state=State.DONE).count()
-    left = boards.unscored(board)
-    failed = Run.objects.filter(
-        prediction__in=left, gold_version=board.gold_version_id, task_version=board.task_version, state=State.FAILED
-    )
-    return Progress(board, total - left.count(), total, failed.values("prediction").distinct().count())
+@transaction.atomic
+def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
+    """Take a cancelled scoring up again; how many runs were queued. What was scored before is kept.
+
+    Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING for gold whose scoring was not cancelled or is out of date.
+    """
+    check_manages(phase.benchmark, by)
+    phase = _held(phase)
+    if gold not in resumable(phase):
+        raise Refused(
+            Code.NOT_PREPARING, f"The scoring on gold version {gold.number} is not one that can be taken up again."
+        )
+    phase.leaderboards.filter(gold_version=gold).update(state=Leaderboard.State.PREPARING)
+    AuditEntry.record("rescoring.resumed", phase, by=by, gold=gold.number)
+    return begin(phase=phase, by=by)
+
+
+def resumable(phase: Phase) -> list[GoldVersion]:
+    """Corrections after the gold that counts whose scoring was cancelled, the newest first."""
+    counts = boards.gold_of(phase)
+    if counts is None:
+        return []
+    cancelled = phase.leaderboards.filter(state=Leaderboard.State.CANCELLED)
+    later = phase.split.gold_versions.filter(number__gt=counts.number, pk__in=cancelled.values("gold_version"))
+    return list(later.order_by("-number"))
+
+
+def check_manages(benchmark: Benchmark, by: User) -> None:
+    """Curators and the benchmark's organisers."""
+    if not by.is_curator and not benchmark.organisers.filter(pk=by.pk).exists():
+        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
+
+
+def _held(phase: Phase) -> Phase:
+    """The phase under its lock, after its split's: the order in which submissions and corrections take them."""
+    Split.objects.select_for_update().get(pk=phase.split_id)
+    return Phase.objects.select_for_update(of=("self",)).select_related("split__dataset").get(pk=phase.pk)
+
+
+def _supersede(phase: Phase, board: Leaderboard) -> None:
+    """Other boards in preparation make way for this one, and so do the runs that nobody needs any more."""
+    others = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).exclude(pk=board.pk)
+    golds = list(others.exclude(gold_version=board.gold_version_id).values_list("gold_version", flat=True))
+    others.update(state=Leaderboard.State.CANCELLED)
+    ours = Run.objects.filter(prediction__submission__phase=phase)
+    present = ours.filter(gold_version=board.gold_version_id, task_version=board.task_version)
+    # A run that was taken for the board that is shown may end there; the board is frozen with it.
+    _cancel(ours.filter(state=State.QUEUED).exclude(pk__in=present.values("pk")))
+    _cancel(ours.filter(state=State.RUNNING, gold_version__in=golds).exclude(pk__in=present.values("pk")))
+
+
+def _cancel(open_runs: models.QuerySet[Run]) -> None:
+    """Who works on one of them is late from here on, and what it has made is not kept."""
+    open_runs.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, lease_until=None, finished_at=timezone.now())

@@ -6,9 +6,7 @@ back late changes nothing.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-from traceback import extract_tb
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -20,11 +18,12 @@ from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.task import TASKS
-from leaderboard.actions import boards, claims, doorbell, integrity, provenance, referee, releases, reports
+from leaderboard.actions import boards, claims, doorbell, provenance, referee, releases, reports
 from leaderboard.actions.claims import Claim, LateError
 from leaderboard.actions.lease import Lease
+from leaderboard.logs import places
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
-from leaderboard.storage import opened
+from leaderboard.storage import AlteredError, check_digest, opened
 
 log = structlog.get_logger(__name__)
 Mine = Claim[Run]
@@ -55,6 +54,8 @@ def score(*, run_id: UUID) -> None:
         # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
         log.warning("sandbox_away", run=str(run_id))
         return
+    if not _is_of_our_version(run_id):
+        return
     mine = claim(run_id=run_id)
     if mine is None:
         return
@@ -69,13 +70,40 @@ def score(*, run_id: UUID) -> None:
         except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
             # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
             # its place are logged, and it is not raised to a worker that would print it.
-            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=place(error))
+            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=places(error.__traceback__))
             give_up(mine, reason=Reason.INTERNAL)
 
 
-def place(error: BaseException) -> str:
-    """Where an error came from: file:line of each call, innermost last."""
-    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(error.__traceback__))
+def _is_of_our_version(run_id: UUID) -> bool:
+    """Whether this code may score the run: its task version is the code's own.
+
+    A run of a later version waits for a worker that was upgraded; one of an earlier version is replaced, since no
+    code will come for it any more.
+    """
+    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED)
+    run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
+    if run is None:
+        return False
+    version = TASKS[run.gold_version.split.dataset.task].version
+    if run.task_version > version:
+        log.error("worker_outdated", run=str(run_id), task_version=run.task_version, ours=version)
+        waiting.update(reason=Reason.OUTDATED)
+    elif run.task_version < version:
+        _replace(run, version)
+    return run.task_version == version
+
+
+@transaction.atomic
+def _replace(run: Run, version: int) -> None:
+    """A run of the present version instead of one that waits on an earlier one."""
+    phase = _hold_phase(run)
+    stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
+    if not stale.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()):
+        return
+    gold = boards.gold_of(phase) or run.gold_version
+    kept = run.prediction.runs.filter(gold_version=gold, task_version=version)
+    if not kept.exclude(state__in=(State.FAILED, State.CANCELLED)).exists():
+        queue(prediction=run.prediction, gold=gold)
 
 
 def _score(mine: Mine) -> None:
@@ -83,9 +111,9 @@ def _score(mine: Mine) -> None:
     phase, gold = submission.phase, run.gold_version
     try:
         with opened(run.prediction.file) as predictions:
-            integrity.check_digest(predictions, run.prediction.sha256)
+            check_digest(predictions, run.prediction.sha256)
             with opened(gold.file) as stored:
-                integrity.check_digest(stored, gold.sha256)
+                check_digest(stored, gold.sha256)
             answer = referee.score(
                 task=phase.split.dataset.task,
                 gold=gold,
@@ -94,7 +122,7 @@ def _score(mine: Mine) -> None:
                 options={**phase.split.options, **phase.options},
                 seed=provenance.SEED,
             )
-    except (FileNotFoundError, integrity.AlteredError) as error:
+    except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", run=str(run.pk), error=str(error))
         give_up(mine, reason=Reason.STORAGE)
         return
@@ -116,6 +144,7 @@ def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
         result = reports.checked(
             answer.report,
             task=mine.row.gold_version.split.dataset.task,
+            task_version=mine.row.task_version,
             measures=mine.row.gold_version.measures,
         )
     except reports.ReportError as error:
@@ -129,10 +158,11 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
     run = mine.row
     scores = [to_builtins(score) for score in result.scores]
-    digest = hashlib.sha256(answer.attachment).hexdigest()
+    digest = sha256(answer.attachment).hexdigest()
     stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
     try:
         with transaction.atomic():
+            _hold_phase(run)
             at = timezone.now()
             won = mine.own().update(
                 state=State.DONE,
@@ -172,12 +202,14 @@ def _row(run: Run, score: dict[str, Any]) -> Score:
 @transaction.atomic
 def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]]) -> None:
     """Their failure: the end of the work."""
+    phase = _hold_phase(mine.row)
     ended = mine.own().update(
         state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
     )
     if not ended:
         raise LateError
-    _settle(mine.row)
+    # It may be the last one that a board in preparation waited for.
+    boards.settle(phase)
 
 
 @transaction.atomic
@@ -201,6 +233,6 @@ def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
         transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
 
 
-def _settle(run: Run) -> None:
-    """A run that ends without a release may be the last one that a board in preparation waited for."""
-    boards.settle(Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id))
+def _hold_phase(run: Run) -> Phase:
+    """The phase's row before the run's, as who cancels a rescoring takes them: neither waits for the other for ever."""
+    return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import referee, runs, teams
+from leaderboard.actions import boards, referee, runs, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -70,7 +70,7 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) ->
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
     check_open(phase, at)
-    gold = phase.split.current_gold
+    gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
     _check_quota(phase=phase, team=system.team, at=at)
@@ -148,7 +148,7 @@ def _accept(
     split = locked_split(phase)
     if split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
-    gold = phase.split.current_gold or gold
+    gold = boards.gold_of(phase) or gold
     submission = charged(phase=phase, system=system, by=by, note=note, at=at)
     prediction.submission = submission
     prediction.save(force_insert=True)

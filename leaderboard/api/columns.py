@@ -46,7 +46,10 @@ def _slices(board: Board, dimensions: set[str]) -> list[Slice]:
         ((name, str(value)),) for name in board.dimensions if name in dimensions for value in board.dimensions[name]
     ]
     shown = {slice_ for row in board.rows for _, slice_ in row.cells}
-    crossed = sorted(s for s in shown if len(s) > 1 and dimensions.issuperset(name for name, _ in s))
+    crossed = [s for s in shown if len(s) > 1 and dimensions.issuperset(name for name, _ in s)]
+    places = {slice_[0]: place for place, slice_ in enumerate(one_way)}
+    # A value that the gold lost since comes last.
+    crossed.sort(key=lambda slice_: ([places.get(part, len(places)) for part in slice_], slice_))
     return [WHOLE, *one_way, *crossed]
 
 

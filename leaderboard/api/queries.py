@@ -14,11 +14,14 @@ class Words(serializers.CharField):
     """Text to filter by; absent and empty mean no filter."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(required=False, allow_blank=True, default="", max_length=200, **more)
+        super().__init__(**{"required": False, "allow_blank": True, "default": "", "max_length": 200, **more})
 
 
 class Names(Words):
-    """Names with commas between them, as a list."""
+    """Names with commas between them, as a list; a dimension's name may take 200 characters by itself."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_length=2000, **more)
 
     def to_internal_value(self, data: Any) -> Any:
         return [name for name in (part.strip() for part in super().to_internal_value(data).split(",")) if name]

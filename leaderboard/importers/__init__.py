@@ -1,6 +1,7 @@
 """From a benchmark's published files to a manifest that can be hosted: one module a published benchmark."""
 
-from leaderboard.importers import fever, fever_symmetric, knowledgenet, own
+from evaluator.task import TASKS
+from leaderboard.importers import buckle, fever, fever_symmetric, frank, gold, knowledgenet, olpbench, own
 from leaderboard.importers.choices import Choices, Imported, Importer
 from leaderboard.importers.published import ImportFault
 
@@ -8,6 +9,10 @@ IMPORTERS: dict[str, Importer] = {
     "knowledgenet": knowledgenet.prepare,
     "fever": fever.prepare,
     "fever-symmetric": fever_symmetric.prepare,
+    "buckle": buckle.prepare,
+    "olpbench": olpbench.prepare,
+    "frank": frank.prepare,
+    **{task: gold.of(task) for task in TASKS},
     "own": own.prepare,
 }
 

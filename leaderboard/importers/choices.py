@@ -23,6 +23,11 @@ class Choices:
     salt_ids: bool = False
     quota_per_day: int = 50
     quota_total: int = 1000
+    options: dict[str, str] = field(default_factory=dict)
+    """The task's options, over those that the importer chose, in each phase."""
+    reported: bool = True
+    predictions: Path | None = None
+    """Where published outputs go as prediction files; FRANK's metrics have some."""
     say: Callable[[str], None] = lambda line: None
 
     def phase(self, *, slug: str, title: str, split: str, options: dict[str, str] | None = None) -> PhasePart:
@@ -30,7 +35,7 @@ class Choices:
             slug=slug,
             title=title,
             split=split,
-            options=options or {},
+            options={**(options or {}), **self.options},
             quota_per_day=self.quota_per_day,
             quota_total=self.quota_total,
         )

@@ -11,7 +11,7 @@ from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.fever_reported import THREE_LABELS
 from leaderboard.importers.published import ImportFault, Origins, find, lines
-from leaderboard.importers.salted import Salt
+from leaderboard.importers.salted import Salt, salted
 
 MAX_EVIDENCE = "5"
 
@@ -47,7 +47,10 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         source = find(published, part.names)
         if source is None:
             continue
-        content = [(_line(line, claim, salt), source, number) for number, line, claim in lines(source, Claim)]
+        content = [
+            (salted(line, salt) if salt is not None else line, source, number)
+            for number, line, _ in lines(source, Claim)
+        ]
         if salt is not None:
             content.sort(key=lambda item: item[0])  # each line begins with its salted id
         choices.say(f"{source.name}: {len(content):,} claims")
@@ -64,16 +67,6 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
     ids = salt.ids if salt is not None else {}
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=ids)
-
-
-def _line(line: bytes, claim: Claim, salt: Salt | None) -> bytes:
-    if salt is None:
-        return line
-    return msgspec.json.encode({"id": salt.id(str(claim.id)), **{k: v for k, v in _fields(line) if k != "id"}})
-
-
-def _fields(line: bytes) -> list[tuple[str, msgspec.Raw]]:
-    return list(msgspec.json.decode(line, type=dict[str, msgspec.Raw]).items())
 
 
 def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]) -> Manifest:

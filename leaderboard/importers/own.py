@@ -13,6 +13,7 @@ from leaderboard.importers.published import ImportFault, Origins
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """The manifest as it stands, under another slug or title if one was chosen. Quotas are the manifest's own."""
+    _check_is_there(published / "benchmark.json")
     try:
         read = manifest.read(published / "benchmark.json")
     except manifest.ManifestError as error:
@@ -25,3 +26,10 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     public = read.public and choices.public
     whole = msgspec.structs.replace(read, splits=splits, public=public, **chosen)
     return Imported(manifest=whole, origins=Origins(), folder=published)
+
+
+def _check_is_there(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ImportFault(f"{path.parent}: no such folder; expected the one with {path.name}")
+    if not path.is_file():
+        raise ImportFault(f"{path}: no such file; expected the benchmark's description (docs/curators.md shows one)")

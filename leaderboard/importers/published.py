@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 Line = TypeVar("Line", bound=msgspec.Struct)
+Record = TypeVar("Record")
 DEPTH = 2
 """Published archives have the files at the top or one folder down."""
 
@@ -18,11 +19,15 @@ class ImportFault(Exception):
     """Published files that cannot be used: `FILE:LINE: what, found ..., expected ...`."""
 
 
-def find(folder: Path, names: Sequence[str]) -> Path | None:
-    """The one file of these names in the folder or a folder in it; raises ImportFault where there are several."""
+def find(folder: Path, names: Sequence[str], *, but: str = "") -> Path | None:
+    """The one file of these names in the folder or a folder in it; raises ImportFault where there are several.
+
+    Files in a folder of the name `but` are other files of the same names.
+    """
     if not folder.is_dir():
         raise ImportFault(f"{folder}: no such folder; expected the one with the published files")
-    found = sorted(path for name in names for path in (folder / name, *folder.glob(f"*/{name}")) if path.is_file())
+    paths = (path for name in names for path in (folder / name, *folder.glob(f"*/{name}")))
+    found = sorted(path for path in paths if path.is_file() and path.parent.name != but)
     if len(found) > 1:
         raise ImportFault(f"{folder}: found {' and '.join(map(str, found))}; expected one of them")
     return found[0] if found else None
@@ -50,6 +55,51 @@ def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
                 yield number, line.rstrip(b"\r\n"), decode(line)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise ImportFault(f"{path.name}:{number}: {error}") from error
+
+
+def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
+    """(line on which it begins, what we need of it) of each object in a file that is one JSON list."""
+    content = path.read_bytes()
+    try:
+        found = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ImportFault(f"{path.name}: {error}, expected a JSON list of objects") from error
+    decode = msgspec.json.Decoder(layout).decode
+    place, number = 0, 1
+    for record in found:
+        raw = bytes(record)
+        begin = content.index(raw, place)
+        number += content.count(b"\n", place, begin)
+        try:
+            yield number, decode(record)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise ImportFault(f"{path.name}:{number}: {error}") from error
+        number += raw.count(b"\n")
+        place = begin + len(raw)
+
+
+def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """(line number, cells) of a file of tab-separated columns with a header; raises ImportFault that says where."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            cells = text(path, number, line).split("\t")
+            if number == 1 and cells != list(columns):
+                raise ImportFault(f"{path.name}:1: header, found {' '.join(cells)}, expected {' '.join(columns)}")
+            if len(cells) != len(columns):
+                raise ImportFault(f"{path.name}:{number}: found {len(cells)} columns, expected {len(columns)}")
+            if number > 1:
+                yield number, cells
+
+
+def text(path: Path, number: int, line: bytes) -> str:
+    """A line of a text file without its end; raises ImportFault for what cannot stand in gold."""
+    try:
+        found = line.rstrip(b"\r\n").decode()
+    except UnicodeDecodeError as error:
+        raise ImportFault(f"{path.name}:{number}: found byte {line[error.start]:#04x}, expected UTF-8") from error
+    if "\0" in found:
+        raise ImportFault(f"{path.name}:{number}: found a NUL, expected text")
+    return found
 
 
 @dataclass

@@ -42,6 +42,9 @@ class Leaderboard(models.Model):
         PREPARING = "preparing"
         CURRENT = "current"
         FROZEN = "frozen"
+        CANCELLED = "cancelled"
+
+    PUBLIC = (State.CURRENT, State.FROZEN)
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="leaderboards")
     gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="leaderboards")

@@ -37,8 +37,9 @@ class Reason(models.TextChoices):
     SYSTEM_RESOURCES = "resources", "the container reached its limit of memory, processes or space"
     SYSTEM_OUTPUT = "system_output", "the container left no predictions that can be used"
     ENGINE = "engine", "the container engine could not run"
+    OUTDATED = "outdated", "the server is in the middle of an upgrade"
     WITHDRAWN = "withdrawn", "withdrawn"
-    SUPERSEDED = "superseded", "scored on corrected gold instead"
+    SUPERSEDED = "superseded", "another scoring took its place"
 
 
 def life_constraints(name: str) -> list[models.BaseConstraint]:

@@ -20,11 +20,11 @@ def score(value: float | None) -> str:
 
 
 @register.filter
-def compact(value: float | None) -> str:
-    """Three decimals without the zero before the point, for dense tables."""
+def compact(value: float | None, decimals: int = 3) -> str:
+    """Without the zero before the point, for dense tables."""
     if value is None:
         return NONE
-    text = f"{value:.3f}"
+    text = f"{value:.{decimals}f}"
     return _typographic(text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text)
 
 

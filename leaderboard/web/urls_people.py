@@ -6,6 +6,7 @@ from leaderboard.web.people import (
     manage_benchmarks,
     manage_gold,
     manage_phases,
+    manage_rescoring,
     manage_splits,
     mine,
     submission,
@@ -14,12 +15,21 @@ from leaderboard.web.people import (
     tokens,
 )
 
+rescoring = [
+    path("", manage_rescoring.rescoring_page, name="manage_rescoring"),
+    path("state/", manage_rescoring.state, name="manage_rescoring_state"),
+    path("begin/", manage_rescoring.begin, name="manage_rescoring_begin"),
+    path("cancel/", manage_rescoring.cancel, name="manage_rescoring_cancel"),
+    path("resume/<int:number>/", manage_rescoring.resume, name="manage_rescoring_resume"),
+]
+
 manage = [
     path("", manage_benchmarks.desk, name="manage"),
     path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
     path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
     path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/<int:number>/", manage_gold.read, name="manage_gold_read"),

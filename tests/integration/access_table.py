@@ -17,6 +17,7 @@ ELSEWHERE = "login 302 302 302 302 302 302"
 ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
+NO_PAGE = "login 405 405 405 405 405 405"
 DRAFT = {"slug": "draft"}
 
 
@@ -73,6 +74,15 @@ MANAGE = [
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_phase_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_phase_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    *both("manage_rescoring", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    *both("manage_rescoring_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    Row("manage_rescoring_begin", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_rescoring_begin", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
+    # Nothing is being scored again in either: there is nothing to cancel or to take up.
+    Row("manage_rescoring_cancel", NO_PAGE, "login 404 404 409 404 409 404"),
+    Row("manage_rescoring_cancel", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
+    Row("manage_rescoring_resume", NO_PAGE, "login 404 404 409 404 409 404"),
+    Row("manage_rescoring_resume", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_split_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_split_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_gold", MANAGERS, "login 404 404 422 404 422 404"),

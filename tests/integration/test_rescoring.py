@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.actions import rescoring, runs, splits, teams
 from leaderboard.models import Leaderboard, QuotaCharge, Reason, Run, Standing, State, System
+from leaderboard.preparing import progress_of
 from tests.world import LABELS, World, build, gold_lines, uploaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,11 +59,11 @@ def test_the_board_switches_when_the_last_prediction_is_scored_again(world: Worl
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     runs.score(run_id=first.pk)
     assert shown(world) == BEFORE
-    progress = rescoring.progress_of(world.phase)
+    progress = progress_of(world.phase)
     assert progress is not None and (progress.done, progress.total, progress.failed) == (1, 2, 0)
     runs.score(run_id=second.pk)
     assert shown(world) == AFTER
-    assert rescoring.progress_of(world.phase) is None
+    assert progress_of(world.phase) is None
 
 
 def test_the_old_board_is_frozen_as_it_was_and_nobody_is_charged(world: World) -> None:
@@ -110,7 +111,7 @@ def test_a_second_correction_before_the_first_is_scored(world: World) -> None:
     score_all()
     assert shown(world) == BEFORE
     states = world.phase.leaderboards.order_by("gold_version__number").values_list("state", flat=True)
-    assert list(states) == ["frozen", "frozen", "current"]
+    assert list(states) == ["frozen", "cancelled", "current"]
 
 
 def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_up(
@@ -121,7 +122,7 @@ def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_u
     settings.SANDBOX_SOCKET = hung_up
     score_all()
     settings.SANDBOX_SOCKET = socket
-    progress = rescoring.progress_of(world.phase)
+    progress = progress_of(world.phase)
     assert progress is not None and (progress.done, progress.failed) == (0, 2)
     assert shown(world) == BEFORE
     assert not QuotaCharge.objects.exclude(refunded_at=None).exists()
@@ -173,7 +174,7 @@ def test_submissions_and_a_correction_at_the_same_moment(world: World) -> None:
     for thread in threads:
         thread.join()
     score_all()
-    assert rescoring.progress_of(world.phase) is None
+    assert progress_of(world.phase) is None
     assert len(shown(world)) == 5
 
 

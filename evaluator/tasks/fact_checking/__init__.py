@@ -1,21 +1,21 @@
 """fact-checking: how likely is a triple to be true? BUCKLE's scenarios (Huynh & Papotti 2019)."""
 
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import BinaryIO
 
-import msgspec
-
-from evaluator.definition import DimensionDoc, Facts, Options, Task
+from evaluator.definition import DimensionDoc, Facts, Options
 from evaluator.outcomes import Outcomes
-from evaluator.score_files import Places, Scores, no_scores, read_places, read_scores, salted_order
+from evaluator.score_files import Scores
+from evaluator.score_task import ScoreTask
 from evaluator.tasks.fact_checking import gold as gold_file
 from evaluator.tasks.fact_checking.gold import Gold
-from evaluator.tasks.fact_checking.layout import INPUTS
+from evaluator.tasks.fact_checking.layout import INPUTS, Claim
 from evaluator.tasks.fact_checking.measures import AUROC, MEASURES
 from evaluator.tasks.fact_checking.scorer import score
 from evaluator.unpacking import ReadLimits
 
 
-class FactChecking(Task[Gold, Places, Scores]):
+class FactChecking(ScoreTask[Gold]):
     name = "fact-checking"
     version = 1
     title = "Fact checking"
@@ -24,6 +24,7 @@ class FactChecking(Task[Gold, Places, Scores]):
         "that resemble true ones, on narrow domains, and on entities that few facts are known of."
     )
     measures = MEASURES
+    inputs_format = INPUTS
     dimensions = (DimensionDoc("relation", "The triple's relation."),)
     gold_format = (
         "One claim a line: id, subject, relation, object, label (true or false). Optional group (default: the id) and "
@@ -42,32 +43,11 @@ class FactChecking(Task[Gold, Places, Scores]):
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
         return gold_file.read_gold(stream, file, limits)
 
-    def read_inputs(
-        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Places:
-        return read_places(stream, file, INPUTS, limits)
-
-    def known(self, gold: Gold) -> Places:
-        return gold.ids
-
-    def read_predictions(
-        self, stream: BinaryIO, file: str, known: Places, options: Options, limits: ReadLimits | None = None
-    ) -> Scores:
-        return read_scores(stream, file, known, limits)
-
-    def unanswered(self, gold: Gold) -> Scores:
-        return no_scores(len(gold.claims))
+    def inputs(self, gold: Gold) -> Sequence[Claim]:
+        return gold.claims
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
-
-    def facts(self, gold: Gold) -> dict[str, Any]:
-        return {}
-
-    def public_inputs(self, gold: Gold) -> bytes:
-        """In salted order: published files put the true claims first."""
-        claims = salted_order(gold.claims, self.name)
-        return msgspec.json.Encoder().encode_lines(claims)
 
 
 TASK = FactChecking()

@@ -1,29 +1,30 @@
 """metric-correlation: does a metric score texts as people do? Goodrich et al. 2019, section 8."""
 
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import BinaryIO
 
-import msgspec
-
-from evaluator.definition import Facts, Options, Task
+from evaluator.definition import Facts, Options
 from evaluator.outcomes import Outcomes
-from evaluator.score_files import Places, Scores, no_scores, read_places, read_scores, salted_order
+from evaluator.score_files import Scores
+from evaluator.score_task import ScoreTask
 from evaluator.tasks.metric_correlation import gold as gold_file
 from evaluator.tasks.metric_correlation.gold import Gold
-from evaluator.tasks.metric_correlation.layout import INPUTS
+from evaluator.tasks.metric_correlation.layout import INPUTS, Text
 from evaluator.tasks.metric_correlation.measures import MEASURES, SPEARMAN
 from evaluator.tasks.metric_correlation.scorer import score
 from evaluator.unpacking import ReadLimits
 
 
-class MetricCorrelation(Task[Gold, Places, Scores]):
+class MetricCorrelation(ScoreTask[Gold]):
     name = "metric-correlation"
-    version = 1
+    version = 2
     title = "Metric correlation"
     summary = (
         "Score generated texts as people would. What is submitted is a metric; hidden are the ratings that people "
         "gave, and a metric is as good as its scores agree with them."
     )
     measures = MEASURES
+    inputs_format = INPUTS
     dimensions = ()
     gold_format = (
         "One rated text a line: id, human (the mean rating); optional generated and reference, the texts to score, and "
@@ -39,32 +40,11 @@ class MetricCorrelation(Task[Gold, Places, Scores]):
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
         return gold_file.read_gold(stream, file, limits)
 
-    def read_inputs(
-        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Places:
-        return read_places(stream, file, INPUTS, limits)
-
-    def known(self, gold: Gold) -> Places:
-        return gold.ids
-
-    def read_predictions(
-        self, stream: BinaryIO, file: str, known: Places, options: Options, limits: ReadLimits | None = None
-    ) -> Scores:
-        return read_scores(stream, file, known, limits)
-
-    def unanswered(self, gold: Gold) -> Scores:
-        return no_scores(len(gold.texts))
+    def inputs(self, gold: Gold) -> Sequence[Text]:
+        return gold.texts
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
-
-    def facts(self, gold: Gold) -> dict[str, Any]:
-        return {}
-
-    def public_inputs(self, gold: Gold) -> bytes:
-        """In salted order: gold may stand sorted by system or by rating."""
-        texts = salted_order(gold.texts, self.name)
-        return msgspec.json.Encoder().encode_lines(texts)
 
 
 TASK = MetricCorrelation()

@@ -8,13 +8,16 @@ import tempfile
 from argparse import ArgumentParser, BooleanOptionalAction
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import hosting
+from leaderboard import embedded
+from leaderboard.actions import fields, hosting
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.importers import IMPORTERS, Choices, Imported, ImportFault
 from leaderboard.models import User
@@ -27,8 +30,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", choices=IMPORTERS)
-        parser.add_argument("path", type=Path, help="the folder with the files")
+        parser.add_argument(
+            "name", choices=IMPORTERS, metavar="NAME", help=f"what the files are: {', '.join(IMPORTERS)}"
+        )
+        parser.add_argument("path", type=Path, help="the folder with the files; for a task's name, one gold file too")
         parser.add_argument("--by", help="username of the curator who hosts it (default: the only curator)")
         parser.add_argument("--slug", default="", help="the benchmark's name in addresses")
         parser.add_argument("--title", default="")
@@ -40,17 +45,34 @@ class Command(BaseCommand):
             metavar="SPLIT",
             help="let everybody download this split's gold too; may be given more than once",
         )
+        parser.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="an option of the task, in each phase; may be given more than once",
+        )
+        parser.add_argument(
+            "--reported", action=BooleanOptionalAction, default=True, help="--no-reported leaves papers' rows out"
+        )
         parser.add_argument("--hidden-fold", type=int, default=4, help="knowledgenet: which fold (default %(default)s)")
-        parser.add_argument("--salt-ids", action="store_true", help="fever: salted ids too (fever-symmetric has them)")
+        parser.add_argument("--salt-ids", action="store_true", help="fever, frank: salted ids too (others have them)")
         parser.add_argument("--salt", default="", help="the salt of the ids; default: made at random, kept nowhere")
         parser.add_argument("--id-map", type=Path, metavar="FILE", help="write published id -> public id, for yourself")
+        parser.add_argument(
+            "--predictions", type=Path, metavar="FOLDER", help="frank: write published metrics' scores as predictions"
+        )
         parser.add_argument("--quota-per-day", type=int, default=50, help="submissions of a team (default %(default)s)")
         parser.add_argument("--quota-total", type=int, default=1000, help="the same, over all (default %(default)s)")
 
     def handle(self, *, name: str, path: Path, by: str | None, id_map: Path | None, **options: Any) -> None:
         curator = self.curator(by)
-        names = ("slug", "title", "public", "hidden_fold", "salt", "quota_per_day", "quota_total")
+        if options["predictions"] and name != "frank":
+            raise CommandError(f"{name} comes without metrics' scores: --predictions has no use here")
+        names = ("slug", "title", "public", "hidden_fold", "salt", "quota_per_day", "quota_total", "reported")
         choices = Choices(
+            options=self.options(options["option"], name),
+            predictions=options["predictions"],
             **{name: options[name] for name in names},
             public_gold=frozenset(options["public_gold"]),
             salt_ids=bool(options["salt_ids"] or options["salt"] or id_map),
@@ -61,7 +83,9 @@ class Command(BaseCommand):
                 imported = IMPORTERS[name](path, Path(folder), choices)
             except ImportFault as fault:
                 raise CommandError(str(fault)) from fault
+            imported = chosen(imported, choices)
             self.check_named(imported, choices)
+            self.check_options(imported)
             if choices.salt_ids and not imported.id_map:
                 raise CommandError(f"{name} keeps its published ids: --salt, --salt-ids and --id-map have no use here")
             with kept_map(id_map, imported):
@@ -74,7 +98,25 @@ class Command(BaseCommand):
             raise CommandError(explained(refused, imported)) from refused
         except hosting.ManifestError as error:
             raise CommandError(str(error)) from error
-        self.say(f"{settings.BASE_URL}{hosted.benchmark.get_absolute_url()}")
+        self.say(f"{embedded.address(settings.DATA)}{hosted.benchmark.get_absolute_url()}")
+
+    def options(self, given: list[str], name: str) -> dict[str, str]:
+        if given and name == "own":
+            raise CommandError("--option has no use here: benchmark.json names the options of each phase")
+        pairs = [text.partition("=") for text in given]
+        wrong = next((text for text, (key, equals, _) in zip(given, pairs, strict=True) if not (key and equals)), None)
+        if wrong is not None:
+            raise CommandError(f"--option is {wrong}, expected NAME=VALUE")
+        return {key: value for key, _, value in pairs}
+
+    def check_options(self, imported: Imported) -> None:
+        """Before anything is stored."""
+        manifest = imported.manifest
+        for phase in manifest.phases:
+            try:
+                fields.check_options(manifest.task, phase.options)
+            except Refused as refused:
+                raise CommandError(f"phase {phase.slug}: {refused}") from refused
 
     def check_named(self, imported: Imported, choices: Choices) -> None:
         """A misspelt split must not leave gold hidden that was meant to be public."""
@@ -99,6 +141,13 @@ class Command(BaseCommand):
     def say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
+
+
+def chosen(imported: Imported, choices: Choices) -> Imported:
+    """What is imported, without papers' rows where they are not wanted."""
+    if choices.reported:
+        return imported
+    return replace(imported, manifest=msgspec.structs.replace(imported.manifest, reported=[]))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.actions import rescoring
 from leaderboard.models import Phase
+from leaderboard.preparing import progress_of
 
 
 class Command(BaseCommand):
@@ -27,6 +28,6 @@ class Command(BaseCommand):
             raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
         queued = rescoring.begin(phase=found)
         self.stdout.write(f"{queued} run{'s' if queued != 1 else ''} queued")
-        progress = rescoring.progress_of(found)
+        progress = progress_of(found)
         if progress is not None:
             self.stdout.write(f"{progress.done} of {progress.total} scored on {progress.board}")

@@ -39,9 +39,10 @@ class Command(BaseCommand):
             self.prepare()
             supervisor = Supervisor(embedded.children(listener), self.say)
             try:
-                supervisor.start()
-                self.welcome(supervisor, listener, address, seed=not no_seed)
-                supervisor.follow()
+                with embedded.announced(settings.DATA, os.environ["HOLDOUT_BASE_URL"]):
+                    supervisor.start()
+                    self.welcome(supervisor, listener, address, seed=not no_seed)
+                    supervisor.follow()
             except CannotStart as error:
                 raise CommandError(str(error)) from None
             finally:

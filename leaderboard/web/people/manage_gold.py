@@ -13,6 +13,7 @@ from evaluator.task import TASKS
 from leaderboard.actions import splits
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry
+from leaderboard.preparing import progress_of
 from leaderboard.web.forms.benchmark import GoldForm
 from leaderboard.web.people.access import PersonRequest, managed_split_or_404
 from leaderboard.web.people.preview import first_inputs, first_pairs
@@ -41,6 +42,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "split": found,
         "versions": found.gold_versions.select_related("created_by").order_by("-number"),
         "inputs": first_inputs(found),
+        "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=found)],
         "form": form,
         "refusal": refusal,
     }

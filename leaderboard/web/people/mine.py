@@ -24,5 +24,6 @@ def my_submissions(request: PersonRequest) -> HttpResponse:
     """Newest first, with state and primary score."""
     sent = progress.followed(Submission.objects.of_teams_of(request.user)).order_by("-received_at", "-pk")
     page = Paginator(sent, PER_PAGE).get_page(request.GET.get("page"))
-    rows = [(progress.of(row), primary_of(row.releases.all())) for row in page]
+    sent_ones = [progress.of(row) for row in page]
+    rows = [(one, primary_of([one.release] if one.release else [])) for one in sent_ones]
     return render(request, "people/my_submissions.html", {"page": page, "rows": rows})

@@ -21,6 +21,8 @@ HEADLINES = {
     Code.NOT_READY: "This phase is not ready",
     Code.GOLD_UNCHANGED: "The gold is the same as before",
     Code.INPUTS_CHANGED: "The public inputs would change",
+    Code.NOT_PREPARING: "Nothing is being scored again",
+    Code.NOT_CANCELLABLE: "This cannot be cancelled",
     Code.REFEREE_AWAY: "The file could not be checked",
 }
 

@@ -11,8 +11,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.actions.rescoring import progress_of
 from leaderboard.models import Leaderboard
+from leaderboard.preparing import progress_of
 from leaderboard.standings import Board, Row, by_primary, frozen_boards, reported_of
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import board_or_404
@@ -67,11 +67,14 @@ def measure_key(measure: Measure) -> Key:
 
 
 def other_boards(board: Board) -> list[BoardLink]:
-    """The symmetric board where the gold has pairs, and one board for each dimension."""
+    """The symmetric board where the gold has pairs, that of the crossed dimensions, and one for each dimension."""
     where = [board.phase.benchmark.slug, board.phase.slug]
     links = []
     if is_symmetric(board):
         links.append(BoardLink("Symmetric board", reverse("symmetric_board", args=where)))
+    if board.crossed:
+        url = reverse("crossed_board", args=[*where, "/".join(board.crossed)])
+        links.append(BoardLink("By " + " and ".join(board.crossed), url))
     for name, values in board.dimensions.items():
         url = reverse("board_by_slice", args=[*where, name])
         links.append(BoardLink(f"By {name}", url, len(values)))

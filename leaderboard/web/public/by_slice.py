@@ -1,4 +1,4 @@
-"""The board of one dimension: systems by values, one measure at a time."""
+"""The board of one dimension: systems by its values, one measure at a time or several."""
 
 from __future__ import annotations
 
@@ -11,23 +11,17 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.standings import WHOLE, Board, Cell, Row, Slice, SliceValue
-from leaderboard.web.charts.heat import LEVELS, level
+from leaderboard.standings import WHOLE, Board, SliceValue, reported_of
+from leaderboard.web.charts.heat import legends
+from leaderboard.web.heat_rows import Source, heat_rows, reasons
 from leaderboard.web.public.access import board_or_404, dimension_or_404
 from leaderboard.web.public.boards import other_boards
+from leaderboard.web.public.measures_by_slice import fits, is_first_choice, measures_table
 from leaderboard.web.sorting import Heading, Key, Sorting, by_name
 
 UPRIGHT = 8
 """With more columns than this their headings stand on end."""
-
-
-@dataclass(frozen=True)
-class HeatCell:
-    """A cell with its shade. `best`: no competing system has a better value in this column."""
-
-    cell: Cell
-    level: int | None
-    best: bool
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -36,87 +30,88 @@ class Column:
 
     title: str
     n: int | None
-    measure: str
-    slice: Slice
+    source: Source
     heading: Heading
-    is_summary: bool
+
+    @property
+    def is_summary(self) -> bool:
+        return not self.source.slice
 
 
 @require_safe
 @conditional_page
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str) -> HttpResponse:
-    """`?measure=` one that exists on the slices; `?sort=` a value of the dimension, micro, macro or system."""
+    """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system.
+
+    Without `measure`: all of them where the values are few, else the primary one.
+    """
     board = board_or_404(request, slug, phase, within=[dimension])
     dimension = dimension_or_404(board, dimension)
-    offered = board.sliced_measures[dimension]
-    measure = next((m for m in offered if m.name == request.GET.get("measure")), offered[0] if offered else None)
+    task = TASKS[board.phase.benchmark.task]
+    offered = board.measures_on([dimension])
+    measure, has_all = _asked(request, board, dimension, offered)
     context = {
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
-        "task": TASKS[board.phase.benchmark.task],
+        "task": task,
         "dimension": dimension,
+        "about": next((known.doc for known in task.dimensions if known.name == dimension), ""),
         "measure": measure,
         "measures": offered,
+        "has_all": has_all,
         "boards": other_boards(board),
-        "levels": range(LEVELS + 1),
+        "reported": reported_of(board.phase.benchmark).on(dimension),
     }
     if measure is not None:
         context |= _table(request, board, dimension, measure)
+    elif offered:
+        context |= measures_table(request, board, dimension, offered)
     return render(request, "public/by_slice.html", context)
 
 
+def _asked(
+    request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]
+) -> tuple[Measure | None, bool]:
+    """(the measure to show, whether all of them could be shown); None: all of them, or there is none."""
+    has_all = fits(board, dimension, offered)
+    asked = request.GET.get("measure")
+    named = next((measure for measure in offered if measure.name == asked), None)
+    if named is None and has_all and (asked == ALL or is_first_choice(board, dimension)):
+        return None, has_all
+    return named or (offered[0] if offered else None), has_all
+
+
 def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure) -> dict[str, object]:
-    values = board.values(dimension, measure.name)
-    sources = _sources(board, measure, values)
-    best_first = measure.higher_is_better is not False
-    keys = {key: _key(name, slice_, best_first) for key, (_, name, slice_, _) in sources.items()}
+    planned = _planned(board, measure, board.values(dimension, measure.name))
+    keys = {key: source.key for key, (_, source, _) in planned.items()}
     keys |= {"system": Key(by_name, best_first=False)}
     sorting = Sorting.asked(request, keys, "micro")
     rows = sorting.apply(board.rows)
-    columns = [
-        Column(title, n, name, slice_, sorting.headings[key], not slice_)
-        for key, (title, name, slice_, n) in sources.items()
-    ]
-    best = [_best(rows, column, best_first) for column in columns]
+    headings = sorting.headings
+    columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
+    cells = heat_rows(rows, [column.source for column in columns])
     return {
         "columns": columns,
         "is_tall": len(columns) > UPRIGHT,
-        "headings": sorting.headings,
-        "rows": [(row, _cells(row, columns, best, measure)) for row in rows],
-        "details": [(column, [(row, row.cell(column.measure, column.slice)) for row in rows]) for column in columns],
+        "headings": headings,
+        "rows": list(zip(rows, cells, strict=True)),
+        "details": [
+            (column, [(row, line[place].cell) for row, line in zip(rows, cells, strict=True)])
+            for place, column in enumerate(columns)
+        ],
+        "legends": legends([measure]),
+        "reasons": reasons(cells),
     }
 
 
-def _sources(
-    board: Board, measure: Measure, values: Sequence[SliceValue]
-) -> dict[str, tuple[str, str, Slice, int | None]]:
-    """Sort key -> title, measure, slice and n of each column: micro, macro where it exists, then the values."""
-    sources = {"micro": ("all (micro)", measure.name, WHOLE, board.n(measure.name))}
-    macro = f"macro_{measure.name}"
-    if board.measure(macro):
-        sources["macro"] = ("macro", macro, WHOLE, board.n(macro))
-    else:
-        sources["micro"] = ("all", *sources["micro"][1:])
+def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
+    """Sort key -> title, source and n of each column: micro, macro where it exists, then the values."""
+    macro = board.measure(f"macro_{measure.name}")
+    planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
+    if macro:
+        planned["macro"] = ("macro", Source(macro, WHOLE), board.n(macro.name))
     for value in values:
         # The prefix keeps a value called "micro" or "system" apart from those keys.
-        sources[f"is {value.value}"] = (value.value, measure.name, value.slice, value.n)
-    return sources
-
-
-def _key(measure: str, slice_: Slice, best_first: bool) -> Key:
-    return Key(lambda row: row.cell(measure, slice_).value, best_first)
-
-
-def _best(rows: Sequence[Row], column: Column, best_first: bool) -> float | None:
-    known = [row.cell(column.measure, column.slice).value for row in rows if row.competes]
-    values = [value for value in known if value is not None]
-    return (max if best_first else min)(values, default=None)
-
-
-def _cells(row: Row, columns: Sequence[Column], best: Sequence[float | None], measure: Measure) -> list[HeatCell]:
-    cells = [row.cell(column.measure, column.slice) for column in columns]
-    return [
-        HeatCell(cell, level(cell.value, measure), row.competes and cell.value is not None and cell.value == top)
-        for cell, top in zip(cells, best, strict=True)
-    ]
+        planned[f"is {value.value}"] = (value.value, Source(measure, value.slice), value.n)
+    return planned

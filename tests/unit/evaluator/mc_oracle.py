@@ -43,11 +43,12 @@ def kendall(x, y):
 
 
 def within(column, systems):
-    """Less each system's mean; exact zeros for a system whose values are all equal."""
+    """Less each system's mean. Each value is the decimal number that a file would show, not its binary neighbour."""
+    column = [Fraction(str(value)) for value in column]
     left = []
     for value, system in zip(column, systems, strict=True):
         mine = [v for v, s in zip(column, systems, strict=True) if s == system and type(s) is type(system)]
-        left.append(0.0 if min(mine) == max(mine) else value - sum(mine) / len(mine))
+        left.append(value - sum(mine) / len(mine))
     return left
 
 

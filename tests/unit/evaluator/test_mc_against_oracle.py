@@ -11,15 +11,15 @@ from tests.unit.evaluator.running import assert_same, run_prepare, run_score, ru
 
 TASK = "metric-correlation"
 value = st.sampled_from(["x", "y", 1, 1.0, True, "1"])
-# Sums of quarters are exact, so that a mean is the same in whatever order it is taken.
 quarters = st.integers(-8, 8).map(lambda n: n / 4)
+tenths = st.integers(-9, 9).map(lambda n: n / 10)  # which binary does not have
 whole = st.integers(-3, 3)
 extreme = st.sampled_from([0.0, -0.0, 5e-324, 1e308, -1e308, 1e16, 1e16 + 2, 1e16 + 4, 1, 1 + 2**-52, 10**300])
-exact = st.sampled_from([quarters, whole])
+few = st.sampled_from([quarters, tenths, whole])
 
 
 @st.composite
-def cases(draw, numbers=exact):
+def cases(draw, numbers=few):
     make_id = draw(st.sampled_from([int, str]))
     ratings, scores = draw(numbers), draw(numbers)
     systems = draw(st.sampled_from([None, ["a"], ["a", "b", "c"], ["1", 1]]))
@@ -53,7 +53,8 @@ anything = st.one_of(extreme, st.floats(allow_nan=False, allow_infinity=False), 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(st.sampled_from([extreme, anything, quarters])))
 def test_any_finite_number(case):
-    """Partial correlations are left out: what a mean of such numbers rounds to decides their ties."""
+    """Partial correlations of such numbers: what is left when a mean of 1e308 is taken needs exact.py, which
+    test_mc_ties.py holds to fractions; here are the measures that take no mean by system."""
     gold, predictions = case
     ours = table(run_score(TASK, gold, predictions))
     plain = {key: score for key, score in ours.items() if key[0] in PLAIN}

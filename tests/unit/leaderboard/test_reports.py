@@ -31,7 +31,7 @@ GOOD = {
 
 
 def test_a_sound_report_passes():
-    scored = checked(GOOD, task=TASK, measures=MEASURES)
+    scored = checked(GOOD, task=TASK, task_version=1, measures=MEASURES)
     assert [row.value for row in scored.scores] == [0.5, None, -1]
     assert scored.primary == "accuracy"
 
@@ -65,4 +65,4 @@ def test_an_impossible_report_is_refused(spoil, said):
     report = copy.deepcopy(GOOD)
     spoil(report)
     with pytest.raises(ReportError, match=said):
-        checked(report, task=TASK, measures=MEASURES)
+        checked(report, task=TASK, task_version=1, measures=MEASURES)

@@ -73,7 +73,7 @@ def test_the_gold_decides_which_measures_and_dimensions_there_are(world):
     assert read.measures[0].name == read.primary == "accuracy"
     assert {measure.name for measure in read.measures} == set(world.gold.measures)
     assert read.dimensions == {"label": ["REFUTES", "SUPPORTS"], "origin": ["generated", "original"]}
-    assert [measure.name for measure in read.sliced_measures["origin"]] == ["accuracy"]
+    assert [measure.name for measure in read.measures_on(["origin"])] == ["accuracy"]
 
 
 def test_n_is_the_golds_and_unknown_before_the_first_release(world):

@@ -1,0 +1,120 @@
+"""The outer archive of an image: an index of its members, each read where it lies."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from evaluator.errors import shown
+from evaluator.sandbox.containers import tar
+from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, Allowance, plain
+from evaluator.sandbox.image_errors import ArchiveError, DuplicateMemberError, TooLargeError, UnsafeMemberError
+
+# Engines to 24 write the second of two equal layers as a link to the first.
+_LAYER = re.compile(r"[0-9a-f]{64}/layer\.tar")
+_RATIO = 1000  # of a packed archive; what it may come to is bounded already
+
+
+class Archive:
+    """Members by name. Nothing is unpacked, save a packed archive as a whole: to an unnamed file in `scratch`."""
+
+    def __init__(self, descriptor: int, most_bytes: int, most_members: int, scratch: str | Path | None) -> None:
+        """Raises ArchiveError and its kinds, TooLargeError."""
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ArchiveError("the image is no regular file")
+        self._descriptor, self._size = descriptor, status.st_size
+        if self._size > most_bytes:
+            raise TooLargeError(f"the archive has {self._size} bytes, expected at most {most_bytes}")
+        if os.pread(descriptor, 2, 0) == GZIP:
+            self._unpack(most_bytes, scratch)
+        self._members: dict[str, tar.Member] = {}
+        try:
+            for count, member in enumerate(tar.members(_Seeking(self._descriptor, self._size)), 1):
+                if count > most_members:
+                    raise TooLargeError(f"the archive has over {most_members} members")
+                self._add(member)
+        except tar.TarError as problem:
+            raise ArchiveError(f"the image is not what `docker save` writes: {problem}") from None
+
+    def read(self, name: str, most: int) -> bytes:
+        """Raises ArchiveError, TooLargeError."""
+        member = self._find(name)
+        if member.size > most:
+            raise TooLargeError(f"{shown(name)} has {member.size} bytes, expected at most {most}")
+        return b"".join(self.pieces(name))
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """A member's content. Raises ArchiveError."""
+        member = self._find(name)
+        return _range(self._descriptor, member.offset, member.size)
+
+    def _find(self, name: str) -> tar.Member:
+        member = self._members.get(name)
+        if member is not None and member.kind == "symlink":
+            member = self._members.get(member.target.removeprefix("../"))
+        if member is None or member.kind != "file":
+            raise ArchiveError(f"the archive has no file {shown(name)}, expected what `docker save` writes")
+        return member
+
+    def _add(self, member: tar.Member) -> None:
+        name = member.name.removeprefix("./").rstrip("/")
+        parts = name.split("/")
+        if member.name.startswith("/") or ".." in parts or "\\" in name:
+            raise UnsafeMemberError(f"the archive has a member {shown(member.name)}, expected paths below its top")
+        if member.kind == "folder":
+            return
+        alias = (
+            member.kind == "symlink"
+            and _LAYER.fullmatch(name)
+            and member.target.startswith("../")
+            and _LAYER.fullmatch(member.target[3:])
+        )
+        if member.kind != "file" and not alias:
+            raise UnsafeMemberError(f"the archive has a {member.kind}, {shown(name)}, expected files alone")
+        if name in self._members:
+            raise DuplicateMemberError(f"the archive has {shown(name)} twice")
+        self._members[name] = member
+
+    def _unpack(self, most_bytes: int, scratch: str | Path | None) -> None:
+        self._spool = ExitStack().enter_context(tempfile.TemporaryFile(dir=scratch))  # lives as long as the archive
+        allowance = Allowance(bytes=most_bytes, members=0, ratio=_RATIO)
+        for piece in plain(_range(self._descriptor, 0, self._size), allowance, "the archive"):
+            self._spool.write(piece)
+        self._spool.flush()
+        self._descriptor = self._spool.fileno()
+        self._size = os.fstat(self._descriptor).st_size
+
+
+class _Seeking(tar.Reader):
+    """Skips without reading."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        super().__init__(())
+        self._descriptor, self._size = descriptor, size
+
+    def _some(self, most: int) -> bytes:
+        piece = os.pread(self._descriptor, min(most, self._size - self.offset), self.offset)
+        self.offset += len(piece)
+        return piece
+
+    def skip(self, size: int) -> None:
+        if self.offset + size > self._size:
+            raise tar.TarError(f"it ends at byte {self._size}, in the middle of a member")
+        self.offset += size
+
+
+def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
+    """Raises ArchiveError when the file was cut since."""
+    end = start + size
+    while start < end:
+        piece = os.pread(descriptor, min(CHUNK, end - start), start)
+        if not piece:
+            raise ArchiveError("the archive was cut while it was read")
+        start += len(piece)
+        yield piece

@@ -1,0 +1,100 @@
+"""The layers of an image: unpacked within limits, hashed, and walked, all in one pass and without a disk."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evaluator.errors import shown
+from evaluator.sandbox.containers import tar
+from evaluator.sandbox.image_errors import LayerContentError, LayerDigestError, TooLargeError
+
+CHUNK = 1 << 20
+_GRACE = 1 << 20  # bytes before a ratio is judged: a small layer of zeros is no bomb
+# What an engine's reader would unpack by its first bytes, whatever the member is called.
+_FOREIGN = {b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x50\x2a\x4d\x18": "zstd"}
+GZIP = b"\x1f\x8b"
+
+
+@dataclass
+class Allowance:
+    """What is left for the layers that are still to come."""
+
+    bytes: int
+    members: int
+    ratio: int
+
+
+def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
+    """The bytes that an engine would unpack, gunzipped if they are packed. Raises TooLargeError, LayerContentError."""
+    first = next(pieces, b"")
+    for magic, name in _FOREIGN.items():
+        if first.startswith(magic):
+            raise LayerContentError(f"{what} is packed with {name}, expected a plain tar or gzip")
+
+    def rejoined() -> Iterator[bytes]:
+        yield first
+        yield from pieces
+
+    for piece in _gunzipped(rejoined(), allowance, what) if first.startswith(GZIP) else rejoined():
+        allowance.bytes -= len(piece)
+        if allowance.bytes < 0:
+            raise TooLargeError(f"{what} unpacks to more bytes than an image may have")
+        yield piece
+
+
+def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
+    """One gzip stream and nothing after it. Raises LayerContentError, TooLargeError."""
+    packed = produced = 0
+    unpacker = zlib.decompressobj(wbits=31)
+    for piece in pieces:
+        packed += len(piece)
+        waiting = piece
+        while waiting or unpacker.unconsumed_tail:
+            if unpacker.eof:
+                raise LayerContentError(f"{what}: something follows the gzip data, expected its end")
+            try:
+                out = unpacker.decompress(waiting, CHUNK)
+            except zlib.error:
+                raise LayerContentError(f"{what}: the gzip data are damaged") from None
+            produced += len(out)
+            if produced > _GRACE + allowance.ratio * packed:
+                raise TooLargeError(f"{what} unpacks to over {allowance.ratio} times its packed bytes")
+            if out:
+                yield out
+            waiting = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+            if not waiting:
+                break
+    if not unpacker.eof:
+        raise LayerContentError(f"{what}: the gzip data end too early")
+
+
+def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, what: str) -> int:
+    """Its unpacked bytes. Raises LayerDigestError, LayerContentError, TooLargeError."""
+    digest = hashlib.sha256()
+    size = 0
+
+    def watched() -> Iterator[bytes]:
+        nonlocal size
+        for piece in plain(pieces, allowance, what):
+            digest.update(piece)
+            size += len(piece)
+            yield piece
+
+    try:
+        for member in tar.members(tar.Reader(watched())):
+            allowance.members -= 1
+            if allowance.members < 0:
+                raise TooLargeError(f"{what} has more files than an image may have")
+            if member.kind == "sparse file":
+                raise LayerContentError(f"{what} has a sparse file, {shown(member.name)}, expected whole files")
+            if ".." in member.name.split("/"):
+                raise LayerContentError(f"{what} has the path {shown(member.name)}, expected none with ..")
+    except tar.TarError as problem:
+        raise LayerContentError(f"{what} is not a tar: {problem}") from None
+    found = f"sha256:{digest.hexdigest()}"
+    if found != diff_id:
+        raise LayerDigestError(f"{what} is {found}, expected {diff_id} as the image's config says")
+    return size

@@ -1,0 +1,53 @@
+"""What tasks have in common in which every id gets one finite score: fact-checking and metric-correlation."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
+
+import msgspec
+
+from evaluator.definition import Facts, Options, ReadFile, Task
+from evaluator.readers import Format
+from evaluator.score_files import Named, Places, Scores, no_scores, read_places, read_scores, salted_order
+from evaluator.unpacking import ReadLimits
+
+
+class GoldWithIds(ReadFile, Protocol):
+    @property
+    def ids(self) -> Places: ...
+
+
+Gold = TypeVar("Gold", bound=GoldWithIds)
+
+
+class ScoreTask(Task[Gold, Places, Scores]):
+    """inputs_format: the layout of a line of the public inputs."""
+
+    inputs_format: ClassVar[Format[Any]]
+
+    @abstractmethod
+    def inputs(self, gold: Gold) -> Sequence[Named]:
+        """The lines of the public inputs, in the order of the gold."""
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Places:
+        return read_places(stream, file, self.inputs_format, limits)
+
+    def known(self, gold: Gold) -> Places:
+        return gold.ids
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Places, options: Options, limits: ReadLimits | None = None
+    ) -> Scores:
+        return read_scores(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Scores:
+        return no_scores(len(gold.ids))
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return {}
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        """In salted order: gold may stand sorted by its answers, as published files do."""
+        return msgspec.json.Encoder().encode_lines(salted_order(self.inputs(gold), self.name))

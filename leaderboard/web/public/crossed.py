@@ -1,0 +1,129 @@
+"""The board of two dimensions: each system on every pair of their values, as matrices or as one table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.measures import Measure
+from evaluator.task import TASKS
+from leaderboard.standings import Board, Pair, reported_of
+from leaderboard.web.charts.heat import legends
+from leaderboard.web.charts.intervals import interval_plot
+from leaderboard.web.charts.matrix import OPEN, Grid, Place, grid_of, leaders, matrices
+from leaderboard.web.grouped import Planned, grouped_table, sorted_by
+from leaderboard.web.heat_rows import reasons
+from leaderboard.web.public.access import board_or_404
+from leaderboard.web.public.boards import other_boards
+from leaderboard.web.public.reported_grid import reported_grid
+
+MATRICES, TABLE = "matrices", "table"
+DATA = {"csv": "api_leaderboard_csv", "json": "api_leaderboard"}
+WIDE = 8
+"""A matrix with more columns than this gets the page's width."""
+
+
+@require_safe
+@conditional_page
+def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str) -> HttpResponse:
+    """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system.
+
+    404 unless the phase crosses the two dimensions of the address.
+    """
+    board = board_or_404(request, slug, phase, within=pieces(pair))
+    crossed = board.crossed
+    if crossed is None or "/".join(crossed) != pair:
+        raise Http404("no such pair of dimensions")
+    offered = board.measures_on(crossed)
+    asked = request.GET.get("measure")
+    measure = next((known for known in offered if known.name == asked), offered[0] if offered else None)
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "outer": crossed[0],
+        "inner": crossed[1],
+        "pair": crossed,
+        "measure": measure,
+        "measures": offered,
+        "boards": other_boards(board),
+        "open": OPEN,
+    }
+    if measure is not None:
+        reported = reported_of(board.phase.benchmark)
+        context |= _shown(request, board, crossed, measure) | {"reported": reported_grid(reported, crossed, measure)}
+    return render(request, "public/crossed.html", context)
+
+
+def pieces(pair: str) -> list[str]:
+    """The dimensions that an address of the shape `outer/inner` can mean: their names may hold slashes as well."""
+    parts = pair.split("/")
+    return ["/".join(parts[:i]) for i in range(1, len(parts))] + ["/".join(parts[i:]) for i in range(1, len(parts))]
+
+
+def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
+    grid = grid_of(board, pair, measure)
+    planned = {place.key: _planned(place) for place in grid.places}
+    sorting = sorted_by(request, list(planned.values()), grid.whole.key)
+    rows = sorting.apply(board.rows)
+    selected = grid.place(sorting.key)
+    plot = interval_plot(rows, measure.name, selected.source.slice)
+    shown = {
+        "grid": grid,
+        "view": view_of(request, board, pair),
+        "headings": sorting.headings,
+        "legends": legends([measure]),
+        "selected": selected,
+        # The band behind the strips is the leader's of the whole board: it says nothing about this cell.
+        "plot": plot and replace(plot, leader=None),
+        "strips": [(row, selected.source.cell(row), plot.strip(row) if plot else None) for row in rows],
+        "is_pooled_by_scores": measure.scale is not None,
+        "is_descending": sorting.descending,
+        **_as_data(board, pair, measure),
+    }
+    if shown["view"] == TABLE:
+        return shown | {"table": grouped_table(board, sorting, _plan(grid))}
+    drawn = matrices(grid, rows)
+    return shown | {
+        "matrices": drawn,
+        "is_wide": len(grid.headings) > WIDE,
+        "leaders": leaders(grid, drawn),
+        "reasons": reasons(cells for matrix in drawn for _, cells in matrix.lines),
+    }
+
+
+def _as_data(board: Board, pair: Pair, measure: Measure) -> dict[str, str]:
+    """Where programs get the same numbers."""
+    where = [board.phase.benchmark.slug, board.phase.slug]
+    query = urlencode({"measure": measure.name, "slices": ",".join(pair)})
+    return {name: f"{reverse(view, args=where)}?{query}" for name, view in DATA.items()}
+
+
+def view_of(request: HttpRequest, board: Board, pair: Pair) -> str:
+    """What is asked for; else matrices where both dimensions are numbers, whose order is a scale, and a table."""
+    asked = request.GET.get("view")
+    if asked in (MATRICES, TABLE):
+        return asked
+    stored = board.gold.dimensions if board.gold else {}
+    values = [value for name in pair for value in stored[name]]
+    return MATRICES if all(type(value) in (int, float) for value in values) else TABLE
+
+
+def _planned(place: Place) -> Planned:
+    return Planned(place.key, _shown_as(place.inner), place.source, place.n)
+
+
+def _plan(grid: Grid) -> list[tuple[str, list[Planned]]]:
+    """A group for each value of the outer dimension, the margin's first."""
+    lines = [grid.lines[-1], *grid.lines[:-1]]
+    return [(_shown_as(line[0].outer), [_planned(place) for place in line]) for line in lines]
+
+
+def _shown_as(value: str | None) -> str:
+    return OPEN if value is None else value
