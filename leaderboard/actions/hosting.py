@@ -130,7 +130,7 @@ def _there_already(manifest: Manifest, what: str) -> Refused:
 
 def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> None:
     split = dataset.splits.filter(name=part.name).first() or splits.create_split(
-        dataset=dataset, name=part.name, kind=part.kind, gold_public=part.gold_public, options=part.options, by=by
+        dataset=dataset, name=part.name, kind=part.kind, gold_public=part.gold_public, inputs_public=part.inputs_public, options=part.options, by=by
     )
     if split.inputs:
         return

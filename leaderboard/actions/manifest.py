@@ -27,6 +27,7 @@ class SplitPart(Part):
     gold: str = ""
     inputs: str = ""
     gold_public: bool = False
+    inputs_public: bool = True
     options: Options = {}
 
     def __post_init__(self) -> None:
@@ -55,6 +56,10 @@ class PhasePart(Part):
     quota_per_day: Annotated[int, Meta(ge=1)] = 5
     quota_total: Annotated[int, Meta(ge=1)] = 100
     disclosure: Literal["full"] = "full"
+    takes_predictions: bool = True
+    takes_images: bool = False
+    limits: dict[str, int | float] = {}
+    shows_logs: bool | None = None
 
 
 class SystemPart(Part):
