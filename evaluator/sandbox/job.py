@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 
+from evaluator import sources
 from evaluator.sandbox import child, diagnosis, wire
 from evaluator.sandbox.contract import Limits, Verdict
 from evaluator.sandbox.layers import Layers
@@ -107,7 +108,7 @@ class RunningJob:
         if not self._announced and self._said.startswith(child.READY):
             self._announced = True
             self.deadline = time.monotonic() + self.limits.wall_seconds
-            ready = wire.Reply(event="ready", layers=self._layers.report())
+            ready = wire.Reply(event="ready", layers=self._layers.report(), code=sources.SHA256)
             try:
                 self.connection.send(wire.pack(ready), socket.MSG_NOSIGNAL)
             except OSError:

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from evaluator import sources
 from evaluator.sandbox import wire
 from evaluator.sandbox.job import Forker, RunningJob
 
@@ -106,7 +107,8 @@ class Loop:
             self._waiting.append((connection, request))
             self._poll.register(descriptor, select.EPOLLRDHUP)
         else:
-            _reply(connection, wire.Reply(event="ready", layers=self._forker.layers.report()))
+            ready = wire.Reply(event="ready", layers=self._forker.layers.report(), code=sources.SHA256)
+            _reply(connection, ready)
             connection.close()
 
     def _start_waiting(self) -> None:

@@ -64,10 +64,17 @@ class ProcessSandbox:
 
     def layers(self) -> Mapping[str, bool | str]:
         """The layers of confinement that the server's jobs have. Raises SandboxError."""
+        return self._describe().layers
+
+    def code(self) -> str:
+        """The digest of the sources that the server runs (`evaluator.sources`). Raises SandboxError."""
+        return self._describe().code
+
+    def _describe(self) -> wire.Reply:
         with self._connect() as connection:
             self._send(connection, [wire.pack(wire.Request(ask="layers"))], [])
             connection.settimeout(self.patience)
-            return _receive(connection).layers
+            return _receive(connection)
 
     def answers(self) -> bool:
         """Whether there is a server that takes connections."""
@@ -119,6 +126,7 @@ class _Run:
         self.most = int(self.limits.output_bytes) + wire.HEADER_BYTES
         self.start_seconds = 0.0
         self.layers: Mapping[str, bool | str] = {}
+        self.code = ""
 
     def follow(self, connection: socket.socket, pipe: int, patience: float) -> Result:
         connection.setblocking(False)
@@ -137,7 +145,7 @@ class _Run:
                 reply = _receive(connection)
                 if reply.event == "ready":
                     self.start_seconds = time.monotonic() - self.began
-                    self.layers = reply.layers
+                    self.layers, self.code = reply.layers, reply.code
                     deadline = time.monotonic() + self.limits.wall_seconds + GRACE
                 elif reply.event == "end" and reply.verdict is not None:
                     while self._drain(pipe) and len(self.received) <= self.most:
@@ -181,6 +189,7 @@ class _Run:
             wall_seconds=time.monotonic() - self.began,
             start_seconds=self.start_seconds,
             layers=self.layers,
+            code_sha256=self.code,
             error_id=error_id,
         )
 

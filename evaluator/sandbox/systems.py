@@ -5,9 +5,9 @@ A system is a container image. It finds
     /input/inputs.jsonl   the split's public inputs, read-only
     /input/task.json      {"format_version", "task", "options", "limits", "inputs", "output"}
 
-and writes `/output/predictions.jsonl` (or, without that, `predictions.jsonl.gz`), then exits with status 0. The same facts
-stand in its environment as `HOLDOUT_*` (`environment`). It runs as nobody (65534) on a read-only root, without network
-and capabilities; `/tmp` is its scratch space and its HOME. `/tmp` and `/output` lie in memory and count towards it.
+and writes `/output/predictions.jsonl` (or, without that, `predictions.jsonl.gz`), then exits with status 0. The same
+facts stand in its environment as `HOLDOUT_*`. It runs as nobody (65534) on a read-only root, without network and
+capabilities; `/tmp` is its scratch space and its HOME. `/tmp` and `/output` lie in memory and count towards it.
 
 This module knows no engine; `evaluator.sandbox.docker.DockerSandbox` does what it says.
 """

@@ -41,6 +41,7 @@ class Reply(msgspec.Struct, omit_defaults=True):
     error_id: str = ""
     what: str = ""
     layers: dict[str, bool | str] = {}
+    code: str = ""  # the digest of the server's own sources, when it is ready
 
 
 def pack(message: msgspec.Struct) -> bytes:

@@ -1,6 +1,6 @@
 """The addresses of what people do: submit, follow, manage."""
 
-from django.urls import include, path
+from django.urls import URLPattern, include, path
 
 from leaderboard.web.people import (
     manage_benchmarks,
@@ -15,7 +15,7 @@ from leaderboard.web.people import (
     tokens,
 )
 
-rescoring = [
+rescoring: list[URLPattern] = [
     path("", manage_rescoring.rescoring_page, name="manage_rescoring"),
     path("state/", manage_rescoring.state, name="manage_rescoring_state"),
     path("begin/", manage_rescoring.begin, name="manage_rescoring_begin"),

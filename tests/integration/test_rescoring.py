@@ -12,45 +12,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import rescoring, runs, splits, teams
-from leaderboard.models import Leaderboard, QuotaCharge, Reason, Run, Standing, State, System
+from leaderboard.actions import rescoring, runs, teams
+from leaderboard.models import Leaderboard, QuotaCharge, Reason, Run, State, System
 from leaderboard.preparing import progress_of
-from tests.world import LABELS, World, build, gold_lines, uploaded
+from tests.corrections import AFTER, BEFORE, HALF, correct, rows_of, score_all, shown, states, two_systems
+from tests.world import LABELS, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
-CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
-HALF = {**LABELS, "a3": "SUPPORTS", "a4": "REFUTES"}
 
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
-    """Two systems on the board: one agrees with the gold, the other with its correction."""
-    world = build()
-    other = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
-    world.submit(LABELS)
-    world.submit(CORRECTED, system=other)
-    score_all()
-    return world
-
-
-def score_all() -> None:
-    for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
-        runs.score(run_id=run.pk)
-
-
-def correct(world: World, gold: bytes | None = None) -> None:
-    file = uploaded(gold or gold_lines(CORRECTED))
-    splits.add_gold(split=world.split, file=file, reason="labels were swapped", by=world.curator)
-
-
-def shown(world: World) -> list[tuple[str, int | None, float | None]]:
-    board = world.phase.leaderboards.get(state=Leaderboard.State.CURRENT)
-    rows = Standing.objects.filter(leaderboard=board).order_by("rank")
-    return [(row.system.name, row.rank, row.value) for row in rows]
-
-
-BEFORE = [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0)]
-AFTER = [("Contrary", 1, 1.0), ("Bernoulli", 2, 0.0)]
+    return two_systems()
 
 
 def test_the_board_switches_when_the_last_prediction_is_scored_again(world: World) -> None:
@@ -71,7 +44,7 @@ def test_the_old_board_is_frozen_as_it_was_and_nobody_is_charged(world: World) -
     score_all()
     old = world.phase.leaderboards.get(gold_version=world.gold)
     assert old.state == Leaderboard.State.FROZEN
-    assert [(row.system.name, row.rank, row.value) for row in old.standings.order_by("rank")] == BEFORE
+    assert rows_of(old) == BEFORE
     assert QuotaCharge.objects.count() == 2
     assert Run.objects.filter(state=State.DONE).count() == 4
 
@@ -110,8 +83,7 @@ def test_a_second_correction_before_the_first_is_scored(world: World) -> None:
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     score_all()
     assert shown(world) == BEFORE
-    states = world.phase.leaderboards.order_by("gold_version__number").values_list("state", flat=True)
-    assert list(states) == ["frozen", "cancelled", "current"]
+    assert states(world) == [(1, 1, "frozen"), (2, 1, "cancelled"), (3, 1, "current")]
 
 
 def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_up(

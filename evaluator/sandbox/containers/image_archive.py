@@ -7,7 +7,6 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 from evaluator.errors import shown
@@ -82,7 +81,7 @@ class Archive:
         self._members[name] = member
 
     def _unpack(self, most_bytes: int, scratch: str | Path | None) -> None:
-        self._spool = ExitStack().enter_context(tempfile.TemporaryFile(dir=scratch))  # lives as long as the archive
+        self._spool = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 it lives as long as the archive
         allowance = Allowance(bytes=most_bytes, members=0, ratio=_RATIO)
         for piece in plain(_range(self._descriptor, 0, self._size), allowance, "the archive"):
             self._spool.write(piece)

@@ -40,3 +40,14 @@ def test_a_manifest_at_fault_is_named(content: str | None, published: Path, prep
         (published / "benchmark.json").write_text(content)
     with pytest.raises(ImportFault, match=r"benchmark\.json: "):
         prepare("own")
+
+
+def test_a_manifest_that_is_not_there_is_told_as_a_folder_would_be(published: Path, prepare: Prepare) -> None:
+    with pytest.raises(ImportFault) as fault:
+        prepare("own")
+    assert str(fault.value).startswith(f"{published}/benchmark.json: no such file; expected")
+    published.rmdir()
+    with pytest.raises(ImportFault) as fault:
+        prepare("own")
+    assert str(fault.value).startswith(f"{published}: no such folder; expected the one with benchmark.json")
+    assert "Errno" not in str(fault.value)

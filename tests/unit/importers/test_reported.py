@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions.manifest import ReportedPart
-from leaderboard.importers import fever_reported
+from leaderboard.importers import buckle_reported, fever_reported, goodrich_reported, olpbench_reported
 from leaderboard.importers.knowledgenet_reported import ROWS
 
 TEXT_AND_LINK = """
@@ -98,3 +98,109 @@ def test_a_value_is_what_is_shown() -> None:
             number = float(value.shown.partition("±")[0])
             assert value.value == pytest.approx(number / 100 if number > 1 else number, abs=1e-12)
             assert 0 <= value.value <= 1
+
+
+POPULAR_NON_POPULAR_RANDOM = """
+nearestCity KG-Miner .84/.58/.69, KL .87/.66/.76, SFE .72/.60/.68, TransE .49/.40/.43
+foundedBy KG-Miner .80/.63/.81, KL .82/.67/.80, SFE .63/.60/.81, TransE .75/.60/.75
+manufacturer KG-Miner .55/.51/.53, KL .90/.85/.92, SFE .54/.53/.55, TransE .72/.47/.60
+employer KG-Miner .58/.38/.50, KL .69/.43/.66, SFE .66/.50/.62, TransE .62/.46/.43
+"""
+SECONDS = {"KL": "1420", "KG-Miner": "30", "SFE": "20", "TransE": "5"}
+
+
+@pytest.mark.parametrize("line", POPULAR_NON_POPULAR_RANDOM.strip().splitlines())
+def test_buckle(line: str) -> None:
+    relation, _, methods = line.partition(" ")
+    for text in methods.split(", "):
+        method, numbers = text.rsplit(" ", 1)
+        (row,) = (row for row in rows_of(method, buckle_reported.ROWS) if row.split.startswith(f"{relation}: popular"))
+        assert [value.shown for value in row.values] == [f"0{number}" for number in numbers.split("/")]
+        assert [value.slice for value in row.values] == [
+            {"popularity": popularity} for popularity in ("popular", "non-popular", "random")
+        ]
+        assert {value.measure for value in row.values} == {"auroc"}
+        assert "inferred" in row.note
+        assert f" {SECONDS[method]} seconds" in row.note
+        assert not row.same_split
+    assert len(buckle_reported.ROWS) == 16
+
+
+MRR_AND_HITS = """
+SIMPLE|PREDICT-WITH-ENT|0/0/0/0
+SIMPLE|PREDICT-WITH-REL|1.5/.8/2.6/5.4
+SIMPLE|ComplEx-LSTM|6.5/3.8/11.6/20.7
+BASIC|PREDICT-WITH-ENT|0/0/0/0
+BASIC|PREDICT-WITH-REL|1.0/.5/1.6/3.6
+BASIC|ComplEx-LSTM|4.8/2.6/8.9/17.6
+THOROUGH|PREDICT-WITH-ENT|0/0/0/0
+THOROUGH|PREDICT-WITH-REL|1.0/.6/1.5/3.3
+THOROUGH, selected on LINKED|ComplEx-LSTM|3.9/2.1/7.0/14.6
+THOROUGH, selected on ALL|ComplEx-LSTM|2.7/1.5/4.7/9.1
+THOROUGH, selected on MENTION|ComplEx-LSTM|3.8/2.1/7.1/14.1
+"""
+
+
+@pytest.mark.parametrize("line", MRR_AND_HITS.strip().splitlines())
+def test_olpbench(line: str) -> None:
+    trained, system, numbers = line.split("|")
+    rows = rows_of(system, olpbench_reported.rows(hosts_test=False))
+    (row,) = (row for row in rows if row.split == f"OLPBENCH test, trained on {trained}")
+    printed = [f"0{number}" if number.startswith(".") else number for number in numbers.split("/")]
+    assert shown(row) == dict(zip(("mrr", "hits@1", "hits@10", "hits@50"), printed, strict=True))
+
+
+def test_olpbench_has_no_other_row() -> None:
+    assert len(olpbench_reported.rows(hosts_test=True)) == len(MRR_AND_HITS.strip().splitlines())
+
+
+EXTRACTION = """
+Binary classifier 59.60/75.13/66.47
+Relation classifier 63.49/68.64/65.96
+E2E 71.67/56.21/63.01
+E2E-Reduced 72.16/61.03/66.13
+"""
+CORRELATION = """
+ROUGE-1 .583/.384
+ROUGE-2 .639/.435
+ROUGE-L .634/.339
+OpenIE .258/.128
+fact_acc, Binary classifier .596/.200
+fact_acc, Relation classifier .523/.250
+fact_acc, E2E .645/.314
+fact_acc, E2E-Reduced .668/.453
+"""
+
+
+@pytest.mark.parametrize("line", EXTRACTION.strip().splitlines())
+def test_fact_extraction(line: str) -> None:
+    system, numbers = line.rsplit(" ", 1)
+    (row,) = rows_of(system, goodrich_reported.EXTRACTION)
+    assert shown(row) == dict(zip(("precision", "recall", "f1"), numbers.split("/"), strict=True))
+
+
+@pytest.mark.parametrize("line", CORRELATION.strip().splitlines())
+def test_metric_correlation(line: str) -> None:
+    system, numbers = line.rsplit(" ", 1)
+    (row,) = rows_of(system, goodrich_reported.CORRELATION)
+    assert [(value.measure, value.slice, value.shown) for value in row.values] == [
+        ("spearman", {"subset": subset}, f"0{number}")
+        for subset, number in zip(("Actors", "random"), numbers.split("/"), strict=True)
+    ]
+    assert ".6897" in row.note
+    assert ".7530" in row.note
+
+
+def test_goodrich_has_no_other_row() -> None:
+    assert (len(goodrich_reported.EXTRACTION), len(goodrich_reported.CORRELATION)) == (4, 8)
+    assert not any(row.same_split for row in [*goodrich_reported.EXTRACTION, *goodrich_reported.CORRELATION])
+
+
+def test_a_value_has_the_measures_unit() -> None:
+    """Printed in percent by two of the tables, as a share by the others."""
+    percent = [*olpbench_reported.rows(hosts_test=True), *goodrich_reported.EXTRACTION]
+    shares = [*buckle_reported.ROWS, *goodrich_reported.CORRELATION]
+    for rows, unit in ((percent, 100), (shares, 1)):
+        for value in (value for row in rows for value in row.values):
+            assert value.value == pytest.approx(float(value.shown) / unit, abs=1e-12)
+            assert 0 <= value.value < 1

@@ -1,0 +1,240 @@
+"""One execution of a submitted system, from its volumes to its result."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from evaluator.sandbox.containers import log, reaper, settings, tar
+from evaluator.sandbox.containers.engine import Engine, EngineError
+from evaluator.sandbox.containers.keeper_image import KeeperImage
+from evaluator.sandbox.containers.output import Output, OutputError, fetch
+from evaluator.sandbox.containers.usage import Meter
+from evaluator.sandbox.contract import Verdict
+from evaluator.sandbox.openfile import open_file
+from evaluator.sandbox.systems import CancelledError, SystemExecution, SystemResult
+
+_log = logging.getLogger(__name__)
+_CHUNK = 1 << 20
+_GRACE = 60.0  # seconds that an execution may last beyond its limit, before the reaper may take it
+_DEATH = 8.0  # seconds that a killed container may take to be gone
+_ASK = 1.0  # seconds between two questions to the caller
+_KILLED = 128 + 9
+_NOT_STARTED = (126, 127)  # the engine's statuses for a command that is not there or cannot be run
+
+
+class Run:
+    """What exists for one execution, and what is known of it so far."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        pool: ThreadPoolExecutor,
+        execution: SystemExecution,
+        *,
+        keeper: KeeperImage,
+        instance: str,
+        runtime: str,
+        architecture: str,
+        image_labels: Iterable[str],
+        layers: Mapping[str, bool | str],
+    ) -> None:
+        """pool: of two threads, to do at one time what does not depend on the other."""
+        self.engine = engine
+        self.pool = pool
+        self.execution = execution
+        self.limits = execution.limits
+        self.keeper_image = keeper
+        self.instance = instance
+        self.runtime = runtime
+        self.architecture = architecture
+        self.image_labels = image_labels
+        self.layers = layers
+        self.meter = Meter()
+        self.timings: dict[str, float] = {}
+        self.containers: list[str] = []
+        self.volumes: list[str] = []
+        self.log, self.log_is_cut = "", False
+        self.wall_seconds = 0.0
+
+    def follow(self, predictions: BinaryIO, keep_going: Callable[[], bool] | None) -> SystemResult:
+        """To the container's end and its output's. Raises SandboxError; `clean_up` must follow, whatever comes."""
+        with self._timed("prepare"):
+            keeper, system = self._prepare()
+        with self._timed("start"):
+            refused = self._start(system)
+        if refused:
+            return self._result(Verdict.EXIT, refused)
+        began = time.monotonic()
+        with self._timed("run"):
+            in_time = self._wait(system, began, keep_going)
+        with self._timed("read"):
+            state = self.engine.state(system)
+            self.wall_seconds = _lasted(state) or time.monotonic() - began
+            self.log, self.log_is_cut = log.tail(self.engine.logs(system), int(self.limits.log_bytes))
+            return self._judge(state, in_time, keeper, predictions)
+
+    def told(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
+        """The result with what is known only after the cleaning up."""
+        known = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
+        return SystemResult(**{**vars(result), **known})
+
+    def clean_up(self) -> None:
+        """Remove containers, then volumes. What the engine does not let go is the reaper's."""
+        with self._timed("clean_up"):
+            self._each("container", self.engine.remove, self.containers)
+            self._each("volume", self.engine.remove_volume, self.volumes)
+
+    def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> None:
+        for name, removal in [(name, self.pool.submit(remove, name)) for name in names]:
+            try:
+                removal.result()
+            except EngineError as problem:
+                _log.error(
+                    "a %s of %s is left to the reaper: %s (%s)", what, self.execution.execution_id, problem, name
+                )
+
+    def _prepare(self) -> tuple[str, str]:
+        """A running keeper whose volumes hold the inputs, and a container that is created."""
+        size = self.limits.output_bytes
+        inputs = self._volume("inputs", {})
+        output = self._volume("output", settings.output_volume(size, self.limits.output_files))
+        system = self.pool.submit(self._create_system, inputs, output)
+        try:
+            keeper = self._create(
+                settings.keeper(
+                    self.keeper_image.id,
+                    inputs=inputs,
+                    output=output,
+                    architecture=self.architecture,
+                    labels=self._labels("keeper"),
+                )
+            )
+            self.engine.put(keeper, "/input", self._inputs())
+            self.engine.start(keeper)
+        finally:
+            system.exception()  # it is known, and so cleaned up, before anything else happens
+        return keeper, system.result()
+
+    def _create_system(self, inputs: str, output: str) -> str:
+        return self._create(
+            settings.system(
+                self.execution,
+                inputs=inputs,
+                output=output,
+                runtime=self.runtime,
+                architecture=self.architecture,
+                labels=self._labels("system"),
+                image_labels=self.image_labels,
+            )
+        )
+
+    def _inputs(self) -> Iterator[bytes]:
+        task = settings.task_file(self.execution)
+        yield from tar.file("task.json", [task], len(task))
+        with open_file(self.execution.inputs) as inputs:
+            size = inputs.seek(0, 2)
+            inputs.seek(0)
+            yield from tar.file("inputs.jsonl", iter(lambda: inputs.read(_CHUNK), b""), size)
+        yield tar.END
+
+    def _start(self, system: str) -> str:
+        """Empty, or why the image could not be started: its own fault, where the engine says so."""
+        try:
+            self.engine.start(system)
+        except EngineError as problem:
+            if problem.status in (400, 404, 500) and self.engine.state(system).get("ExitCode") in _NOT_STARTED:
+                _log.info("%s could not be started: %s", self.execution.execution_id, problem.said[:300])
+                return "its command could not be started: not found, or not executable by nobody"
+            raise
+        return ""
+
+    def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:
+        """Whether it ended in time; if not, it is dead all the same. Raises CancelledError."""
+        deadline = began + self.limits.wall_seconds
+        asked = began
+        while (left := deadline - time.monotonic()) > 0:
+            if self.engine.wait(system, min(left, self.meter.gap)):
+                return True
+            self.meter.look(self.engine.stats(system))
+            if keep_going and time.monotonic() - asked >= _ASK:
+                asked = time.monotonic()
+                if not keep_going():
+                    raise CancelledError(f"execution {self.execution.execution_id} was cancelled")
+        self.engine.kill(system)
+        if not self.engine.wait(system, _DEATH):
+            raise EngineError(f"a container was killed and is not gone after {_DEATH:g} seconds")
+        return False
+
+    def _judge(self, state: dict[str, Any], in_time: bool, keeper: str, predictions: BinaryIO) -> SystemResult:
+        if not in_time:
+            return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
+        code = int(state.get("ExitCode") or 0)
+        # OOMKilled is true also when only a child was killed and the system lived with it.
+        if code and state.get("OOMKilled"):
+            return self._result(Verdict.MEMORY, f"it needed more than {self.limits.memory_bytes} bytes of memory", code)
+        if code == _KILLED:
+            # Neither by us nor for memory: a program cannot send this to the first process of its own namespace.
+            raise EngineError(f"the container of {self.execution.execution_id} was killed from outside")
+        if code:
+            return self._result(Verdict.EXIT, "it ended with an exit status that is not 0", code)
+        if state.get("Error"):
+            raise EngineError("the engine lost a container", said=str(state["Error"]))
+        try:
+            output = fetch(self.engine, keeper, self.limits.output_bytes, predictions)
+        except OutputError as problem:
+            return self._result(Verdict.OUTPUT, str(problem), code)
+        return self._result(Verdict.DONE, "", code, output)
+
+    def _result(
+        self, verdict: Verdict, explanation: str, code: int | None = None, output: Output | None = None
+    ) -> SystemResult:
+        return SystemResult(
+            verdict=verdict,
+            explanation=explanation,
+            exit_code=code,
+            output_name=output.name if output else "",
+            output_bytes=output.size if output else 0,
+            output_sha256=output.sha256 if output else "",
+            wall_seconds=self.wall_seconds,
+            usage=self.meter.usage(),
+            log=self.log,
+            log_is_cut=self.log_is_cut,
+            layers=self.layers,
+        )
+
+    def _volume(self, part: str, options: dict[str, str]) -> str:
+        name = self.engine.create_volume(self._labels(part), options)
+        self.volumes.append(name)
+        return name
+
+    def _create(self, config: dict[str, Any]) -> str:
+        container = self.engine.create(config)
+        self.containers.append(container)
+        return container
+
+    def _labels(self, part: str) -> dict[str, str]:
+        seconds = self.limits.wall_seconds + _GRACE
+        return reaper.labels(self.instance, self.execution.execution_id, part, seconds)
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.timings[step] = time.monotonic() - began
+
+
+def _lasted(state: dict[str, Any]) -> float:
+    """Seconds by the engine's clock; 0 where it does not tell."""
+    try:
+        started, finished = (datetime.fromisoformat(str(state[name])) for name in ("StartedAt", "FinishedAt"))
+    except (KeyError, ValueError):
+        return 0.0
+    return max((finished - started).total_seconds(), 0.0)

@@ -1,0 +1,69 @@
+"""What holds in a container here, found by running one: the health check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.containers import settings
+from evaluator.sandbox.containers.engine import Engine
+from evaluator.sandbox.containers.keeper_image import UNAME_BYTES, UNAME_FIELD
+from evaluator.sandbox.containers.log import tail
+
+PATIENCE = 30.0
+_SHARE_KERNEL = {"runc", "crun", "io.containerd.runc.v2"}  # any other runtime has to show a kernel of its own
+
+
+def examine(
+    engine: Engine, image: str, *, runtime: str, info: Mapping[str, Any], architecture: str, labels: Mapping[str, str]
+) -> dict[str, bool | str]:
+    """Run the probe as a system would run, and tell what it saw. Raises SandboxError where a layer is missing.
+
+    runc must show the host's kernel, and runsc must not: so an engine that runs one in place of the other is found out.
+    """
+    container = engine.create(settings.probe(image, runtime=runtime, architecture=architecture, labels=labels))
+    try:
+        engine.start(container)
+        if not engine.wait(container, PATIENCE):
+            raise SandboxError(f"the probe did not end in {PATIENCE:g} seconds under the runtime {runtime}")
+        inspected = engine.inspect(container)
+        said = b"".join(engine.logs(container))
+    finally:
+        engine.remove(container)
+    if inspected["State"]["ExitCode"] != 0 or len(said) < UNAME_BYTES:
+        text, _ = tail([said], 300)
+        raise SandboxError(f"the probe failed under the runtime {runtime}: {text!r}")
+    release, status = read_probe(said)
+    own_kernel = release != str(info.get("KernelVersion", ""))
+    layers: dict[str, bool | str] = {
+        "runtime": str(inspected["HostConfig"].get("Runtime", "")),
+        "kernel": release,
+        "own_kernel": own_kernel,
+        "nobody": status.get("Uid", "").split() == ["65534"] * 4,
+        "no_capabilities": all(not status.get(name, "0").strip("0") for name in ("CapEff", "CapPrm", "CapBnd")),
+        # gVisor's kernel has its own filter outside, and does not tell a program of these two.
+        "no_new_privs": status.get("NoNewPrivs") == "1",
+        "seccomp": status.get("Seccomp") == "2",
+        "user_namespace": any("name=userns" in str(option) for option in info.get("SecurityOptions") or ()),
+        "cgroup": str(info.get("CgroupVersion", "1")),
+        "engine": str(info.get("ServerVersion", "")),
+    }
+    shares_kernel = runtime in _SHARE_KERNEL
+    required = ["nobody", "no_capabilities"] + (["no_new_privs", "seccomp"] if shares_kernel else [])
+    missing = [name for name in required if not layers[name]]
+    if layers["runtime"] != runtime or own_kernel is shares_kernel:
+        raise SandboxError(
+            f"a container asked to run under {runtime} ran under {layers['runtime']} on the kernel {release}: systems "
+            "are not run here until the engine has that runtime"
+        )
+    if missing:
+        raise SandboxError(f"a container under {runtime} has not: {', '.join(missing)}; nothing is run here")
+    return layers
+
+
+def read_probe(said: bytes) -> tuple[str, dict[str, str]]:
+    """The kernel's release, and /proc/self/status by name."""
+    release = said[2 * UNAME_FIELD : 3 * UNAME_FIELD].split(b"\0", 1)[0].decode("ascii", "replace")
+    lines = said[UNAME_BYTES:].decode("ascii", "replace").splitlines()
+    return release, {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

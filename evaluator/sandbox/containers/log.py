@@ -1,0 +1,29 @@
+"""The end of what a container printed, made harmless: no escape sequences, no control or invisible characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_MOST_READ = 8 << 20  # an engine keeps two files of a megabyte; more than this is not waited for
+# ECMA-48: control sequences, operating system commands and the like with their text, and other two-byte escapes.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x1b\\|\x07|\Z)|\x1b[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]", re.S
+)
+
+
+def tail(pieces: Iterable[bytes], most: int) -> tuple[str, bool]:
+    """The last `most` bytes as text, and whether something came before them."""
+    kept = b""
+    read = 0
+    for piece in pieces:
+        read += len(piece)
+        kept = (kept + piece)[-most:]
+        if read > _MOST_READ:
+            break
+    return cleaned(kept), read > most
+
+
+def cleaned(content: bytes) -> str:
+    text = _ESCAPES.sub("", content.decode("utf-8", "replace")).replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(character for character in text if character in "\n\t" or character.isprintable())

@@ -1,0 +1,58 @@
+"""A system's predictions out of its volume: the tar header is judged before a byte of content is read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from evaluator.sandbox.containers import tar
+from evaluator.sandbox.containers.engine import Engine, NotThereError
+from evaluator.sandbox.systems import OUTPUT, OUTPUT_PACKED
+
+
+class OutputError(Exception):
+    """There is no output that can be used; the text is for the participant."""
+
+
+@dataclass(frozen=True)
+class Output:
+    name: str
+    size: int
+    sha256: str
+
+
+def fetch(engine: Engine, keeper: str, most: int, into: BinaryIO) -> Output:
+    """Copy the predictions to `into`, at most `most` bytes, once the system has ended. Raises OutputError, EngineError.
+
+    A sparse file of a terabyte fits a small tmpfs, and only its header says so. Another name for the same file (a hard
+    link) is that file.
+    """
+    for path in (OUTPUT, OUTPUT_PACKED):
+        try:
+            return copy(engine.get(keeper, path), PurePosixPath(path).name, most, into)
+        except NotThereError:
+            continue
+    raise OutputError(f"it wrote no {OUTPUT}")
+
+
+def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Output:
+    """The one file of a tar. Raises OutputError, and EngineError when the archive is not what an engine writes."""
+    reader = tar.Reader(archive)
+    try:
+        member = next(tar.members(reader), None)
+        if member is None:
+            raise tar.TarError("it has no members")
+        if member.kind != "file":
+            raise OutputError(f"its {name} is a {member.kind}, expected a regular file")
+        if member.size > most:
+            raise OutputError(f"its {name} has {member.size} bytes, expected at most {most}")
+        digest = hashlib.sha256()
+        for piece in reader.content(member.size):
+            digest.update(piece)
+            into.write(piece)
+    except tar.TarError as problem:
+        raise OutputError(f"its {name} could not be read as one file: {problem}") from None
+    return Output(name, member.size, digest.hexdigest())

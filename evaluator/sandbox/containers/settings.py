@@ -1,0 +1,170 @@
+"""What containers are created with, as the engine's API has it: data alone, so a test reads it without an engine.
+
+Whatever an image says of USER, HEALTHCHECK, STOPSIGNAL, labels and ports is overridden here. Its ENTRYPOINT, CMD, ENV
+and WORKDIR stay: they act inside.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evaluator.sandbox.containers import system_calls
+from evaluator.sandbox.systems import FORMAT_VERSION, INPUTS, OUTPUT, TASK, SystemExecution
+
+NOBODY = "65534:65534"
+_SHARED_MEMORY_BYTES = 64 << 20
+_TMP_INODES = 100_000
+_KEEPER_MEMORY_BYTES = 16 << 20
+
+
+def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
+    """A tmpfs that the engine mounts: bounded in bytes and inodes, whatever the container does.
+
+    Mode 0777, since nobody's uid may be another number outside (user namespaces); no other container mounts it, and
+    on the host it lies below a folder that is root's alone.
+    """
+    size = -(-output_bytes // 4096) * 4096
+    limits = f"size={size},nr_inodes={output_files + 1},mode=0777"
+    return {"type": "tmpfs", "device": "tmpfs", "o": f"{limits},nosuid,nodev,noexec"}
+
+
+def system(
+    execution: SystemExecution,
+    *,
+    inputs: str,
+    output: str,
+    runtime: str,
+    architecture: str,
+    labels: Mapping[str, str],
+    image_labels: Iterable[str],
+) -> dict[str, Any]:
+    """A submitted system's container. inputs, output: names of volumes."""
+    limits = execution.limits
+    host = _confined(runtime, architecture) | {
+        "Memory": limits.memory_bytes,
+        "MemorySwap": limits.memory_bytes,
+        "NanoCpus": round(limits.cpus * 1e9),
+        "PidsLimit": limits.processes,
+        "Tmpfs": {"/tmp": f"rw,nosuid,nodev,exec,size={limits.tmp_bytes},nr_inodes={_TMP_INODES},mode=1777"},  # noqa: S108
+        "Ulimits": [
+            _ulimit("core", 0),
+            _ulimit("nofile", limits.open_files),
+            _ulimit("fsize", max(limits.tmp_bytes, limits.output_bytes)),
+        ],
+        # Two files of a megabyte: what it prints is bounded on the host's disk, and its end is kept.
+        "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "2", "compress": "false"}},
+        "Mounts": [_mount("/input", inputs, read_only=True), _mount("/output", output)],
+    }
+    return {
+        "Image": execution.image,
+        "User": NOBODY,
+        "Hostname": "system",
+        "Env": [f"{name}={value}" for name, value in environment(execution).items()],
+        # Other programs on the host act on labels of containers, and an image's are passed on: they are blanked.
+        "Labels": {**dict.fromkeys(image_labels, ""), **labels},
+        "Healthcheck": {"Test": ["NONE"]},
+        "StopSignal": "SIGKILL",
+        "NetworkDisabled": True,
+        "HostConfig": host,
+    }
+
+
+def keeper(image: str, *, inputs: str, output: str, architecture: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Holds the volumes: a tmpfs is gone when no running container has it."""
+    host = _confined("", architecture) | {
+        "Memory": _KEEPER_MEMORY_BYTES,
+        "MemorySwap": _KEEPER_MEMORY_BYTES,
+        "PidsLimit": 1,
+        "LogConfig": {"Type": "none", "Config": {}},
+        "Mounts": [_mount("/input", inputs), _mount("/output", output, read_only=True)],
+    }
+    return {"Image": image, "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True, "HostConfig": host}
+
+
+def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Confined as a system is; prints what it sees."""
+    host = _confined(runtime, architecture) | {
+        "Memory": 64 << 20,
+        "MemorySwap": 64 << 20,
+        "PidsLimit": 64,
+        "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "2", "compress": "false"}},
+    }
+    return {
+        "Image": image,
+        "Entrypoint": ["/probe"],
+        "User": NOBODY,
+        "Labels": dict(labels),
+        "NetworkDisabled": True,
+        "HostConfig": host,
+    }
+
+
+def task_file(execution: SystemExecution) -> bytes:
+    """What a system finds in /input/task.json."""
+    limits = execution.limits
+    told = {
+        "format_version": FORMAT_VERSION,
+        "task": execution.task,
+        "options": dict(execution.options),
+        "inputs": INPUTS,
+        "output": OUTPUT,
+        "limits": {
+            "wall_seconds": limits.wall_seconds,
+            "cpus": limits.cpus,
+            "memory_bytes": limits.memory_bytes,
+            "processes": limits.processes,
+            "tmp_bytes": limits.tmp_bytes,
+            "output_bytes": limits.output_bytes,
+        },
+    }
+    return json.dumps(told, indent=1).encode() + b"\n"
+
+
+def environment(execution: SystemExecution) -> dict[str, str]:
+    """What a system finds in its environment, beside what its image sets."""
+    limits = execution.limits
+    return {
+        "HOLDOUT_FORMAT_VERSION": str(FORMAT_VERSION),
+        "HOLDOUT_TASK": execution.task,
+        "HOLDOUT_TASK_FILE": TASK,
+        "HOLDOUT_INPUTS": INPUTS,
+        "HOLDOUT_OUTPUT": OUTPUT,
+        "HOLDOUT_WALL_SECONDS": f"{limits.wall_seconds:g}",
+        "HOLDOUT_CPUS": f"{limits.cpus:g}",
+        "HOLDOUT_MEMORY_BYTES": str(limits.memory_bytes),
+        # Libraries that count the host's processors would start that many threads.
+        "OMP_NUM_THREADS": str(math.ceil(limits.cpus)),
+        "HOME": "/tmp",  # noqa: S108
+    }
+
+
+def _confined(runtime: str, architecture: str) -> dict[str, Any]:
+    """What every container of ours has. runtime: empty for the engine's default."""
+    return {
+        "NetworkMode": "none",
+        "ReadonlyRootfs": True,
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges:true", f"seccomp={system_calls.profile(architecture)}"],
+        "IpcMode": "private",
+        "CgroupnsMode": "private",
+        "PidMode": "",
+        "UTSMode": "",
+        "ShmSize": _SHARED_MEMORY_BYTES,
+        "OomScoreAdj": 500,
+        "RestartPolicy": {"Name": "no"},
+        "AutoRemove": False,
+        "Runtime": runtime,
+    }
+
+
+def _mount(target: str, volume: str, *, read_only: bool = False) -> dict[str, Any]:
+    # NoCopy: else the engine would copy what the image has there into the volume, as root.
+    options = {"NoCopy": True}
+    return {"Type": "volume", "Source": volume, "Target": target, "ReadOnly": read_only, "VolumeOptions": options}
+
+
+def _ulimit(name: str, value: int) -> dict[str, Any]:
+    return {"Name": name, "Soft": value, "Hard": value}

@@ -1,0 +1,211 @@
+"""The container sandbox: submitted systems in containers of a Docker engine. `systems` says what it promises.
+
+The engine's socket is root on its host, so the worker that has it holds no gold (`docs/sandbox.md`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
+
+from evaluator.errors import SandboxError, UsageError
+from evaluator.sandbox.containers import health, reaper
+from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
+from evaluator.sandbox.containers.execution import Run
+from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
+from evaluator.sandbox.containers.keeper_image import KeeperImage, keeper_image
+from evaluator.sandbox.containers.reference import parse_reference
+from evaluator.sandbox.image_errors import ImageMismatchError, TooLargeError
+from evaluator.sandbox.images import ImageArchive, ImageLimits
+from evaluator.sandbox.openfile import check_readable
+from evaluator.sandbox.systems import ImageMissingError, LoadedImage, SystemExecution, SystemResult
+
+_log = logging.getLogger(__name__)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_CONTAINERD_STORE = "io.containerd.snapshotter"
+
+
+class DockerSandbox:
+    """Runs submitted systems by one engine. Threads may share it; nothing is asked of the engine before the first use.
+
+    instance: whose containers these are; two sites on one engine have two names. runtime: as the engine knows it
+    (runc, runsc); there is no falling back to another. registries: from which `pull` may fetch, as `host[:port]`.
+    """
+
+    def __init__(
+        self,
+        *,
+        instance: str,
+        url: str | None = None,
+        runtime: str = "runc",
+        registries: Collection[str] = (),
+        image_limits: ImageLimits | None = None,
+    ) -> None:
+        if not _NAME.fullmatch(instance) or not _NAME.fullmatch(runtime):
+            raise ValueError(f"instance {instance!r} or runtime {runtime!r}: expected letters, digits, _ . -")
+        self.instance = instance
+        self.runtime = runtime
+        self.registries = frozenset(registries)
+        self.image_limits = image_limits or ImageLimits()
+        self._engine = Engine(url)
+        # What is known of the engine; forgotten when it fails, since it may come back as another.
+        self._info: dict[str, Any] = {}
+        self._layers: Mapping[str, bool | str] = {}
+        self._keeper: KeeperImage | None = None
+
+    def run(
+        self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
+    ) -> SystemResult:
+        """As `systems.SystemSandbox.run`."""
+        began = time.monotonic()
+        self._check(execution)
+        image = self._image(execution.image)
+        settings = image.get("Config") or {}
+        check_settings(settings)
+        layers = self._layers or self.layers()
+        keeper = self._keeper_image()
+        with ThreadPoolExecutor(2) as pool:
+            run = Run(
+                self._engine,
+                pool,
+                execution,
+                keeper=keeper,
+                instance=self.instance,
+                runtime=self.runtime,
+                architecture=self.architecture,
+                image_labels=settings.get("Labels") or {},
+                layers=layers,
+            )
+            try:
+                result = run.follow(predictions, keep_going)
+            except EngineError:
+                self._info, self._layers, self._keeper = {}, {}, None
+                raise
+            finally:
+                run.clean_up()
+        return run.told(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
+
+    def load(self, archive: ImageArchive) -> LoadedImage:
+        """As `systems.SystemSandbox.load`. With the containerd store an id is a manifest's digest, not the config's."""
+        ids = self._engine.load(archive.clean())
+        if not self._has_containerd_store():
+            ids = [archive.id]
+        if len(ids) != 1:
+            raise ImageMismatchError(f"the engine loaded {len(ids)} images of the archive, expected one")
+        image = self._image(ids[0])
+        layers = list((image.get("RootFS") or {}).get("Layers") or [])
+        if layers != list(archive.diff_ids):
+            raise ImageMismatchError("the engine has other layers under the image's id than its config says")
+        check_settings(image.get("Config") or {})
+        return LoadedImage(id=ids[0], size=int(image.get("Size") or 0))
+
+    def pull(self, reference: str) -> LoadedImage:
+        """As `systems.SystemSandbox.pull`."""
+        wanted = parse_reference(reference, self.registries)
+        sizes: dict[str, int] = {}
+        for word in self._engine.pull(wanted.repository, wanted.digest):
+            progress = word.get("progressDetail") or {}
+            sizes[str(word.get("id"))] = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
+            if sum(sizes.values()) > self.image_limits.archive_bytes:
+                raise TooLargeError(f"{wanted} is over {self.image_limits.archive_bytes} bytes packed")
+        image = self._image(str(wanted))
+        loaded = LoadedImage(id=str(image["Id"]), size=int(image.get("Size") or 0))
+        try:
+            if loaded.size > self.image_limits.unpacked_bytes:
+                raise TooLargeError(f"{wanted} has {loaded.size} bytes, expected {self.image_limits.unpacked_bytes}")
+            check_platform(str(image.get("Os")), str(image.get("Architecture")), self.architecture)
+            check_layers(len((image.get("RootFS") or {}).get("Layers") or []), self.image_limits.layers)
+            check_settings(image.get("Config") or {})
+        except Exception:
+            with contextlib.suppress(SandboxError):
+                self._engine.remove_image(str(wanted))
+            raise
+        return loaded
+
+    def forget(self, image: str) -> bool:
+        """As `systems.SystemSandbox.forget`."""
+        try:
+            if self._engine.image(image).get("RepoTags"):
+                return False
+            self._engine.remove_image(image)
+        except EngineError as problem:
+            if problem.status in (404, 409):
+                return False
+            raise
+        return True
+
+    def reap(self, *, keep: frozenset[str] = frozenset(), settle_seconds: float = 60.0) -> list[str]:
+        """As `systems.SystemSandbox.reap`. settle_seconds: 0 at a start, when no worker of this instance runs."""
+        removed = reaper.reap(self._engine, self.instance, keep, settle_seconds)
+        for what in removed:
+            _log.warning("removed what a dead worker left: %s", what)
+        return removed
+
+    def layers(self) -> Mapping[str, bool | str]:
+        """As `systems.SystemSandbox.layers`. Raises SandboxError also where the runtime is not the one asked for."""
+        self._info = {}
+        info = self._about()
+        if self.runtime not in (info.get("Runtimes") or {}):
+            known = ", ".join(sorted(info.get("Runtimes") or {}))
+            raise SandboxError(f"the engine has no runtime {self.runtime}, it has: {known}")
+        labels = reaper.labels(self.instance, "health", "probe", health.PATIENCE)
+        self._layers = health.examine(
+            self._engine,
+            self._keeper_image().id,
+            runtime=self.runtime,
+            info=info,
+            architecture=self.architecture,
+            labels=labels,
+        )
+        return self._layers
+
+    @property
+    def architecture(self) -> str:
+        """The engine's: amd64 or arm64. Raises SandboxError."""
+        machine = str(self._about().get("Architecture"))
+        names = {"x86_64": "amd64", "aarch64": "arm64"}
+        if machine not in names:
+            raise SandboxError(f"the engine's machine is {machine}, expected one of: {', '.join(names)}")
+        return names[machine]
+
+    def _check(self, execution: SystemExecution) -> None:
+        if execution.gpus:
+            raise UsageError(f"{execution.gpus} GPUs are asked for, expected 0: this sandbox passes no device on")
+        processors = float(self._about().get("NCPU") or 1)
+        if execution.limits.cpus > processors:
+            raise UsageError(f"{execution.limits.cpus:g} processors are asked for, the engine has {processors:g}")
+        try:
+            check_readable("inputs", execution.inputs)
+        except ValueError as problem:
+            raise SandboxError(f"no execution can be made of this: {problem}") from None
+
+    def _image(self, image: str) -> dict[str, Any]:
+        try:
+            return self._engine.image(image)
+        except NotThereError:
+            raise ImageMissingError(f"the engine has no image {image[:80]}: load or pull it again") from None
+
+    def _about(self) -> dict[str, Any]:
+        if not self._info:
+            self._info = self._engine.info()
+        return self._info
+
+    def _has_containerd_store(self) -> bool:
+        return any(_CONTAINERD_STORE in str(pair) for pair in self._about().get("DriverStatus") or ())
+
+    def _keeper_image(self) -> KeeperImage:
+        """Loaded if the engine has it not: it has no tag, so an operator's cleaning may have taken it."""
+        if self._keeper is None:
+            made = keeper_image(self.architecture)
+            try:
+                self._engine.image(made.id)
+            except NotThereError:
+                found = self._engine.load([made.archive])
+                made = KeeperImage(found[0] if found else made.id, made.archive)
+            self._keeper = made
+        return self._keeper

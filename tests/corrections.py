@@ -1,0 +1,54 @@
+"""Corrected gold for tests: the tiny world with two systems, one that agrees with the gold, one with its correction."""
+
+from __future__ import annotations
+
+from leaderboard.actions import runs, splits, teams
+from leaderboard.models import Leaderboard, Run, Standing, State
+from tests.world import LABELS, World, build, gold_lines, uploaded
+
+CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
+HALF = {**LABELS, "a3": "SUPPORTS", "a4": "REFUTES"}
+"""Half right by the gold, and half by its correction."""
+
+BEFORE = [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0)]
+AFTER = [("Contrary", 1, 1.0), ("Bernoulli", 2, 0.0)]
+
+
+def two_systems() -> World:
+    """Scored; needs the sandbox."""
+    world = build()
+    other = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
+    world.submit(LABELS)
+    world.submit(CORRECTED, system=other)
+    score_all()
+    return world
+
+
+def score_all() -> None:
+    """What a worker does until nothing waits; each run is taken once."""
+    for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
+        runs.score(run_id=run.pk)
+
+
+def correct(world: World, gold: bytes | None = None, *, reason: str = "labels were swapped") -> None:
+    file = uploaded(gold or gold_lines(CORRECTED))
+    try:
+        splits.add_gold(split=world.split, file=file, reason=reason, by=world.curator)
+    finally:
+        file.close()
+
+
+def shown(world: World) -> list[tuple[str, int | None, float | None]]:
+    """The current board: (system, rank, value)."""
+    return rows_of(world.phase.leaderboards.get(state=Leaderboard.State.CURRENT))
+
+
+def rows_of(board: Leaderboard) -> list[tuple[str, int | None, float | None]]:
+    rows = Standing.objects.filter(leaderboard=board).select_related("system").order_by("rank")
+    return [(row.system.name, row.rank, row.value) for row in rows]
+
+
+def states(world: World) -> list[tuple[int, int, str]]:
+    """The phase's boards: (gold's number, task version, state)."""
+    boards = world.phase.leaderboards.order_by("gold_version__number", "task_version")
+    return list(boards.values_list("gold_version__number", "task_version", "state"))
