@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from functools import cache
+from typing import IO, Any, BinaryIO
 
 from django.conf import settings
 
@@ -47,9 +48,11 @@ class Ran:
     execution: dict[str, Any]
 
 
+@cache
 def _sandbox() -> DockerSandbox:
+    """One for the process: it remembers that its health check passed until the engine fails."""
     return DockerSandbox(
-        address=settings.ENGINE,
+        url=settings.ENGINE or None,
         runtime=settings.ENGINE_RUNTIME,
         instance=settings.INSTANCE,
         registries=settings.REGISTRIES,
@@ -78,7 +81,7 @@ def run(
     image: str,
     inputs: IO[bytes],
     limits: ContainerLimits,
-    into: IO[bytes],
+    into: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> Ran:
     """One execution. Raises ImageError (theirs), SandboxError (ours), CancelledError once `keep_going` says no."""

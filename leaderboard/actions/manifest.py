@@ -15,8 +15,11 @@ Moment = Annotated[datetime, Meta(tz=True)]
 Options = dict[str, str]
 
 
-class Part(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Every part refuses keys that it does not know: a misspelt one is an error, not a default."""
+class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Every part refuses keys that it does not know: a misspelt one is an error, not a default.
+
+    Written without its defaults, so that a key that is added later leaves the digest of what is hosted as it was.
+    """
 
 
 class SplitPart(Part):
