@@ -5,14 +5,13 @@ Answered before host names, redirects and sessions are looked at, because a moni
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 
 import structlog
-from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
+from leaderboard.actions import referee
 from leaderboard.queue import app
 
 log = structlog.get_logger()
@@ -44,9 +43,7 @@ def _broker() -> None:
 
 
 def _sandbox() -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        client.settimeout(PATIENCE)
-        client.connect(settings.SANDBOX_SOCKET)
+    referee.check(patience=PATIENCE)
 
 
 CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox}

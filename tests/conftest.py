@@ -37,9 +37,13 @@ def sandbox() -> Iterator[str]:
     """A sandbox server of this test process, where the site expects it."""
     from django.conf import settings
 
+    from evaluator import sources
     from evaluator.sandbox.launch import start
+    from evaluator.sandbox.process import ProcessSandbox
 
     server = start(settings.SANDBOX_SOCKET)
+    # A file that is saved between the start of the tests and this moment would have every upload refused.
+    sources.SHA256 = ProcessSandbox(settings.SANDBOX_SOCKET).code()
     yield settings.SANDBOX_SOCKET
     server.terminate()
     server.wait()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
-from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-import evaluator
 from leaderboard.actions.referee import Answer
 from leaderboard.models import Run
 
@@ -19,12 +15,25 @@ SEED = 0
 """One seed for all runs: the same file gets the same interval, whoever sends it and whenever."""
 
 
+def options_of(run: Run) -> dict[str, str]:
+    """The task's options for this run: the phase's over its split's."""
+    phase = run.prediction.submission.phase
+    return {**phase.split.options, **phase.options}
+
+
 def of(run: Run, answer: Answer) -> dict[str, Any]:
-    """The receipt of a run: JSON, free of gold."""
+    """The receipt of a run: JSON, free of gold. `docs/researchers.md` says how a number is made again from it.
+
+    The digest of the outcomes is not part of it: with it, guesses about the gold could be tested at home.
+    """
     return {
+        "task": run.gold_version.split.dataset.task,
         "task_version": run.task_version,
-        "code_sha256": code_sha256(),
+        "options": options_of(run),
+        "code_sha256": answer.code_sha256,
+        "gold_version": run.gold_version.number,
         "gold_sha256": run.gold_version.sha256,
+        "inputs_sha256": run.prediction.inputs_sha256,
         "predictions_sha256": run.prediction.sha256,
         "seed": SEED,
         "resamples": settings.RESAMPLES,
@@ -37,13 +46,3 @@ def of(run: Run, answer: Answer) -> dict[str, Any]:
         "seconds": round(answer.seconds, 4),
         "sandbox_start_seconds": round(answer.start_seconds, 4),
     }
-
-
-@cache
-def code_sha256() -> str:
-    """The digest of the evaluator's sources, in path order."""
-    digest = hashlib.sha256()
-    root = Path(evaluator.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()

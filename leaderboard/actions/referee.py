@@ -8,16 +8,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+import structlog
 from django.conf import settings
 
+from evaluator import sources
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process import ProcessSandbox
 from leaderboard.models import GoldVersion, Reason, Split
 from leaderboard.storage import opened
 
-__all__ = ["Answer", "SandboxError", "answers", "prepare_gold", "score", "validate"]
+__all__ = ["Answer", "SandboxError", "answers", "check", "is_outdated", "prepare_gold", "score", "validate"]
 
+log = structlog.get_logger(__name__)
 REASONS = {
     Verdict.TIME: Reason.TIME,
     Verdict.MEMORY: Reason.MEMORY,
@@ -39,6 +42,7 @@ class Answer:
     seconds: float
     start_seconds: float
     layers: dict[str, Any]
+    code_sha256: str = ""
     error_id: str = ""
 
     @property
@@ -49,6 +53,35 @@ class Answer:
 def answers() -> bool:
     """Whether a sandbox is there to be asked."""
     return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
+
+
+class OtherCodeError(SandboxError):
+    """The sandbox server was not restarted when the code was replaced, or this process was not."""
+
+
+def check(*, patience: float = 60.0) -> None:
+    """Raises SandboxError when no sandbox answers in `patience` seconds, or when it runs other code than we do."""
+    _check_code(ProcessSandbox(settings.SANDBOX_SOCKET, patience=patience).code())
+
+
+def is_outdated() -> bool:
+    """Whether there is a sandbox that says it runs other code than we do."""
+    try:
+        check()
+    except OtherCodeError as error:
+        log.error("sandbox_outdated", error=str(error))
+        return True
+    except SandboxError:
+        return False
+    return False
+
+
+def _check_code(theirs: str) -> None:
+    if theirs != sources.SHA256:
+        raise OtherCodeError(
+            f"the sandbox server at {settings.SANDBOX_SOCKET} runs code {theirs[:12] or 'of an earlier release'}, this "
+            f"process {sources.SHA256[:12]}: restart both, the sandbox server first"
+        )
 
 
 def validate(
@@ -103,6 +136,9 @@ def _ask(
         descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
         execution = Execution(job=job, arguments=arguments, files=descriptors, limits=limits)
         result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+    # A job that overran its output may be over before its sandbox has said anything.
+    if result.code_sha256 or result.verdict is Verdict.DONE:
+        _check_code(result.code_sha256)
     return Answer(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         report=result.report or {},
@@ -110,6 +146,7 @@ def _ask(
         seconds=result.wall_seconds,
         start_seconds=result.start_seconds,
         layers=dict(result.layers),
+        code_sha256=result.code_sha256,
         error_id=result.error_id,
     )
 

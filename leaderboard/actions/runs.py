@@ -28,7 +28,7 @@ from leaderboard.storage import AlteredError, check_digest, opened
 log = structlog.get_logger(__name__)
 Mine = Claim[Run]
 WAITING = Run.objects.select_related(
-    "prediction__submission__phase__split__dataset", "prediction__submission__system", "gold_version"
+    "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
 )
 
 
@@ -53,6 +53,9 @@ def score(*, run_id: UUID) -> None:
     if not referee.answers():
         # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
         log.warning("sandbox_away", run=str(run_id))
+        return
+    if referee.is_outdated():
+        Run.objects.filter(pk=run_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
         return
     if not _is_of_our_version(run_id):
         return
@@ -107,19 +110,18 @@ def _replace(run: Run, version: int) -> None:
 
 
 def _score(mine: Mine) -> None:
-    run, submission = mine.row, mine.row.prediction.submission
-    phase, gold = submission.phase, run.gold_version
+    run, gold = mine.row, mine.row.gold_version
     try:
         with opened(run.prediction.file) as predictions:
             check_digest(predictions, run.prediction.sha256)
             with opened(gold.file) as stored:
                 check_digest(stored, gold.sha256)
             answer = referee.score(
-                task=phase.split.dataset.task,
+                task=gold.split.dataset.task,
                 gold=gold,
                 predictions=predictions,
                 name=run.prediction.name,
-                options={**phase.split.options, **phase.options},
+                options=provenance.options_of(run),
                 seed=provenance.SEED,
             )
     except (FileNotFoundError, AlteredError) as error:

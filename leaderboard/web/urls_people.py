@@ -1,6 +1,6 @@
 """The addresses of what people do: submit, follow, manage."""
 
-from django.urls import URLPattern, include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from leaderboard.web.people import (
     manage_benchmarks,
@@ -23,7 +23,7 @@ rescoring: list[URLPattern] = [
     path("resume/<int:number>/", manage_rescoring.resume, name="manage_rescoring_resume"),
 ]
 
-manage = [
+manage: list[URLPattern | URLResolver] = [
     path("", manage_benchmarks.desk, name="manage"),
     path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
     path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
