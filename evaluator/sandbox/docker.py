@@ -10,7 +10,6 @@ import logging
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 from evaluator.errors import SandboxError, UsageError
@@ -69,25 +68,23 @@ class DockerSandbox:
         check_settings(settings)
         layers = self._layers or self.layers()
         keeper = self._keeper_image()
-        with ThreadPoolExecutor(2) as pool:
-            run = Run(
-                self._engine,
-                pool,
-                execution,
-                keeper=keeper,
-                instance=self.instance,
-                runtime=self.runtime,
-                architecture=self.architecture,
-                image_labels=settings.get("Labels") or {},
-                layers=layers,
-            )
-            try:
-                result = run.follow(predictions, keep_going)
-            except EngineError:
-                self._info, self._layers, self._keeper = {}, {}, None
-                raise
-            finally:
-                run.clean_up()
+        run = Run(
+            self._engine,
+            execution,
+            keeper=keeper,
+            instance=self.instance,
+            runtime=self.runtime,
+            architecture=self.architecture,
+            image_labels=settings.get("Labels") or {},
+            layers=layers,
+        )
+        try:
+            result = run.follow(predictions, keep_going)
+        except EngineError:
+            self._info, self._layers, self._keeper = {}, {}, None
+            raise
+        finally:
+            run.clean_up()
         return run.told(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
 
     def load(self, archive: ImageArchive) -> LoadedImage:

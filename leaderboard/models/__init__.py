@@ -2,6 +2,7 @@
 
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
+from .comparison import Comparison, Ranking
 from .dataset import Dataset, GoldVersion, Split
 from .download import Download
 from .image import Image, ImageUpload
@@ -17,6 +18,7 @@ __all__ = [
     "TERMINAL",
     "AuditEntry",
     "Benchmark",
+    "Comparison",
     "Dataset",
     "Download",
     "GoldVersion",
@@ -27,6 +29,7 @@ __all__ = [
     "Phase",
     "Prediction",
     "QuotaCharge",
+    "Ranking",
     "Reason",
     "Release",
     "ReportedResult",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from .benchmark import Phase
 from .dataset import GoldVersion
@@ -74,11 +74,19 @@ class Standing(models.Model):
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="standings")
     value = models.FloatField(null=True, help_text="the primary measure, as revealed")
     rank = models.PositiveIntegerField(null=True, help_text="shared by ties; none for rows that do not compete")
+    rank_low = models.PositiveIntegerField(null=True, help_text="1 + how many are significantly better; see Ranking")
+    rank_high = models.PositiveIntegerField(null=True, help_text="how many compete, less those significantly worse")
 
     class Meta:
         ordering = ["leaderboard", "rank", "id"]
         constraints = [
             models.UniqueConstraint(fields=["leaderboard", "system"], name="one_standing_a_system"),
+            models.CheckConstraint(
+                condition=Q(rank_low=None, rank_high=None)
+                | Q(rank__isnull=False, rank_low__isnull=False, rank_high__isnull=False)
+                & Q(rank_low__lte=F("rank"), rank_high__gte=F("rank")),
+                name="rank_lies_in_its_range",
+            ),
         ]
 
     def __str__(self) -> str:

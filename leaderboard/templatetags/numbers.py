@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -68,6 +68,12 @@ def bound(value: float) -> str:
 def as_json(value: object) -> str:
     """Options and the like as JSON writes them."""
     return json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def breakable(name: str) -> SafeString:
+    """A name that may break after its underscores."""
+    return format_html_join(SafeString("_<wbr>"), "{}", ((part,) for part in name.split("_")))
 
 
 def _typographic(text: str) -> str:

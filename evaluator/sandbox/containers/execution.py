@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -34,7 +34,6 @@ class Run:
     def __init__(
         self,
         engine: Engine,
-        pool: ThreadPoolExecutor,
         execution: SystemExecution,
         *,
         keeper: KeeperImage,
@@ -44,9 +43,8 @@ class Run:
         image_labels: Iterable[str],
         layers: Mapping[str, bool | str],
     ) -> None:
-        """pool: of two threads, to do at one time what does not depend on the other."""
         self.engine = engine
-        self.pool = pool
+        self.pool = ThreadPoolExecutor(3)  # to do at one time what does not depend on the other
         self.execution = execution
         self.limits = execution.limits
         self.keeper_image = keeper
@@ -89,6 +87,7 @@ class Run:
         with self._timed("clean_up"):
             self._each("container", self.engine.remove, self.containers)
             self._each("volume", self.engine.remove_volume, self.volumes)
+        self.pool.shutdown(wait=False)  # a late measurement may still be under way
 
     def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> None:
         for name, removal in [(name, self.pool.submit(remove, name)) for name in names]:
@@ -158,10 +157,16 @@ class Run:
         """Whether it ended in time; if not, it is dead all the same. Raises CancelledError."""
         deadline = began + self.limits.wall_seconds
         asked = began
-        while (left := deadline - time.monotonic()) > 0:
+        measuring: Future[None] | None = None
+        while (left := deadline - (now := time.monotonic())) > 0:
             if self.engine.wait(system, min(left, self.meter.gap)):
                 return True
-            self.meter.look(self.engine.stats(system))
+            if time.monotonic() - now < min(left, self.meter.gap) / 2:
+                self.engine.inspect(system)  # the engine hung up: raises if it is gone
+            if measuring is None or measuring.done():
+                if measuring:
+                    measuring.result()
+                measuring = self.pool.submit(self._measure, system)
             if keep_going and time.monotonic() - asked >= _ASK:
                 asked = time.monotonic()
                 if not keep_going():
@@ -170,6 +175,10 @@ class Run:
         if not self.engine.wait(system, _DEATH):
             raise EngineError(f"a container was killed and is not gone after {_DEATH:g} seconds")
         return False
+
+    def _measure(self, system: str) -> None:
+        """In a thread, since an engine may take a second over it when the container is just ending."""
+        self.meter.look(self.engine.stats(system))
 
     def _judge(self, state: dict[str, Any], in_time: bool, keeper: str, predictions: BinaryIO) -> SystemResult:
         if not in_time:

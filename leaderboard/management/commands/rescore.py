@@ -1,4 +1,4 @@
-"""`manage.py rescore`: score a phase again on its present gold and task version."""
+"""`manage.py rescore`: score a phase again on the gold that counts and by the present task version."""
 
 from __future__ import annotations
 
@@ -9,25 +9,45 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.actions import rescoring
 from leaderboard.models import Phase
-from leaderboard.preparing import progress_of
+from leaderboard.preparing import outdated, progress_of
 
 
 class Command(BaseCommand):
     help = (
-        "Queues every prediction of a phase that has no score on the present gold and task version, failed ones "
-        "included. The board that is shown is replaced at once when the last of them is scored."
+        "Queues every prediction of a phase that has no score on the gold that counts and by the present task "
+        "version, failed ones included. The board that is shown is replaced at once when the last of them is scored."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("benchmark", help="the benchmark's slug")
-        parser.add_argument("phase", help="the phase's slug")
+        parser.add_argument("benchmark", nargs="?", help="the benchmark's slug")
+        parser.add_argument("phase", nargs="?", help="the phase's slug")
+        parser.add_argument("--outdated", action="store_true", help="each phase scored by an earlier task version")
+        parser.add_argument("--dry-run", action="store_true", help="with --outdated: name them, and queue nothing")
 
-    def handle(self, *, benchmark: str, phase: str, **_: Any) -> None:
+    def handle(self, *, benchmark: str | None, phase: str | None, outdated: bool, dry_run: bool, **_: Any) -> None:
+        if outdated == bool(benchmark and phase) or (dry_run and not outdated):
+            raise CommandError("name a benchmark and a phase, or give --outdated, which --dry-run may follow")
+        if outdated:
+            self.all_outdated(dry_run=dry_run)
+            return
         found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         if found is None:
             raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
-        queued = rescoring.begin(phase=found)
-        self.stdout.write(f"{queued} run{'s' if queued != 1 else ''} queued")
-        progress = progress_of(found)
+        self.begin(found)
+
+    def all_outdated(self, *, dry_run: bool) -> None:
+        phases = outdated()
+        if not phases:
+            self.stdout.write("nothing is out of date")
+        for phase, version in phases:
+            if dry_run:
+                self.stdout.write(f"{phase.benchmark.slug} {phase.slug}: scored by task version {version}")
+            else:
+                self.begin(phase)
+
+    def begin(self, phase: Phase) -> None:
+        queued = rescoring.begin(phase=phase)
+        self.stdout.write(f"{phase.benchmark.slug} {phase.slug}: {queued} run{'s' if queued != 1 else ''} queued")
+        progress = progress_of(phase)
         if progress is not None:
             self.stdout.write(f"{progress.done} of {progress.total} scored on {progress.board}")

@@ -17,6 +17,7 @@ from leaderboard.web.heat_rows import Source, heat_rows, reasons
 from leaderboard.web.public.access import board_or_404, dimension_or_404
 from leaderboard.web.public.boards import other_boards
 from leaderboard.web.public.measures_by_slice import fits, is_first_choice, measures_table
+from leaderboard.web.public.reported_grid import reported_grid
 from leaderboard.web.sorting import Heading, Key, Sorting, by_name
 
 UPRIGHT = 8
@@ -61,13 +62,27 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str) 
         "measures": offered,
         "has_all": has_all,
         "boards": other_boards(board),
-        "reported": reported_of(board.phase.benchmark).on(dimension),
     }
+    context |= _reported(board, dimension, measure or (offered[0] if offered else None))
     if measure is not None:
         context |= _table(request, board, dimension, measure)
     elif offered:
         context |= measures_table(request, board, dimension, offered)
     return render(request, "public/by_slice.html", context)
+
+
+def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:
+    """What papers report by this dimension alone, and by another one together with it, which stands outside."""
+    reported = reported_of(board.phase.benchmark)
+    pairs = dict.fromkeys(
+        (other, dimension)
+        for _, slice_ in reported.columns
+        if len(slice_) == 2 and dimension in dict(slice_)
+        for other, _ in slice_
+        if other != dimension
+    )
+    grids = [(pair, reported_grid(reported, pair, measure)) for pair in pairs if measure is not None]
+    return {"reported": reported.on(dimension), "reported_grids": grids}
 
 
 def _asked(

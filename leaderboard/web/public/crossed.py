@@ -26,6 +26,10 @@ MATRICES, TABLE = "matrices", "table"
 DATA = {"csv": "api_leaderboard_csv", "json": "api_leaderboard"}
 WIDE = 8
 """A matrix with more columns than this gets the page's width."""
+SHORT = 5
+"""Characters of a value that fit the narrow headings of a matrix's lines."""
+ROOM, ROOM_BESIDE_WORDS = 40, 30
+"""Characters that a matrix's columns have for all their headings, beside narrow headings of lines and wide ones."""
 
 
 @require_safe
@@ -93,9 +97,17 @@ def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> 
     return shown | {
         "matrices": drawn,
         "is_wide": len(grid.headings) > WIDE,
+        **_headings(grid),
         "leaders": leaders(grid, drawn),
         "reasons": reasons(cells for matrix in drawn for _, cells in matrix.lines),
     }
+
+
+def _headings(grid: Grid) -> dict[str, bool]:
+    """Whether a matrix needs room for its lines' headings, and whether its columns' have to stand on end."""
+    has_words = max(len(line[0].outer or "") for line in grid.lines) > SHORT
+    room = (ROOM_BESIDE_WORDS if has_words else ROOM) // len(grid.headings)
+    return {"has_words": has_words, "is_tall": max(len(value or "") for value in grid.headings) > room}
 
 
 def _as_data(board: Board, pair: Pair, measure: Measure) -> dict[str, str]:

@@ -13,6 +13,7 @@ from leaderboard.standings import Pair, Reported, ReportedRow, slice_of
 class ReportedGrid:
     """groups: each value of the outer dimension with its inner values; rows: as printed, empty where there is none."""
 
+    measure: Measure
     groups: Sequence[tuple[str, Sequence[str]]]
     rows: Sequence[tuple[ReportedRow, Sequence[str]]]
 
@@ -34,4 +35,4 @@ def reported_grid(reported: Reported, pair: Pair, measure: Measure) -> ReportedG
         for row in own.rows
         if any(key in row.cells for key in keys)
     ]
-    return ReportedGrid(list(groups.items()), rows)
+    return ReportedGrid(measure, list(groups.items()), rows)

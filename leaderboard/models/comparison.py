@@ -1,0 +1,75 @@
+"""How sure a leaderboard's ranks are: its systems compared pair by pair, and the work that is left to do for it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from .leaderboard import Leaderboard
+from .run import Run
+from .state import Reason
+
+
+class Ranking(models.Model):
+    """The rank ranges of one leaderboard, as work: due, taken under a lease, done.
+
+    Whatever changes the systems that compete, or their values, raises `changes` and clears the ranges; `covered` is
+    the change that the last ranges were computed for. `attempt` counts claims, and a worker's writes name its own.
+    """
+
+    leaderboard = models.OneToOneField(Leaderboard, on_delete=models.CASCADE, related_name="ranking")
+    changes = models.PositiveIntegerField(default=0)
+    covered = models.PositiveIntegerField(default=0)
+    attempt = models.PositiveIntegerField(default=0)
+    failures = models.PositiveSmallIntegerField(default=0, help_text="since the last change")
+    reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    rung_at = models.DateTimeField(help_text="when a worker was last told of this board")
+    computed_at = models.DateTimeField(null=True, blank=True)
+    n_pairs = models.PositiveIntegerField(default=0, help_text="that the correction counted, when last computed")
+    n_unresolved = models.PositiveIntegerField(
+        default=0, help_text="of those the ones that no exchange reached, and whose p is too large all the same"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(covered__lte=F("changes")), name="ranking_covers_what_there_was"),
+        ]
+
+    def __str__(self) -> str:
+        return f"ranking of {self.leaderboard}"
+
+    @property
+    def is_due(self) -> bool:
+        return self.covered != self.changes
+
+
+class Comparison(models.Model):
+    """Two runs of one leaderboard by one measure on the whole. Computed once; a run's outcomes never change."""
+
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="comparisons")
+    a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    b = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    measure = models.CharField(max_length=60)
+    difference = models.FloatField(null=True, help_text="a - b; none where either has no value")
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    p = models.FloatField(null=True, help_text="two-sided, by permutation of groups, not corrected")
+    draws = models.PositiveIntegerField(help_text="exchanges behind p")
+    n_groups = models.PositiveIntegerField()
+    resamples = models.PositiveIntegerField(help_text="draws behind the interval")
+    seed = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["a", "b", "measure"], name="one_comparison_a_pair_and_measure"),
+            # Each pair has one order, so that it cannot be there twice.
+            models.CheckConstraint(condition=Q(a__lt=F("b")), name="comparison_of_two_runs_in_order"),
+            models.CheckConstraint(
+                condition=Q(p=None, difference=None) | Q(p__isnull=False, difference__isnull=False, p__gt=0, p__lte=1),
+                name="comparison_has_a_p_with_its_difference",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.a_id} against {self.b_id}, {self.measure}"
