@@ -10,6 +10,7 @@ from typing import IO, Any, BinaryIO
 from django.conf import settings
 
 from evaluator.errors import SandboxError
+from evaluator.sandbox.containers.reference import parse_reference
 from evaluator.sandbox.contract import Verdict
 from evaluator.sandbox.docker import DockerSandbox
 from evaluator.sandbox.image_errors import ImageError
@@ -26,7 +27,17 @@ from leaderboard.limits import ContainerLimits
 from leaderboard.models import Image, Prediction, Reason
 from leaderboard.storage import opened
 
-__all__ = ["CancelledError", "ImageError", "ImageMissingError", "SandboxError", "ahead", "load", "reap", "run"]
+__all__ = [
+    "CancelledError",
+    "ImageError",
+    "ImageMissingError",
+    "SandboxError",
+    "ahead",
+    "checked_reference",
+    "load",
+    "reap",
+    "run",
+]
 
 REASONS = {
     Verdict.TIME: Reason.SYSTEM_TIME,
@@ -62,6 +73,11 @@ def _sandbox() -> DockerSandbox:
 def ahead() -> Mapping[str, Any]:
     """What holds around a container here: the health check. Raises SandboxError that says what to install."""
     return dict(_sandbox().layers())
+
+
+def checked_reference(reference: str) -> str:
+    """A registry's image by digest, as it is kept; raises ImageError for one that no allowed registry can answer."""
+    return str(parse_reference(reference, settings.REGISTRIES))
 
 
 def load(image: Image, limits: ContainerLimits) -> LoadedImage:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import availability
-from leaderboard.actions import predictions, submissions
+from leaderboard.actions import engine, predictions, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Image, Phase, State, Submission, System, User
 
@@ -64,6 +65,19 @@ def named(reference: str) -> Image:
     """The image that a registry keeps under `registry/name@sha256:...`; whether we may fetch it the worker decides."""
     made, _ = Image.objects.get_or_create(reference=reference)
     return made
+
+
+def submit_reference(*, phase: Phase, system: System, reference: str, by: User, note: str = "") -> Submission:
+    """The same for an image that a registry keeps. Raises Refused for one that no allowed registry can answer."""
+    if not settings.REGISTRIES:
+        raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
+    try:
+        checked = engine.checked_reference(reference)
+    except engine.ImageError as error:
+        raise Refused(Code.INVALID_IMAGE, f"{error}.") from error
+    check_takes_images(phase)
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
+    return submit(phase=phase, system=system, image=named(checked), by=by, note=note)
 
 
 def cancel(*, submission: Submission, by: User) -> bool:
