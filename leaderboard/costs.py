@@ -1,4 +1,4 @@
-"""What a container cost, as it is published: in coarse steps, since an exact time could carry what it was not to say."""
+"""What a container cost, as it is published: in coarse steps, since an exact time could carry hidden inputs out."""
 
 from __future__ import annotations
 

@@ -77,9 +77,8 @@ class PieceParser(parsers.BaseParser):
 
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> bytes:
-        content: bytes = stream.read(image_uploads.PIECE_BYTES + 1)
-        return content
+    ) -> dict[str, bytes]:
+        return {"piece": stream.read(image_uploads.PIECE_BYTES + 1)}
 
 
 class ImagesView(View):
@@ -151,7 +150,7 @@ class PiecesView(View):
         check_before_reading(request)
         asked = Offset(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        image_uploads.add(upload=upload, offset=asked.validated_data["offset"], piece=request.data)
+        image_uploads.add(upload=upload, offset=asked.validated_data["offset"], piece=request.data["piece"])
         return Response(_shape(upload, request))
 
 
