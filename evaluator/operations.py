@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from evaluator.comparison import Comparison, compare_outcomes
 from evaluator.definition import Task
 from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
+from evaluator.many_pairs import compare_pairs
 from evaluator.outcomes import Outcomes
 from evaluator.scoring import Score, existing, score_outcomes
 from evaluator.storage import from_bytes, to_bytes
@@ -124,6 +125,28 @@ def compare_stored(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     return _compared(task, a, rows, []), b""
 
 
+def compare_board(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """One measure of many systems, pair by pair, from stored outcomes. files: "0", "1"... in the order that the
+    argument `pairs` counts them; the argument `measure` names the task's."""
+    tables = [from_bytes(files[str(place)].read()) for place in range(len(files))]
+    task = find_task(tables[0].task)
+    for table in tables:
+        _check_version(table, task)
+    measures = {measure.name: measure for measure in existing(task.measures, tables[0].facts)}
+    if arguments["measure"] not in measures:
+        raise UsageError(f'"{arguments["measure"]}" is no measure of these outcomes, expected one of {[*measures]}')
+    pairs = [(int(a), int(b)) for a, b in arguments["pairs"]]
+    rows = compare_pairs(tables, pairs, measures[arguments["measure"]], **_draws(arguments))
+    return {"ok": True, "n_groups": tables[0].n_groups, "comparisons": [row.as_dict() for row in rows]}, b""
+
+
+def _check_version(table: Outcomes, task: Task[Any, Any, Any]) -> None:
+    if (table.task, table.task_version) != (task.name, task.version):
+        raise UsageError(
+            f"outcomes are of {table.task} version {table.task_version}, expected {task.name} version {task.version}"
+        )
+
+
 def _compared(task: Task[Any, Any, Any], outcomes: Outcomes, rows: list[Comparison], warnings: list[str]) -> Report:
     result = {
         "task": task.name,
@@ -206,6 +229,7 @@ JOBS: dict[str, Job] = {
     "prepare_gold": _reporting(prepare_gold),
     "compare": _reporting(compare),
     "compare_outcomes": _reporting(compare_stored),
+    "compare_board": _reporting(compare_board),
 }
 
 
@@ -226,9 +250,11 @@ def _run_once(task: str, gold: bytes, predictions: bytes) -> None:
         files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(answers), "gold": io.BytesIO(gold)}
         JOBS["validate"](files, arguments)
         files["predictions"].seek(0)
-        _, attachment = JOBS["score"](files, arguments)
+        scored, attachment = JOBS["score"](files, arguments)
         if attachment:
             JOBS["compare_outcomes"]({"a": io.BytesIO(attachment), "b": io.BytesIO(attachment)}, arguments)
+            board = {place: io.BytesIO(attachment) for place in ("0", "1")}
+            JOBS["compare_board"](board, arguments | {"pairs": [[0, 1]], "measure": scored["primary"]})
         pair = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
         names = {f"{kind}_name": f"{kind}.jsonl" for kind in pair}
         JOBS["compare"]({kind: io.BytesIO(body) for kind, body in pair.items()}, arguments | names)

@@ -9,6 +9,11 @@ from leaderboard.models import Phase
 Scores = list[dict[str, Any]]
 
 
+def reveals_comparisons(phase: Phase) -> bool:
+    """Whether a phase may tell how sure a difference is: intervals, p-values and rank ranges are answers too."""
+    return phase.disclosure == Phase.Disclosure.FULL
+
+
 def reveal(*, phase: Phase, scores: Scores) -> Scores:
     """The part of a run's scores that the phase's policy lets out, as it lets it out."""
     match phase.disclosure:

@@ -8,7 +8,13 @@ from leaderboard.queue import app
 
 django.setup()
 
-from leaderboard.actions import predictions, runs, sweeping, workers  # noqa: E402  (models need django.setup first)
+from leaderboard.actions import (  # noqa: E402  (models need django.setup first)
+    comparisons,
+    predictions,
+    runs,
+    sweeping,
+    workers,
+)
 
 
 @app.task(name="leaderboard.jobs.score")
@@ -26,6 +32,12 @@ def report() -> None:
     workers.report()
 
 
+@app.task(name="leaderboard.jobs.compare")
+def compare(board_id: str) -> None:
+    comparisons.compare(board_id=int(board_id))
+
+
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
     sweeping.sweep()
+    comparisons.sweep()

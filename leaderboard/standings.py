@@ -7,14 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from evaluator.definition import CROSS, parse_cross
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.models import Benchmark, GoldVersion, Leaderboard, Phase, ReportedResult, System
+from leaderboard.disclosure import reveals_comparisons
+from leaderboard.models import Benchmark, GoldVersion, Leaderboard, Phase, Ranking, ReportedResult, System
 
 Slice = tuple[tuple[str, str], ...]
 """(dimension, value as shown) pairs in the order of their names; the whole is ()."""
@@ -43,10 +47,15 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Row:
-    """One system of a board. rank None: it does not compete, or has no value."""
+    """One system of a board. rank None: it does not compete, or has no value.
+
+    rank_low, rank_high: the ranks that the differences between systems leave it, None until they are computed.
+    """
 
     rank: int | None
     tied: bool
+    rank_low: int | None
+    rank_high: int | None
     system: str
     team: str
     kind: str
@@ -81,6 +90,15 @@ class SliceValue:
         return ((self.dimension, self.value),)
 
 
+class Ranges(StrEnum):
+    """Whether the rank ranges of a board can be shown. NONE: fewer than two systems compete, or they stay hidden."""
+
+    NONE = "none"
+    COMPUTING = "computing"
+    FAILED = "failed"
+    READY = "ready"
+
+
 @dataclass(frozen=True)
 class Board:
     """A phase's current board. `leaderboard` is None until a first release, `gold` until gold is uploaded."""
@@ -93,6 +111,18 @@ class Board:
     @property
     def primary(self) -> str:
         return self.gold.primary if self.gold else ""
+
+    @property
+    def ranges(self) -> Ranges:
+        """How far the rank ranges are."""
+        if self.leaderboard is None or not reveals_comparisons(self.phase):
+            return Ranges.NONE
+        ranking: Ranking | None = getattr(self.leaderboard, "ranking", None)
+        if ranking is None or sum(row.rank is not None for row in self.rows) < 2:
+            return Ranges.NONE
+        if ranking.is_due:
+            return Ranges.FAILED if ranking.failures >= settings.MAX_ATTEMPTS else Ranges.COMPUTING
+        return Ranges.READY
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
@@ -151,7 +181,7 @@ def board_of(phase: Phase, *, within: Collection[str] | None = None, version: Ve
     `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
     most pages show a few. None: all of them. `version` asks for a board that was shown before; None: the current one.
     """
-    shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version")
+    shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version", "ranking")
     if version is None:
         leaderboard = shown_ones.filter(state=Leaderboard.State.CURRENT).first()
     else:
@@ -175,6 +205,8 @@ def _rows(leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]
         Row(
             rank=standing.rank,
             tied=standing.rank is not None and shared[standing.rank] > 1,
+            rank_low=standing.rank_low,
+            rank_high=standing.rank_high,
             system=standing.system.name,
             team=standing.system.team.name,
             kind=standing.system.kind,

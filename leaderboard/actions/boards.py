@@ -86,8 +86,8 @@ def primary_value(release: Release) -> float | None:
     return None
 
 
-def stand(*, board: Leaderboard, system: System, release: Release) -> None:
-    """The system's best release represents it; of equals the earlier one."""
+def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
+    """The system's best release represents it; of equals the earlier one. Whether it is this one."""
     value = primary_value(release)
     standing, created = Standing.objects.get_or_create(
         leaderboard=board, system=system, defaults={"release": release, "value": value}
@@ -97,6 +97,7 @@ def stand(*, board: Leaderboard, system: System, release: Release) -> None:
     if not created and better:
         standing.release, standing.value = release, value
         standing.save(update_fields=["release", "value"])
+    return created or better
 
 
 def direction(board: Leaderboard, measure: str) -> int:

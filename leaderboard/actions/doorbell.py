@@ -24,6 +24,11 @@ def ring_for_prediction(prediction_id: UUID, *, queue: str) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.predict", str(prediction_id), queue), robust=True)
 
 
+def ring_for_board(board_id: int) -> None:
+    """Ring for a leaderboard's comparisons once the row is committed."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.compare", str(board_id)), robust=True)
+
+
 def _send(task: str, identifier: str, queue: str = "scoring") -> None:
     try:
         app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
@@ -18,9 +18,21 @@ from evaluator.sandbox.process import ProcessSandbox
 from leaderboard.models import GoldVersion, Reason, Split
 from leaderboard.storage import opened
 
-__all__ = ["Answer", "SandboxError", "answers", "check", "is_outdated", "prepare_gold", "score", "validate"]
+__all__ = [
+    "Answer",
+    "SandboxError",
+    "answers",
+    "check",
+    "compare_board",
+    "is_outdated",
+    "prepare_gold",
+    "score",
+    "validate",
+]
 
 log = structlog.get_logger(__name__)
+MOST_TABLES = 16
+"""As many open files as one job takes."""
 REASONS = {
     Verdict.TIME: Reason.TIME,
     Verdict.MEMORY: Reason.MEMORY,
@@ -121,6 +133,13 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
     """Check gold and write the public inputs from it (the attachment). Raises SandboxError (ours)."""
     arguments = {"task": task, "options": dict(options), "gold_name": name}
     return _ask("prepare_gold", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def compare_board(*, tables: Sequence[IO[bytes]], pairs: Sequence[tuple[int, int]], measure: str, seed: int) -> Answer:
+    """Compare at most MOST_TABLES stored outcomes pair by pair. No gold is read. Raises SandboxError (ours)."""
+    arguments = {"pairs": list(pairs), "measure": measure, "resamples": settings.RESAMPLES, "seed": seed}
+    files = {str(place): table for place, table in enumerate(tables)}
+    return _ask("compare_board", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def _ask(

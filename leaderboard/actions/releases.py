@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db.models import Max
 
-from leaderboard.actions import boards
+from leaderboard.actions import boards, comparisons
 from leaderboard.disclosure import reveal
-from leaderboard.models import Phase, Release, Run
+from leaderboard.models import Phase, Release, Run, System
 
 
 def slice_key(slice_: dict[str, Any]) -> str:
@@ -36,7 +36,9 @@ def publish(*, run: Run, primary: str, scores: list[dict[str, Any]], warnings: l
         released_at=at,
     )
     board = boards.of_run(phase=phase, run=run)
-    boards.stand(board=board, system=submission.system, release=release)
+    stands = boards.stand(board=board, system=submission.system, release=release)
+    if stands and submission.system.kind == System.Kind.PARTICIPANT:
+        comparisons.changed(board)
     boards.rank(board)
     boards.settle(phase)
     return release

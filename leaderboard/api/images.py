@@ -150,7 +150,8 @@ class PiecesView(View):
         check_before_reading(request)
         asked = Offset(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        image_uploads.add(upload=upload, offset=asked.validated_data["offset"], piece=request.data["piece"])
+        sent: Any = request.data
+        image_uploads.add(upload=upload, offset=asked.validated_data["offset"], piece=sent["piece"])
         return Response(_shape(upload, request))
 
 

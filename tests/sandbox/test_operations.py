@@ -97,6 +97,10 @@ def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
     assert scored.report == json.loads(json.dumps(here[0]))
     assert scored.report is not None and scored.report["ok"]
     assert scored.attachment == here[1]
+    (tmp_path / "outcomes").write_bytes(scored.attachment)
+    asked = {"pairs": [[0, 1]], "measure": scored.report["primary"], "resamples": 50}
+    compared, here = both(referee, "compare_board", asked, **dict.fromkeys(("0", "1"), tmp_path / "outcomes"))
+    assert compared.report == json.loads(json.dumps(here[0])) and compared.report["ok"]
 
 
 LINE = b'{"id": "a", "predicted_label": "SUPPORTS"}\n'

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from evaluator.operations import JOBS
 
@@ -52,6 +53,11 @@ SOURCED = {
 
 def whole(benchmark: str, system: str, options: dict[str, str] | None = None) -> dict[str, float]:
     """Every measure on the whole test split."""
+    return {score["measure"]: score["value"] for score in scores(benchmark, system, options) if score["slice"] == {}}
+
+
+def scores(benchmark: str, system: str, options: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    """Every measure on every slice of the test split."""
     folder = FIXTURES / benchmark
     task = json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))["task"]
     arguments: dict[str, Any] = {"task": task, "options": options or {}, "resamples": 0, "seed": 0}
@@ -62,7 +68,12 @@ def whole(benchmark: str, system: str, options: dict[str, str] | None = None) ->
     }
     report, _ = JOBS["score"](files, arguments)
     assert report["ok"], report
-    return {score["measure"]: score["value"] for score in report["result"]["scores"] if score["slice"] == {}}
+    return list(report["result"]["scores"])
+
+
+def lines_of(path: str) -> list[dict[str, Any]]:
+    # Not splitlines: a Unicode line separator inside a text would end a line there.
+    return [json.loads(line) for line in (FIXTURES / path).read_text(encoding="utf-8").removesuffix("\n").split("\n")]
 
 
 def ratio(numerator: int, denominator: int) -> float:
@@ -100,3 +111,36 @@ def test_sourced_claims(system: str) -> None:
     right, fever, complete = SOURCED[system]
     expected = {"accuracy": right / 300, "fever_score": fever / 300, "evidence_recall": complete / 200}
     assert {name: values[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+GRAPH = ("guess", "popularity", "knowledge-linker", "predicate-paths", "transe")
+
+
+@pytest.mark.parametrize("system", GRAPH)
+def test_graph_claims(system: str) -> None:
+    """Every slice and every cell, against scikit-learn."""
+    gold = lines_of("graph-claims/splits/test.jsonl")
+    given = {line["id"]: line["score"] for line in lines_of(f"graph-claims/predictions/test/{system}.jsonl")}
+    expected = {"auroc": roc_auc_score, "average_precision": average_precision_score}
+    found = scores("graph-claims", system, {"cross": "transparency,homogeneity"})
+    for score in found:
+        there = [x for x in gold if all({**x, **x["slices"]}[d] == value for d, value in score["slice"].items())]
+        value = expected[score["measure"]]([x["label"] for x in there], [given[x["id"]] for x in there])
+        assert (score["value"], score["n"]) == (pytest.approx(value, abs=1e-9), len(there)), score
+    # the whole; 2 relations, 3 x 3 shares, popularities, scenarios; the cells
+    assert len(found) == 2 * (1 + 2 + 3 + 3 + 3 + 27 + 9)
+
+
+def test_graph_claims_tell_the_systems_apart() -> None:
+    """Both graph readers find what is far, and lose much of it where false claims are near."""
+    auroc = {
+        (system, str(score["slice"])): score["value"]
+        for system in GRAPH
+        for score in scores("graph-claims", system)
+        if score["measure"] == "auroc"
+    }
+    for system in ("knowledge-linker", "predicate-paths"):
+        assert auroc[system, "{'transparency': '0.8'}"] > 0.9 > auroc[system, "{'transparency': '0.2'}"] + 0.05
+        assert auroc[system, "{'popularity': 'popular'}"] > auroc[system, "{'popularity': 'non-popular'}"]
+    assert auroc["predicate-paths", "{}"] > auroc["knowledge-linker", "{}"] > auroc["transe", "{}"] > 0.6
+    assert abs(auroc["guess", "{}"] - 0.5) < 0.05 and abs(auroc["popularity", "{}"] - 0.5) < 0.05

@@ -1,0 +1,31 @@
+"""`manage.py compare`: the rank ranges of a phase's current board, computed again."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.actions import boards, comparisons
+from leaderboard.models import Phase
+
+
+class Command(BaseCommand):
+    help = (
+        "Has a worker compute the rank ranges of a phase's board: what is missing, or with --again every comparison. "
+        "The same runs give the same numbers, so --again is for comparisons that are thought to be damaged."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("benchmark", help="the benchmark's slug")
+        parser.add_argument("phase", help="the phase's slug")
+        parser.add_argument("--again", action="store_true", help="forget the stored comparisons first")
+
+    def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
+        found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
+        board = found and boards.current(found)
+        if board is None:
+            raise CommandError(f"there is no board of a phase {phase} in a benchmark {benchmark}")
+        n = comparisons.renewed(board=board, again=again)
+        self.stdout.write(f"{n} comparisons are computed anew" if again else "the missing comparisons are computed")
