@@ -8,7 +8,7 @@ from evaluator.measures import Measure
 from evaluator.outcomes import Outcomes, SliceValue
 from evaluator.samples import Sample, View
 
-_MAX_HELD = 20_000_000  # resampled scores: 160 MB
+_MAX_HELD = 20_000_000  # resampled scores, and what each group does to each: 160 MB
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def batches(cells: Sequence[Cell], resamples: int) -> Iterator[list[Cell]]:
     held = 0
     for cell in cells:
         batch.append(cell)
-        held += len(cell.measures) * resamples
+        held += len(cell.measures) * (resamples + len(cell.view.groups))
         if held > _MAX_HELD:
             yield batch
             batch, held = [], 0

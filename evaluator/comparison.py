@@ -5,7 +5,7 @@ intervals rest on (Efron & Tibshirani 1993). It may be much narrower than the tw
 is hard for both.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,9 @@ from evaluator.measures import Measure
 from evaluator.outcomes import Numbers, Outcomes, SliceValue
 from evaluator.pairing import check_alike
 from evaluator.permutation import p_values
-from evaluator.samples import Sample, View
+from evaluator.samples import Rows, Sample, View
 from evaluator.scoring import checked, existing, number_or_none
-from evaluator.uncertainty import group_weights, percentile_intervals
+from evaluator.uncertainty import Resampled, group_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +86,20 @@ def _compare(
 ) -> Iterator[Comparison]:
     values = np.array([_both(alone, cell, measure) for cell in cells for measure in cell.measures])
     differences = values[:, 0] - values[:, 1]
-    n_groups = pair.tables[0].n_groups
     low, high, p = np.full((3, len(values)), np.nan)
     if resamples:
         p[:] = p_values(*pair.tables, cells, differences.tolist(), times=resamples, seed=seed)
-        draws = group_weights(n_groups, resamples, seed) if n_groups else ()
-        low, high = percentile_intervals(_resampled(pair, cells, draws, resamples))
+        groups = [_groups(alone, cell) for cell in cells]
+        low, high = _intervals(pair, cells, groups, differences, resamples=resamples, seed=seed)
     tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in cells for measure in cell.measures}
     rows = zip(values.tolist(), differences, low, high, p, strict=True)
     for cell in cells:
         sample, other = (cell.sample(whole) for whole in alone)
-        n_here = len(np.union1d(sample.view.groups, other.view.groups))
+        n_here = len(_groups(alone, cell))
         for measure in cell.measures:
             (a, b), difference, least, most, chance = next(rows)
             test = tests[measure.name]
-            # One group drawn again and again says nothing about another sample: no interval.
+            # One group drawn again and again says nothing about another sample, nor does it when exchanged.
             bounded = n_here > 1 and not np.isnan(difference)
             yield Comparison(
                 measure=measure.name,
@@ -110,11 +109,16 @@ def _compare(
                 difference=number_or_none(difference),
                 low=number_or_none(least) if bounded else None,
                 high=number_or_none(most) if bounded else None,
-                p=number_or_none(chance),
+                p=1.0 if n_here < 2 and not np.isnan(chance) else number_or_none(chance),
                 p_mcnemar=test.p(sample.view.rows) if test is not None else None,
                 n=_count(measure, sample, other),
                 n_groups=n_here,
             )
+
+
+def _groups(alone: tuple[Sample, Sample], cell: Cell) -> Rows:
+    """Those with a row of either system."""
+    return np.union1d(*(cell.sample(whole).view.groups for whole in alone))
 
 
 def _both(alone: tuple[Sample, Sample], cell: Cell, measure: Measure) -> list[float]:
@@ -129,18 +133,24 @@ def _count(measure: Measure, sample: Sample, other: Sample) -> int:
     return n
 
 
-def _resampled(pair: _Pair, cells: Sequence[Cell], draws: Iterable[Numbers], resamples: int) -> Numbers:
-    """Differences: one row a cell and measure, one column a draw."""
-    drawn = np.full((sum(len(cell.measures) for cell in cells), resamples), np.nan)
-    done = 0
-    for weights in draws:
-        block = slice(done, done + weights.shape[1])
+def _intervals(
+    pair: _Pair,
+    cells: Sequence[Cell],
+    groups: Sequence[Rows],
+    differences: Numbers,
+    *,
+    resamples: int,
+    seed: int,
+) -> tuple[Numbers, Numbers]:
+    """(low, high), one a cell and measure, in that order. groups: each cell's."""
+    ends = np.cumsum([len(cell.measures) for cell in cells])
+    points = np.split(differences, ends[:-1])
+    drawn = [Resampled(some, len(here), resamples) for some, here in zip(points, groups, strict=True)]
+    n_groups = pair.tables[0].n_groups
+    for weights in group_weights(n_groups, resamples, seed) if n_groups else ():
         samples = pair.samples(weights)
-        place = 0
-        for cell in cells:
+        for cell, here, values in zip(cells, groups, drawn, strict=True):
             a, b = (cell.sample(whole) for whole in samples)
-            for measure in cell.measures:
-                drawn[place, block] = measure.evaluate(a) - measure.evaluate(b)
-                place += 1
-        done = block.stop
-    return drawn
+            values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[here])
+    low, high = zip(*(values.intervals() for values in drawn), strict=True)
+    return np.concatenate(low), np.concatenate(high)

@@ -29,6 +29,7 @@ Job = Callable[[Files, Arguments], tuple[Report, bytes]]
 
 RESAMPLES = 1000
 SEED = 0
+_SAME_DIGITS = 12
 
 
 def validate(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
@@ -172,9 +173,20 @@ def result_of(
         "task_version": task.version,
         "n_units": outcomes.n_units,
         "n_groups": outcomes.n_groups,
-        "scores": [score.as_dict() for score in scores],
+        "scores": [_reproducible(score.as_dict()) for score in scores],
         "warnings": warnings,
     }
+
+
+def _reproducible(score: dict[str, Any]) -> dict[str, Any]:
+    """The score with its interval's ends cut to 12 digits, so that another processor says the same.
+
+    They hang on sums of fractions, which linear algebra adds up in an order that depends on the processor's kind.
+    """
+    for end in ("low", "high"):
+        if score[end] is not None:
+            score[end] = float(f"{score[end]:.{_SAME_DIGITS}g}")
+    return score
 
 
 def _limits(arguments: Arguments) -> ReadLimits:

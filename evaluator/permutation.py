@@ -36,12 +36,14 @@ def p_values(
 ) -> list[float]:
     """The two-sided p of each difference (one a cell and measure, in that order), NaN where the difference is.
 
-    p = (1 + exchanges with a difference at least as large) / (1 + exchanges with a difference): the given order is one
-    of them, so that p is valid for any number of exchanges, and never 0 (Phipson & Smyth 2010).
+    p = (1 + exchanges with a larger difference + half of those with the same) / (1 + exchanges with a difference). The
+    given order is one of them and counts whole, so that p is never 0 (Phipson & Smyth 2010). The others that tie with
+    it count half (Lancaster's mid-p, 1961): differences of whole numbers of right answers tie often, and counted whole
+    they would make the test reject equal systems less often than it says. Where there is no difference p is 1.
     """
     scales = {measure.scale for cell in cells for measure in cell.measures}
     views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}
-    seen = np.abs(np.asarray(differences, dtype=np.float64)) - _ROUNDING
+    seen = np.abs(np.asarray(differences, dtype=np.float64))
     as_large, counted = np.ones((2, len(seen)))
     for swapped in swaps(a.n_groups, times, seed):
         weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
@@ -51,7 +53,10 @@ def p_values(
             for measure in cell.measures:
                 one, other = (cell.sample(whole) for whole in wholes[measure.scale])
                 difference = np.abs(measure.evaluate(one) - measure.evaluate(other))
-                as_large[place] += np.count_nonzero(difference >= seen[place])
+                larger = np.count_nonzero(difference > seen[place] + _ROUNDING)
+                at_least = np.count_nonzero(difference >= seen[place] - _ROUNDING)
+                as_large[place] += (larger + at_least) / 2
                 counted[place] += np.count_nonzero(~np.isnan(difference))
                 place += 1
-    return [float(p) for p in np.where(np.isnan(seen), np.nan, as_large / counted)]
+    p = np.where(seen > _ROUNDING, as_large / counted, 1.0)
+    return [float(p) for p in np.where(np.isnan(seen), np.nan, p)]

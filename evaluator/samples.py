@@ -132,12 +132,15 @@ class Sample(Remembering):
 
     @cached_property
     def _sums(self) -> dict[str, Numbers]:
-        view = self.view
-        everywhere = len(view.groups) == view.outcomes.n_groups
-        weights = self.weights if everywhere else self.weights[view.groups]
         with np.errstate(over="ignore", invalid="ignore"):  # scores may be as large as float64 goes
-            sums = view.group_sums @ weights
-        return dict(zip(view.outcomes.statistics, sums, strict=True))
+            sums = self.view.group_sums @ self.own_weights
+        return dict(zip(self.view.outcomes.statistics, sums, strict=True))
+
+    @property
+    def own_weights(self) -> Numbers:
+        """Of the groups that have rows in the view: those groups x resamples."""
+        everywhere = len(self.view.groups) == self.view.outcomes.n_groups
+        return self.weights if everywhere else self.weights[self.view.groups]
 
     def total(self, statistic: str) -> Numbers:
         """The weighted sum of a statistic, one a resample."""

@@ -1,7 +1,7 @@
 """From outcomes to scores: every measure on the whole and on every slice, with its interval and n."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from evaluator.errors import SandboxError
 from evaluator.measures import Measure
 from evaluator.outcomes import Numbers, Outcomes, SliceValue
 from evaluator.samples import Sample, View
-from evaluator.uncertainty import group_weights, percentile_intervals
+from evaluator.uncertainty import Resampled, group_weights
 
 _TOLERANCE = 1e-12
 
@@ -64,7 +64,7 @@ def score_outcomes(
         for measure in cell.measures:
             points.append(float(measure.evaluate(sample)[0]))
             counts.append(int(measure.count(sample)[0]))
-    lows, highs = _intervals(outcomes, cells, resamples, seed)
+    lows, highs = _intervals(outcomes, cells, points, resamples, seed)
     scores = []
     flat = ((cell, measure) for cell in cells for measure in cell.measures)
     for place, (cell, measure) in enumerate(flat):
@@ -77,36 +77,31 @@ def score_outcomes(
 
 
 def _intervals(
-    outcomes: Outcomes, cells: Sequence[Cell], resamples: int, seed: int
+    outcomes: Outcomes, cells: Sequence[Cell], points: Sequence[float], resamples: int, seed: int
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """(lows, highs), one a cell and measure, in that order; NaN: none."""
+    """(lows, highs), one a cell and measure, in that order, as `points` are; NaN: none."""
     if resamples == 0 or outcomes.n_groups < 2:
-        nothing = [math.nan] * sum(len(cell.measures) for cell in cells)
+        nothing = [math.nan] * len(points)
         return nothing, nothing
+    left = iter(points)
     lows: list[float] = []
     highs: list[float] = []
     for some in batches(cells, resamples):
-        drawn = np.empty((sum(len(cell.measures) for cell in some), resamples))
-        _resample(drawn, some, cells[0].view, group_weights(outcomes.n_groups, resamples, seed))
-        low, high = percentile_intervals(drawn)
-        lows.extend(low)
-        highs.extend(high)
+        drawn = [Resampled(_next(left, len(cell.measures)), len(cell.view.groups), resamples) for cell in some]
+        for weights in group_weights(outcomes.n_groups, resamples, seed):
+            whole = Sample(cells[0].view, weights)
+            for cell, values in zip(some, drawn, strict=True):
+                sample = cell.sample(whole)
+                values.add([measure.evaluate(sample) for measure in cell.measures], sample.own_weights)
+        for values in drawn:
+            low, high = values.intervals()
+            lows.extend(low)
+            highs.extend(high)
     return lows, highs
 
 
-def _resample(drawn: Numbers, cells: Sequence[Cell], view: View, draws: Iterable[Numbers]) -> None:
-    """Fills scores x resamples, some resamples at a time. view: the whole."""
-    done = 0
-    for weights in draws:
-        block = slice(done, done + weights.shape[1])
-        whole = Sample(view, weights)
-        place = 0
-        for cell in cells:
-            sample = cell.sample(whole)
-            for measure in cell.measures:
-                drawn[place, block] = measure.evaluate(sample)
-                place += 1
-        done = block.stop
+def _next(numbers: Iterator[float], n: int) -> Numbers:
+    return np.array([next(numbers) for _ in range(n)])
 
 
 def number_or_none(value: float) -> float | None:

@@ -1,19 +1,28 @@
 """Intervals by a cluster bootstrap: whole groups are drawn again, with replacement, as often as there are groups.
 
 Rows of one group (the passages of a document, the members of a symmetric quadruple) are not independent, so they are
-drawn together. All measures and slices of a run see the same draws. Percentile intervals: they stay inside the
-measure's bounds, need no assumption of symmetry, and are what readers of the field expect (Efron & Tibshirani 1993,
-chapter 13; for clusters Field & Welsh 2007).
+drawn together (Field & Welsh 2007). All measures and slices of a run see the same draws. An interval runs between two
+percentiles of the drawn values. Which two follows from how much each group moves the value:
+
+- where few groups decide, further out: Student's t instead of the normal quantile (Hesterberg 2015);
+- where the moves are skewed, further on the long side (the acceleration of Efron 1987).
+
+docs/adr/0006 says why, with figures.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
+from evaluator import student
 from evaluator.outcomes import Numbers
 
 LEVEL = 0.95
 _MAX_WEIGHTS = 4_000_000  # numbers held at once: 32 MB
+_NORMAL = NormalDist()
 
 
 def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]:
@@ -31,19 +40,78 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
         yield np.ascontiguousarray(counts.T)
 
 
-def percentile_intervals(values: Numbers, level: float = LEVEL) -> tuple[Numbers, Numbers]:
-    """(low, high) of each row of `values` (scores x resamples), linear between order statistics.
+class Resampled:
+    """Values of one slice under the draws, gathered some draws at a time, and the intervals that follow."""
 
-    NaN (a resample without the slice's units) is left out; a row without any value has NaN for both.
+    def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
+        """points: the values without resampling, NaN: none; n_groups: those that have a row in the slice."""
+        self.values = np.full((len(points), resamples), np.nan)
+        self.influence = np.zeros((len(points), n_groups))
+        self._points = points[:, None]
+        self._done = 0
+
+    def add(self, values: Sequence[Numbers], weights: Numbers) -> None:
+        """values: scores x draws, NaN where a draw has none; weights: the slice's groups x draws."""
+        drawn = self.values[:, self._done : self._done + weights.shape[1]]
+        drawn[:] = values
+        self._done += weights.shape[1]
+        moves = np.nan_to_num(drawn - self._points)
+        self.influence += moves @ weights.T  # Efron 2014: how a draw's value goes with how often a group is in it
+        self.influence -= moves.sum(axis=1, keepdims=True)
+
+    def intervals(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
+        """(low, high), one a score."""
+        return intervals(self.values, self.influence, level)
+
+
+def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tuple[Numbers, Numbers]:
+    """(low, high) of each row of `values` (scores x draws), linear between order statistics.
+
+    influence: scores x groups, the sum over draws of (value less the value without resampling) * (times drawn - 1), on
+    any scale. NaN (a draw without a value) is left out; a row without any value has NaN for both.
     """
     ordered = np.sort(values, axis=1)  # NaN last
     n = np.count_nonzero(~np.isnan(ordered), axis=1)
-    tail = (1 - level) / 2
-    return _quantile(ordered, n, tail), _quantile(ordered, n, 1 - tail)
+    tails = np.array([_tails(int(k), a, level) for k, a in zip(*shape(influence), strict=True)]).reshape(-1, 2)
+    return _quantile(ordered, n, tails[:, 0]), _quantile(ordered, n, tails[:, 1])
 
 
-def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64]], share: float) -> Numbers:
-    place = np.maximum(n - 1, 0) * share
+def shape(influence: Numbers) -> tuple[Numbers, Numbers]:
+    """(effective number of groups, acceleration), one a score.
+
+    The effective number is Kish's (1965) with each group weighed by its share in the variance, the square of its
+    influence, rounded down to at least 2: as many groups of normal influence count as a third of their number, and one
+    that outweighs all others leaves next to none. Acceleration: Efron 1987, a sixth of their skewness.
+    """
+    largest = np.max(np.abs(influence), axis=1, keepdims=True, initial=0.0)
+    scaled = influence / np.where(largest > 0, largest, 1.0)
+    squares, cubes, fourths = (np.where(largest[:, 0] > 0, (scaled**n).sum(axis=1), 1.0) for n in (2, 3, 4))
+    effective = np.floor(squares**2 / fourths + 1e-9)  # whole: the last bit of a sum shall not move an interval
+    return np.maximum(effective, 2.0), cubes / (6 * squares**1.5)
+
+
+def _tails(effective: int, acceleration: float, level: float) -> tuple[float, float]:
+    """The shares of drawn values below the interval's ends."""
+    reach = _reach(effective, level)
+    # In Efron's BCa the draws' median bias is a second constant. It equals the acceleration for a mean, and to take it
+    # for that spares counting draws below the value, which 1,000 draws leave to chance.
+    shares = []
+    for z in (-reach, reach):
+        shifted = acceleration + z
+        stretch = 1 - acceleration * shifted
+        # Beyond the pole of the formula lies the most extreme draw.
+        shares.append(_NORMAL.cdf(acceleration + shifted / stretch) if stretch > 0 else float(z > 0))
+    return shares[0], shares[1]
+
+
+@lru_cache(maxsize=4096)
+def _reach(effective: int, level: float) -> float:
+    """How many standard deviations an interval reaches (Hesterberg 2015)."""
+    return math.sqrt(effective / (effective - 1)) * student.quantile((1 + level) / 2, effective - 1)
+
+
+def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64]], shares: Numbers) -> Numbers:
+    place = np.maximum(n - 1, 0) * shares
     lower = np.floor(place).astype(np.int64)
     upper = np.minimum(lower + 1, np.maximum(n - 1, 0))
     rows = np.arange(len(ordered))

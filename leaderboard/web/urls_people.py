@@ -39,6 +39,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/submit/", submit.submit, name="submit"),
     path("submissions/<uuid:pk>/", submission.submission, name="submission"),
     path("submissions/<uuid:pk>/state/", submission.state, name="submission_state"),
+    path("submissions/<uuid:pk>/receipt.json", submission.receipt, name="submission_receipt"),
     path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
     path("me/submissions/", mine.my_submissions, name="my_submissions"),
     path("me/teams/", teams.my_teams, name="my_teams"),

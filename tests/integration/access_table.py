@@ -61,6 +61,8 @@ PEOPLE = [
     Row("submit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("submission", ITS_TEAM_AND_MANAGERS),
     Row("submission_state", ITS_TEAM_AND_MANAGERS.replace("login", "404")),
+    # There is no receipt before there are numbers.
+    Row("submission_receipt", "login 404 404 404 404 404 404"),
     Row("download_prediction", ITS_TEAM_AND_MANAGERS),
     Row("my_submissions", LOGGED_IN),
     Row("my_teams", LOGGED_IN, "login 422 422 422 422 422 422"),
@@ -128,6 +130,7 @@ API = [
     *both("api_inputs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_leaderboard_csv", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_images", post="401 415 415 415 415 415 415"),

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions import rescoring, runs, teams
-from leaderboard.models import Leaderboard, QuotaCharge, Reason, Run, State, System
+from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Reason, Run, State, System
 from leaderboard.preparing import progress_of
 from tests.corrections import AFTER, BEFORE, HALF, correct, rows_of, score_all, shown, states, two_systems
 from tests.world import LABELS, World, build, gold_lines
@@ -168,3 +168,19 @@ def test_pages_say_what_is_being_scored_again_and_keep_the_old_board(world: Worl
     assert frozen.index("Bernoulli") < frozen.index("Contrary")
     assert page.index("Contrary") < page.index("Bernoulli")
     assert client.get(f"{old}?sort=system&order=desc").status_code == 200
+
+
+def test_the_same_gold_scored_again_gives_the_same_bytes(world: World) -> None:
+    """The second version has the first one's lines with other line ends: another file that says the same."""
+    correct(world, gold_lines().replace(b"\n", b"\r\n"))
+    score_all()
+    for prediction in Prediction.objects.all():
+        first, second = prediction.runs.filter(state=State.DONE).order_by("gold_version__number")
+        assert first.gold_version.sha256 != second.gold_version.sha256
+        assert first.outcomes_sha256 == second.outcomes_sha256
+        stored = [
+            list(run.scores.order_by("measure", "slice_key").values("measure", "slice", "value", "low", "high", "n"))
+            for run in (first, second)
+        ]
+        assert stored[0] == stored[1] and stored[0]
+        assert first.release.values == second.release.values

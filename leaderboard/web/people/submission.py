@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from leaderboard import receipts
 from leaderboard.models import Reason, State
 from leaderboard.progress import Progress
 from leaderboard.web.people.access import PersonRequest, progress_or_404
@@ -52,6 +54,20 @@ def download(request: PersonRequest, pk: UUID) -> FileResponse:
     return FileResponse(
         prediction.file.open("rb"), as_attachment=True, filename=name, content_type="application/octet-stream"
     )
+
+
+@login_required
+@never_cache
+@require_safe
+def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """The receipt as a file, once there are numbers."""
+    document = receipts.document(progress_or_404(request.user, pk))
+    if not document:
+        raise Http404
+    content = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    answer = HttpResponse(content, content_type="application/json")
+    answer["Content-Disposition"] = 'attachment; filename="receipt.json"'
+    return answer
 
 
 def _context(progress: Progress) -> dict[str, Any]:

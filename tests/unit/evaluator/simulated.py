@@ -1,9 +1,10 @@
 """Outcomes of made-up systems whose true values are known: groups of skewed sizes whose rows are not independent.
 
-A group is hard or easy: what its rows share is drawn once, from a distribution around the true rate. Sizes are skewed:
-most groups have one to three rows, a few have a dozen.
+A group is hard or easy: what its rows share is drawn once, from a distribution around the true rate. That does not
+depend on the group's size, so the true values do not depend on sizes either, although large groups weigh more.
 """
 
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -17,7 +18,13 @@ from evaluator.separation import Auroc
 from evaluator.tasks.fact_verification.measures import ACCURACY
 from evaluator.tasks.link_prediction.measures import MRR
 
-SHARED = 0.1  # the share of a row's variance that its group has in common, unless a test says more
+SHARED = 0.3  # the share of a row's variance that its group has in common, unless a test says another
+SIZES = {
+    "one": lambda n, random: np.ones(n, dtype=np.int64),
+    "geometric": lambda n, random: random.geometric(1 / 3, n),  # mean 3; effective groups (Kish): 60 % of their number
+    "lognormal": lambda n, random: np.ceil(random.lognormal(0.7, 1.0, n)).astype(np.int64),  # mean 3.8; 45 %
+    "zipf": lambda n, random: np.minimum(random.zipf(2.0, n), 50),  # mean 2.8; 20 to 25 %, from 60 % one-row groups
+}
 unit = statistic("claim")
 F1 = Ratio(
     name="f1",
@@ -36,14 +43,13 @@ ORDERS = (AUROC, SPEARMAN)
 OTHER_RANKS = np.append(1 / np.arange(2, 11), 0.0)  # where the first place was missed: 2 to 10, or not found
 
 
-def group_codes(n_groups, random):
-    sizes = np.minimum(1 + random.geometric(0.45, n_groups) * (random.random(n_groups) < 0.6), 12)
-    return np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
+def group_codes(n_groups, random, sizes="geometric"):
+    return np.repeat(np.arange(n_groups, dtype=np.int32), SIZES[sizes](n_groups, random))
 
 
-def simulate(n_groups, rate, random, shared=SHARED):
+def simulate(n_groups, rate, random, shared=SHARED, sizes="geometric"):
     """Outcomes on which every measure's true value is `truth(measure, rate)`."""
-    codes = group_codes(n_groups, random)
+    codes = group_codes(n_groups, random, sizes)
     columns = sums(codes, n_groups, rate, random, shared) | orders(codes, n_groups, rate, random, shared)
     return table(codes, n_groups, columns)
 
@@ -74,7 +80,7 @@ def answered(codes, chances, random):
 def simulate_pair(n_groups, rate, random, gain=0.0, *, single=False, shared=SHARED):
     """Two systems on one gold. Half of the groups are as hard for the one as for the other; on the rest each has
     strengths of its own. gain: how many of its errors the second has mended; single: groups of one row."""
-    codes = np.arange(n_groups, dtype=np.int32) if single else group_codes(n_groups, random)
+    codes = group_codes(n_groups, random, "one" if single else "geometric")
     common = random.random(n_groups) < 0.5
     a, b = (difficulty(n_groups, rate, random, shared) for _ in range(2))
     b = np.where(common, a, b)
@@ -132,17 +138,36 @@ def by_rows(outcomes):
     )
 
 
-def coverage(measures, *, n_groups, rate, trials, resamples, shared=SHARED, view=lambda outcomes: outcomes):
-    """The share of trials whose interval holds the true value, a measure."""
-    true = {measure.name: truth(measure, rate) for measure in measures}
-    held = dict.fromkeys(true, 0)
+@dataclass(frozen=True)
+class Covered:
+    """Shares of trials: the interval held the true value, lay below it, lay above it. width: the mean one."""
+
+    held: float
+    below: float
+    above: float
+    width: float
+
+    def __str__(self):
+        return f"{self.held:.1%} (too low {self.below:.1%}, too high {self.above:.1%}, width {self.width:.3f})"
+
+
+def coverage(
+    measures, *, n_groups, rate, trials, resamples, shared=SHARED, sizes="geometric", view=lambda outcomes: outcomes
+):
+    """One Covered a measure. view: what is made of the outcomes before they are scored."""
+    ends = {measure.name: [] for measure in measures}
     for trial in range(trials):
         random = np.random.default_rng([n_groups, round(100 * rate), trial])
-        for score in score_outcomes(
-            view(simulate(n_groups, rate, random, shared)), measures, resamples=resamples, seed=trial
-        ):
-            held[score.measure] += int(score.low <= true[score.measure] <= score.high)
-    return {name: count / trials for name, count in held.items()}
+        outcomes = view(simulate(n_groups, rate, random, shared, sizes))
+        for score in score_outcomes(outcomes, measures, resamples=resamples, seed=trial):
+            ends[score.measure].append((score.low, score.high))
+    return {measure.name: _covered(np.array(ends[measure.name]), truth(measure, rate)) for measure in measures}
+
+
+def _covered(ends, true):
+    low, high = ends.T
+    below, above = np.mean(high < true), np.mean(low > true)
+    return Covered(1 - below - above, below, above, np.mean(high - low))
 
 
 def rejections(measures, pair, *, trials, resamples, alpha=0.05):

@@ -19,6 +19,7 @@ from evaluator.permutation import swaps
 from evaluator.scoring import score_outcomes
 from evaluator.storage import from_bytes
 from evaluator.task import TASKS
+from evaluator.uncertainty import intervals
 from tests.unit.evaluator.running import as_bytes
 from tests.unit.evaluator.simulated import AUROC, F1, ORDERS, SPEARMAN, SUMS, by_rows, simulate_pair, simulate_scores
 from tests.unit.evaluator.test_measures import CASES
@@ -60,15 +61,19 @@ def test_the_interval_is_that_of_differences_under_the_same_draws():
     a, b = pair(2)
     row = on_whole(compare_outcomes(a, b, [F1], resamples=300, seed=5), F1)
     random = np.random.default_rng([5, a.n_groups])  # the draws of the systems' own intervals
-    differences = []
+    differences, times = [], []
     for _ in range(300):
         groups = random.integers(0, a.n_groups, size=a.n_groups)
+        times.append(np.bincount(groups, minlength=a.n_groups))
         rows = np.concatenate([np.flatnonzero(a.groups == group) for group in groups])
         tp, fp, fn = ([t.statistics[name][rows].sum() for t in (a, b)] for name in ("tp", "fp", "fn"))
         f1 = [2 * tp[i] / (2 * tp[i] + fp[i] + fn[i]) for i in (0, 1)]
         differences.append(f1[0] - f1[1])
-    assert row.low == pytest.approx(np.quantile(differences, 0.025))
-    assert row.high == pytest.approx(np.quantile(differences, 0.975))
+    influence = (np.array(differences) - row.difference) @ (np.array(times) - 1)
+    low, high = intervals(np.array([differences]), influence[None, :])
+    assert (row.low, row.high) == (pytest.approx(low[0]), pytest.approx(high[0]))
+    assert np.quantile(differences, 0.001) < row.low < np.quantile(differences, 0.03)
+    assert np.quantile(differences, 0.97) < row.high < np.quantile(differences, 0.999)
 
 
 def in_places(table):
@@ -88,21 +93,32 @@ def test_p_is_that_of_exchanging_groups_row_by_row(measure):
         mixed = {n: np.where(rows, second.statistics[n], first.statistics[n]) for n in first.statistics}
         return score_outcomes(dataclasses.replace(first, statistics=mixed), [measure], resamples=0)[0].value
 
-    seen = abs(row.difference) - 1e-12
     draws = np.concatenate(list(swaps(12, 60, 9)), axis=1).T > 0
-    as_large = sum(abs(value(a, b, swapped) - value(b, a, swapped)) >= seen for swapped in draws)
-    assert row.p == pytest.approx((1 + as_large) / 61)
+    beyond = np.array([abs(value(a, b, swapped) - value(b, a, swapped)) for swapped in draws]) - abs(row.difference)
+    assert row.p == pytest.approx((1 + np.sum(beyond > 1e-12) + np.sum(np.abs(beyond) <= 1e-12) / 2) / 61)
 
 
-def test_p_nears_scipys_exact_one():
-    for seed, gain in ((4, 0.0), (5, 0.5), (6, 0.9)):
+def test_p_nears_scipys_exact_one_with_ties_halved():
+    for seed, gain in ((4, 0.3), (5, 0.5), (6, 0.9)):
         a, b = pair(seed, n_groups=10, gain=gain)
         right = [np.bincount(t.groups, t.statistics["correct"], 10) for t in (a, b)]
-        exact = stats.permutation_test(
+        test = stats.permutation_test(
             right, lambda x, y: x.sum() - y.sum(), permutation_type="samples", n_resamples=2000
-        ).pvalue
+        )
+        tied = np.isclose(np.abs(test.null_distribution), abs(test.statistic))
+        assert tied.mean() > 1e-3  # else there is nothing to halve
+        exact = test.pvalue - tied.mean() / 2
         row = on_whole(compare_outcomes(a, b, [ACCURACY], resamples=20_000), ACCURACY)
         assert row.p == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5 + 1e-4)
+
+
+def test_systems_with_equal_values_are_not_told_apart():
+    """A difference of 0 is the least there is, however many exchanges tie with it."""
+    a, _ = pair(15)
+    moved = dataclasses.replace(a, statistics={**a.statistics, "correct": a.statistics["correct"][::-1]})
+    row = on_whole(compare_outcomes(a, moved, [ACCURACY], resamples=100), ACCURACY)
+    assert (row.difference, row.p) == (0, 1)
+    assert row.low < 0 < row.high
 
 
 def test_mcnemar_is_scipys_binomial_test():
@@ -167,7 +183,7 @@ def test_a_slice_in_one_group_has_no_interval_and_proves_nothing():
     rows = compare_outcomes(a, b, [ACCURACY], resamples=50)
     assert [(row.n_groups, row.difference) for row in rows] == [(2, -1), (1, -1), (1, -1)]
     assert [(row.low, row.high, row.p) for row in rows[1:]] == [(None, None, 1.0)] * 2
-    assert rows[0].p > 0.3  # two groups: half of all exchanges are as large
+    assert rows[0].p > 0.15  # two groups: half of all exchanges are as large, and count half
 
 
 def test_what_has_no_value_has_no_difference():

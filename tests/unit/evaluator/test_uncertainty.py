@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
+from evaluator import student
 from evaluator.medians import weighted_medians
 from evaluator.outcomes import Lengths, Outcomes
 from evaluator.samples import Sample, View
 from evaluator.task import TASKS
-from evaluator.uncertainty import group_weights, percentile_intervals
+from evaluator.uncertainty import Resampled, group_weights
 from tests.unit.evaluator.running import run_score
 from tests.unit.evaluator.test_measures import CASES, outcomes_of, value
 
@@ -36,17 +38,87 @@ def test_draws_depend_on_the_seed_alone_and_not_on_how_they_are_cut():
     assert np.array_equal(many[:, :100], next(iter(group_weights(40_000, 100, 2))))
 
 
-def test_percentiles_are_numpys_and_leave_missing_values_out():
+def drawn(points, values, weights):
+    resampled = Resampled(np.array(points), len(weights), weights.shape[1])
+    for block in np.array_split(np.arange(weights.shape[1]), 3):
+        resampled.add(np.array(values)[:, block], weights[:, block])
+    return resampled
+
+
+def test_ends_are_percentiles_further_out_and_further_on_the_long_side():
+    """From the definition, in loops and with SciPy: Student's t for an effective number of groups, and acceleration."""
     random = np.random.default_rng(0)
-    values = random.normal(size=(4, 999))
-    values[1, ::3] = np.nan
-    values[2, :] = np.nan
+    sizes = np.ceil(random.lognormal(0, 1, 30))
+    right = sizes * random.beta(4, 1, 30)
+    weights = all_weights(30, 999, 1)
+    values = (right @ weights) / (sizes @ weights)
+    point = right.sum() / sizes.sum()
+    low, high = drawn([point], [values], weights).intervals()
+
+    moves = [sum((values[r] - point) * (weights[g, r] - 1) for r in range(999)) for g in range(30)]
+    effective = int(sum(u**2 for u in moves) ** 2 / sum(u**4 for u in moves))
+    a = sum(u**3 for u in moves) / (6 * sum(u**2 for u in moves) ** 1.5)
+    assert 3 < effective < 25 and a < -0.01  # few groups, skewed downwards: the formula is put to work
+    reach = (effective / (effective - 1)) ** 0.5 * stats.t.ppf(0.975, effective - 1)
+    for z, end in ((-reach, low[0]), (reach, high[0])):
+        share = stats.norm.cdf(a + (a + z) / (1 - a * (a + z)))
+        assert end == pytest.approx(np.quantile(values, share), rel=1e-9)
+    assert low[0] < np.quantile(values, 0.025)
+
+
+def test_many_alike_groups_leave_the_ordinary_percentiles():
+    weights = all_weights(2000, 999, 3)
+    right = np.arange(2000) % 2
+    values = right @ weights / 2000
+    low, high = drawn([0.5], [values], weights).intervals()
+    assert low[0] == pytest.approx(np.quantile(values, 0.025), abs=3e-4)
+    assert high[0] == pytest.approx(np.quantile(values, 0.975), abs=3e-4)
+
+
+def test_where_one_group_outweighs_all_others_the_interval_is_all_that_was_drawn():
+    weights = all_weights(20, 500, 5)
+    sizes, right = np.append(np.ones(19), 1e6), np.append(np.ones(19), 0.0)
+    values = right @ weights / (sizes @ weights)
+    low, high = drawn([right.sum() / sizes.sum()], [values], weights).intervals()
+    assert (low[0], high[0]) == (values.min(), values.max())
+
+
+def test_missing_values_are_left_out_and_equal_ones_have_no_width():
+    weights = all_weights(10, 300, 6)
+    values = np.random.default_rng(0).normal(size=(4, 300))
+    values[0, ::3] = np.nan
+    values[1] = np.nan
+    values[2] = 0.7
     values[3, 1:] = np.nan
-    low, high = percentile_intervals(values)
-    for row in (0, 1, 3):
-        assert low[row] == pytest.approx(np.nanquantile(values[row], 0.025))
-        assert high[row] == pytest.approx(np.nanquantile(values[row], 0.975))
-    assert np.isnan(low[2]) and np.isnan(high[2])
+    low, high = drawn([0.0, np.nan, 0.7, 0.0], values, weights).intervals()
+    given = values[0][~np.isnan(values[0])]
+    assert given.min() <= low[0] < np.quantile(given, 0.1) < np.quantile(given, 0.9) < high[0] <= given.max()
+    assert np.isnan(low[1]) and np.isnan(high[1])
+    assert (low[2], high[2]) == (0.7, 0.7)
+    assert low[3] == high[3] == values[3, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9, 1e200])
+def test_an_interval_does_not_depend_on_the_unit_of_the_values(scale):
+    weights = all_weights(10, 300, 6)
+    values = (np.arange(10.0) ** 3) @ weights / 10
+    low, high = drawn([202.5], [values], weights).intervals()
+    scaled_low, scaled_high = drawn([202.5 * scale], [values * scale], weights).intervals()
+    assert (scaled_low, scaled_high) == (pytest.approx(low * scale), pytest.approx(high * scale))
+
+
+def test_turned_around_values_have_a_turned_around_interval():
+    weights = all_weights(12, 400, 8)
+    values = (np.arange(12.0) ** 4) @ weights
+    low, high = drawn([values.mean()], [values], weights).intervals()
+    turned = drawn([-values.mean()], [-values], weights).intervals()
+    assert turned == (pytest.approx(-high), pytest.approx(-low))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 30, 199, 200, 201, 5000])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.975, 0.995])
+def test_students_quantiles_are_scipys(share, freedom):
+    assert student.quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-7, abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CASES.items() for make in makers])

@@ -1,0 +1,45 @@
+"""A submission's receipt as a document: what its numbers were made of, the numbers, and the command that makes them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from leaderboard.progress import Progress
+
+
+def document(progress: Progress) -> dict[str, Any]:
+    """JSON for whoever shall check a number; empty until the submission is scored.
+
+    `receipt` is what the API calls so; `scores` are those that were revealed.
+    """
+    submission, release = progress.submission, progress.release
+    if not progress.receipt or release is None:
+        return {}
+    return {
+        "benchmark": submission.phase.benchmark.slug,
+        "phase": submission.phase.slug,
+        "split": submission.phase.split.name,
+        "submission": str(submission.pk),
+        "system": submission.system.name,
+        "team": submission.system.team.name,
+        "received_at": submission.received_at.isoformat(),
+        "receipt": progress.receipt,
+        "primary": release.primary,
+        "scores": release.values,
+        "command": command(progress.receipt),
+    }
+
+
+def command(receipt: dict[str, Any]) -> str:
+    """What makes the same numbers again, where GOLD and PREDICTIONS are the files whose sha256 the receipt names.
+
+    Empty for a receipt that was written before they named task and options.
+    """
+    if "task" not in receipt:
+        return ""
+    words = ["python", "-m", "evaluator", "score", receipt["task"], "--gold", "GOLD", "PREDICTIONS"]
+    for name, value in receipt["options"].items():
+        words += ["--option", f"{name}={value}"]
+    words += ["--resamples", str(receipt["resamples"]), "--seed", str(receipt["seed"]), "--json"]
+    return shlex.join(words)

@@ -1,0 +1,30 @@
+"""Rows and boards for tests of tables and charts, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from leaderboard.models import Benchmark, GoldVersion, Phase, Split
+from leaderboard.standings import Board, Cell, Key, Row
+
+
+def row(name: str, cells: Mapping[Key, Cell], kind: str = "participant") -> Row:
+    """A row with a name and cells; the rest is nothing."""
+    at = datetime(2024, 1, 1, tzinfo=UTC)
+    return Row(None, False, name, "Team", kind, "", "", "", 1, UUID(int=0), at, (), dict(cells))
+
+
+def cells(measure: str, values: Mapping[tuple[tuple[str, str], ...], float | None], n: int = 4) -> dict[Key, Cell]:
+    """One measure's cells by slice, each with n units."""
+    return {(measure, slice_): Cell(value, n=n) for slice_, value in values.items()}
+
+
+def board(rows: Sequence[Row], *, task: str, dimensions: Mapping[str, Sequence[Any]], cross: str = "") -> Board:
+    """A board of a phase that crosses two dimensions; nothing is stored."""
+    split = Split(name="test", options={})
+    phase = Phase(benchmark=Benchmark(slug="b", task=task), slug="p", split=split, options={"cross": cross})
+    gold = GoldVersion(split=split, dimensions=dimensions, measures=["auroc", "average_precision"], primary="auroc")
+    return Board(phase, None, gold, rows)
