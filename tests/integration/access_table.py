@@ -138,7 +138,7 @@ API = [
     Row("api_image_references", post="401 415 415 415 415 415 415"),
     Row("api_image_references", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_image_upload", "401 200 404 404 404 404 404", delete="401 204 404 404 404 404 404", where=UPLOAD),
-    Row("api_image_pieces", post="401 415 404 404 404 404 404", where=UPLOAD),
+    Row("api_image_pieces", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),
     Row("api_submissions", "401 200 200 200 200 200 200"),
     Row("api_submission", MINE),
