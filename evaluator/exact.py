@@ -16,7 +16,7 @@ def places_within(column: Numbers, systems: Rows) -> Numbers:
     """One a row: its residual's place among the distinct residuals, 0 for the least.
 
     column: finite, each taken as the shortest decimal that reads as it; systems: a number from 0 a row. Exact for any
-    finite numbers. A second for some 100,000 rows, less where values repeat.
+    finite numbers. Some two microseconds a distinct value: what about five resamples of an interval cost.
     """
     values, which = np.unique(column, return_inverse=True)
     cells, cell = np.unique(systems * len(values) + which, return_inverse=True)

@@ -36,8 +36,8 @@ class Systems:
     def slack(self, column: Numbers) -> Numbers:
         """One a row: how far apart two residuals of `column` may lie and still be one.
 
-        Exact numbers would cost a thousand resamples a thousand times what they cost the estimate. A difference that
-        is real and as small as this one is not: of columns with six decimals, systems of a thousand rows have none.
+        Exact numbers would cost a thousand resamples a thousand times what they cost the estimate. This much hides no
+        difference that is real: numbers below 1 of six decimals, in systems of a thousand rows, leave larger ones.
         """
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)

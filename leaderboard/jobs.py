@@ -3,18 +3,18 @@
 from uuid import UUID
 
 import django
+import structlog
+from celery.signals import worker_ready
+from django.db import DatabaseError
 
 from leaderboard.queue import app
 
 django.setup()
 
-from leaderboard.actions import (  # noqa: E402  (models need django.setup first)
-    comparisons,
-    predictions,
-    runs,
-    sweeping,
-    workers,
-)
+from leaderboard import preparing  # noqa: E402  (models need django.setup first)
+from leaderboard.actions import comparisons, predictions, runs, sweeping, workers  # noqa: E402
+
+log = structlog.get_logger(__name__)
 
 
 @app.task(name="leaderboard.jobs.score")
@@ -41,3 +41,13 @@ def compare(board_id: str) -> None:
 def sweep() -> None:
     sweeping.sweep()
     comparisons.sweep()
+
+
+@worker_ready.connect
+def tell_what_is_outdated(**_: object) -> None:
+    """One line for each board that an upgrade has left behind; to score it again is a curator's decision."""
+    try:
+        for phase, version in preparing.outdated():
+            log.warning("task_version_raised", phase=str(phase), scored_by=version)
+    except DatabaseError as error:
+        log.warning("outdated_boards_unknown", error=type(error).__name__)

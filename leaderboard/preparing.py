@@ -66,7 +66,8 @@ class Change:
 
     @property
     def moves(self) -> bool:
-        return (self.rank, self.value) != (self.next_rank, self.next_value)
+        """Whether the system has a rank on both boards, and another one."""
+        return None not in (self.rank, self.next_rank) and self.rank != self.next_rank
 
 
 def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:

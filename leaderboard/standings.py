@@ -54,8 +54,6 @@ class Row:
 
     rank: int | None
     tied: bool
-    rank_low: int | None
-    rank_high: int | None
     system: str
     team: str
     kind: str
@@ -67,6 +65,9 @@ class Row:
     released_at: datetime
     warnings: Sequence[str]
     cells: Mapping[Key, Cell]
+    run_id: UUID | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
 
     @property
     def competes(self) -> bool:
@@ -123,6 +124,11 @@ class Board:
         if ranking.is_due:
             return Ranges.FAILED if ranking.failures >= settings.MAX_ATTEMPTS else Ranges.COMPUTING
         return Ranges.READY
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """What the ranges rest on, where there are any."""
+        return self.leaderboard.ranking if self.leaderboard and self.ranges is Ranges.READY else None
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
@@ -189,7 +195,7 @@ def board_of(phase: Phase, *, within: Collection[str] | None = None, version: Ve
         leaderboard = public.filter(gold_version__number=version[0], task_version=version[1]).first()
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
-    return Board(phase, leaderboard, leaderboard.gold_version, _rows(leaderboard, within))
+    return Board(phase, leaderboard, leaderboard.gold_version, _rows(phase, leaderboard, within))
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
@@ -198,15 +204,16 @@ def frozen_boards(phase: Phase) -> list[Leaderboard]:
     return list(frozen.order_by("-gold_version__number", "-task_version"))
 
 
-def _rows(leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]:
+def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]:
+    tells_ranges = reveals_comparisons(phase)
     standings = list(leaderboard.standings.select_related("release", "system__team"))
     shared = Counter(standing.rank for standing in standings)
     rows = [
         Row(
             rank=standing.rank,
             tied=standing.rank is not None and shared[standing.rank] > 1,
-            rank_low=standing.rank_low,
-            rank_high=standing.rank_high,
+            rank_low=standing.rank_low if tells_ranges else None,
+            rank_high=standing.rank_high if tells_ranges else None,
             system=standing.system.name,
             team=standing.system.team.name,
             kind=standing.system.kind,
@@ -215,6 +222,7 @@ def _rows(leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]
             code_url=standing.system.code_url,
             system_id=standing.system_id,
             submission_id=standing.release.submission_id,
+            run_id=standing.release.run_id,
             released_at=standing.release.released_at,
             warnings=standing.release.warnings,
             cells=_cells(standing.release.values, within),

@@ -45,6 +45,7 @@ def stand(
     scores: list[dict[str, Any]] | None = None,
     *,
     team: str = "",
+    primary: str = "accuracy",
     warnings: tuple[str, ...] = (),
     at: datetime | None = None,
     **described: Any,
@@ -61,7 +62,7 @@ def stand(
     with transaction.atomic():
         return releases.publish(
             run=Run.objects.get(pk=run.pk),
-            primary="accuracy",
+            primary=primary,
             scores=symmetric_scores() if scores is None else scores,
             warnings=list(warnings),
             at=at,

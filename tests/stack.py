@@ -23,7 +23,7 @@ from django.conf import settings
 from django.db import connection
 
 from leaderboard import processes
-from leaderboard.models import Run, State, Submission
+from leaderboard.models import Ranking, Run, State, Submission
 
 PATIENCE = 90.0
 
@@ -114,8 +114,9 @@ class Stack:
         return self.wait_for_run(Run.objects.filter(prediction__submission=submission).latest("queued_at"))
 
     def drain(self) -> None:
-        """Wait until no run is queued or running: a test must not leave work for the next one's empty database."""
+        """Wait until nobody scores or compares: a test must not leave work for the next one's empty database."""
         self._follow(lambda: not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists(), "the queue")
+        self._follow(lambda: not Ranking.objects.exclude(lease_until=None).exists(), "the comparing")
 
     def _follow(self, there: Any, what: str) -> None:
         deadline = time.monotonic() + PATIENCE

@@ -19,7 +19,7 @@ from evaluator.sandbox.containers.execution import Run
 from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
 from evaluator.sandbox.containers.keeper_image import KeeperImage, keeper_image
 from evaluator.sandbox.containers.reference import parse_reference
-from evaluator.sandbox.image_errors import ImageMismatchError, TooLargeError
+from evaluator.sandbox.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
 from evaluator.sandbox.images import ImageArchive, ImageLimits
 from evaluator.sandbox.openfile import check_readable
 from evaluator.sandbox.systems import ImageMissingError, LoadedImage, SystemExecution, SystemResult
@@ -77,6 +77,7 @@ class DockerSandbox:
             architecture=self.architecture,
             image_labels=settings.get("Labels") or {},
             layers=layers,
+            probe=self._is_well,
         )
         try:
             result = run.follow(predictions, keep_going)
@@ -105,11 +106,15 @@ class DockerSandbox:
         """As `systems.SystemSandbox.pull`."""
         wanted = parse_reference(reference, self.registries)
         sizes: dict[str, int] = {}
-        for word in self._engine.pull(wanted.repository, wanted.digest):
-            progress = word.get("progressDetail") or {}
-            sizes[str(word.get("id"))] = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
-            if sum(sizes.values()) > self.image_limits.archive_bytes:
-                raise TooLargeError(f"{wanted} is over {self.image_limits.archive_bytes} bytes packed")
+        try:
+            for word in self._engine.pull(wanted.repository, wanted.digest):
+                progress = word.get("progressDetail") or {}
+                packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
+                sizes[str(word.get("id"))] = max(sizes.get(str(word.get("id")), 0), packed)
+                if sum(sizes.values()) > self.image_limits.archive_bytes:
+                    raise TooLargeError(f"{wanted} is over {self.image_limits.archive_bytes} bytes packed")
+        except NotThereError:
+            raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
         image = self._image(str(wanted))
         loaded = LoadedImage(id=str(image["Id"]), size=int(image.get("Size") or 0))
         try:
@@ -169,6 +174,12 @@ class DockerSandbox:
         if machine not in names:
             raise SandboxError(f"the engine's machine is {machine}, expected one of: {', '.join(names)}")
         return names[machine]
+
+    def _is_well(self) -> bool:
+        try:
+            return bool(self.layers())
+        except SandboxError:
+            return False
 
     def _check(self, execution: SystemExecution) -> None:
         if execution.gpus:

@@ -15,6 +15,7 @@ This module knows no engine; `evaluator.sandbox.docker.DockerSandbox` does what 
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -138,7 +139,7 @@ class SystemResult:
     def public_seconds(self) -> int:
         """The wall time rounded up to a coarse step (10 s to an hour, then whole hours)."""
         steps = (step for step in _COARSE if self.wall_seconds <= step)
-        return next(steps, -(-int(self.wall_seconds) // 3600) * 3600)
+        return next(steps, math.ceil(self.wall_seconds / 3600) * 3600)
 
 
 class ImageMissingError(SandboxError):

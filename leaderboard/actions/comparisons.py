@@ -184,7 +184,7 @@ def _finish(mine: Claim) -> None:
         comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list("a", "b", "p", "draws"),
         higher_is_better=boards.direction(board, measure) > 0,
     )
-    for standing in standings:
+    for standing in standings if found.n_pairs else ():
         standing.rank_low, standing.rank_high = found.ranges[standing.release.run_id]
     Standing.objects.bulk_update(standings, ["rank_low", "rank_high"])
     mine.own().update(

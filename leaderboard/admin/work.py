@@ -5,7 +5,18 @@ from __future__ import annotations
 from django.contrib import admin
 
 from leaderboard.admin.readonly import ReadOnlyAdmin
-from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Release, Run, Score, Standing, Submission
+from leaderboard.models import (
+    Comparison,
+    Leaderboard,
+    Prediction,
+    QuotaCharge,
+    Ranking,
+    Release,
+    Run,
+    Score,
+    Standing,
+    Submission,
+)
 
 
 @admin.register(Submission)
@@ -59,3 +70,15 @@ class LeaderboardAdmin(ReadOnlyAdmin):
 class StandingAdmin(ReadOnlyAdmin):
     list_display = ("leaderboard", "rank", "system", "value")
     list_select_related = ("leaderboard__phase__benchmark", "leaderboard__gold_version", "system")
+
+
+@admin.register(Ranking)
+class RankingAdmin(ReadOnlyAdmin):
+    list_display = ("leaderboard", "changes", "covered", "failures", "reason", "n_pairs", "n_unresolved", "computed_at")
+    list_select_related = ("leaderboard__phase__benchmark", "leaderboard__gold_version")
+
+
+@admin.register(Comparison)
+class ComparisonAdmin(ReadOnlyAdmin):
+    list_display = ("leaderboard", "a", "b", "measure", "difference", "low", "high", "p", "draws")
+    list_select_related = ("leaderboard__phase__benchmark", "leaderboard__gold_version", "a", "b")

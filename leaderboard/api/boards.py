@@ -19,12 +19,18 @@ from leaderboard.api.benchmark_shapes import ReportedShape
 from leaderboard.api.benchmarks import reported
 from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import System
-from leaderboard.standings import Board, Key, Row, board_of, reported_of
+from leaderboard.standings import Board, Key, Ranges, Row, board_of, reported_of
 
 
 class RowShape(serializers.Serializer[Any]):
     rank = serializers.IntegerField(allow_null=True, help_text="null: does not compete, or has no value")
     tied = serializers.BooleanField()
+    rank_low = serializers.IntegerField(
+        allow_null=True, help_text="1 + how many are significantly better; null unless `rank_ranges` is ready"
+    )
+    rank_high = serializers.IntegerField(
+        allow_null=True, help_text="how many compete, less those that are significantly worse"
+    )
     system = serializers.CharField()
     team = serializers.CharField()
     kind = serializers.ChoiceField(System.Kind.choices, help_text="only participants are ranked")
@@ -43,6 +49,9 @@ class BoardShape(serializers.Serializer[Any]):
     gold_version = serializers.IntegerField(allow_null=True)
     task_version = serializers.IntegerField(allow_null=True)
     primary = serializers.CharField(help_text="the measure that ranks")
+    rank_ranges = serializers.ChoiceField(
+        [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
+    )
     measures = serializers.ListField(child=serializers.CharField(), help_text="all that exist for this gold")
     dimensions = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
@@ -52,7 +61,7 @@ class BoardShape(serializers.Serializer[Any]):
 
 
 OF_A_ROW = (
-    *("rank", "tied", "system", "team", "kind", "description"),
+    *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description"),
     *("paper_url", "code_url", "released_at", "warnings"),
 )
 OF_A_CELL = ("value", "low", "high", "n")
@@ -74,6 +83,7 @@ class BoardView(View):
             "gold_version": made_of.gold_version.number if made_of else None,
             "task_version": made_of.task_version if made_of else None,
             "primary": board.primary,
+            "rank_ranges": board.ranges.value,
             "measures": [measure.name for measure in board.measures],
             "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},
             "rows": [_row(row, keys) for row in rows],

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from leaderboard.api import benchmarks, boards, docs, images, submissions, tasks, tokens
+from leaderboard.api import benchmarks, boards, comparisons, docs, images, submissions, tasks, tokens
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
@@ -15,6 +15,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/", benchmarks.BenchmarkView.as_view(), name="api_benchmark"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
+    path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
     path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),

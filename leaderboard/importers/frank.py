@@ -10,7 +10,7 @@ import msgspec
 from leaderboard.actions.manifest import Manifest, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.frank_outputs import write_predictions
-from leaderboard.importers.goodrich_reported import CORRELATION
+from leaderboard.importers.goodrich_reported import AGREEMENT, CORRELATION
 from leaderboard.importers.published import ImportFault, Origins, demand, find, lines, records
 from leaderboard.importers.salted import Salt, salted
 
@@ -140,6 +140,7 @@ def _manifest(choices: Choices, options: dict[str, str]) -> Manifest:
             "validation and test summaries and the two sources of articles; summaries of one article are resampled "
             "together.",
             "The articles themselves are in the published files, by the hash that begins each id.",
+            f"The correlations reported from a paper are of other texts, summaries of Wikipedia articles: {AGREEMENT}.",
         ],
         rules="The ratings are published elsewhere: say what your metric was tuned on.",
         licence="MIT (annotations); articles as their sources state",

@@ -39,6 +39,7 @@ def rows(*, hosts_test: bool) -> list[ReportedPart]:
                 Value(measure=measure, value=float(f"{number}e-2"), shown=number)
                 for measure, number in zip(MEASURES, printed.split(), strict=True)
             ],
+            note="Printed in percent.",
         )
         for (train, system, selected), printed in _ROWS.items()
     ]

@@ -115,8 +115,10 @@ class Origins:
         self._lines[target.name] = [(source.name, number) for _, source, number in content]
 
     def of(self, file: str, line: int | None) -> str:
-        """`SOURCE:LINE` of a line that was written; what is not known is told as it is."""
-        written = self._lines.get(file, [])
-        if line is None or not 1 <= line <= len(written):
+        """`SOURCE:LINE` of a line that was written; files that are hosted where they lie are their own source."""
+        written = self._lines.get(file)
+        if written is None and line is not None:
+            return f"{file}:{line}"
+        if written is None or line is None or not 1 <= line <= len(written):
             return file
         return "{}:{}".format(*written[line - 1])

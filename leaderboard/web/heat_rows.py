@@ -58,6 +58,12 @@ def heat_rows(rows: Sequence[Row], sources: Sequence[Source]) -> list[list[HeatC
     return [list(cells) for cells in zip(*columns, strict=True)] if columns else [[] for _ in rows]
 
 
+def among(rows: Sequence[Row]) -> str:
+    """Who the best is chosen from, in words; nothing where that is everybody."""
+    competing = sum(row.competes for row in rows)
+    return "among systems that compete" if 0 < competing < len(rows) else ""
+
+
 def _column(rows: Sequence[Row], source: Source) -> list[HeatCell]:
     best = source.best(rows)
     competing = any(row.competes for row in rows)

@@ -26,6 +26,13 @@ ANYBODY = {
     "board-atlas-property": "/benchmarks/atlas-facts/test/by/property/",
     "board-mirror-origin": "/benchmarks/mirror-claims/test/by/origin/",
     "board-mirror-symmetric": "/benchmarks/mirror-claims/test/symmetric/",
+    "board-graph": "/benchmarks/graph-claims/test/",
+    "board-graph-scenarios": "/benchmarks/graph-claims/test/cross/transparency/homogeneity/?view=matrices",
+    "board-graph-scenarios-table": "/benchmarks/graph-claims/test/cross/transparency/homogeneity/?view=table",
+    "board-graph-popularity": "/benchmarks/graph-claims/test/by/popularity/",
+    "board-open-side": "/benchmarks/open-facts/test/by/side/",
+    "board-life-relation": "/benchmarks/life-facts/test/by/relation/",
+    "board-rated-subset": "/benchmarks/rated-summaries/test/by/subset/",
     "log-in": "/accounts/login/",
     "sign-up": "/accounts/signup/",
     "password-forgotten": "/accounts/password/reset/",
@@ -115,7 +122,8 @@ def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None
 def test_both_colour_schemes_keep_their_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
-        for name in ("home", "benchmark-mirror", "board-atlas-property", "board-mirror-symmetric", "sign-up"):
+        boards = ("board-atlas-property", "board-mirror-symmetric", "board-graph-scenarios", "board-open-side")
+        for name in ("home", "benchmark-mirror", *boards, "sign-up"):
             page.goto(ANYBODY[name])
             assert faults(page) == []
             if scheme == "dark":

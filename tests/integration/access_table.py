@@ -47,6 +47,7 @@ PUBLIC = [
     # Nothing was scored in either: there is no board to be frozen.
     *both("frozen_board", NOBODY, NOBODY),
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("crossed_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_gold", NOBODY, NOBODY),
@@ -151,8 +152,8 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "download", "goldversion", "leaderboard", "prediction", "quotacharge", "release", "run", "score"),
-    *("standing", "submission"),
+    *("auditentry", "comparison", "download", "goldversion", "leaderboard", "prediction", "quotacharge", "ranking"),
+    *("release", "run", "score", "standing", "submission"),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""
 EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from leaderboard.models import Download, GoldVersion, Split
+from leaderboard.models import Download, GoldVersion, Phase, Split
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
 from tests.integration.crawling import patterns
@@ -35,6 +35,7 @@ def everybody() -> Cast:
     everybody = cast()
     world = everybody.world
     train = Split.objects.create(dataset=world.split.dataset, name="train", kind="train", gold_public=True)
+    Phase.objects.update(options={"cross": "origin,label"})
     names = ("number", "sha256", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")
     gold = GoldVersion(split=train, expects={}, reason="x", **{name: getattr(world.gold, name) for name in names})
     gold.file.save("gold.jsonl", ContentFile(gold_lines()), save=False)
@@ -47,7 +48,8 @@ def everybody() -> Cast:
 def address(row: Row, everybody: Cast) -> str:
     """The row's address, its blanks filled in."""
     given: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
-    given |= {"dimension": "origin", "pk": everybody.submission.pk, "number": 1, "key": everybody.token}
+    given |= {"dimension": "origin", "pair": "origin/label"}
+    given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
     given |= {"gold": 1, "task_version": 1}
     given |= {"rest": "nowhere", "uidb36": "1", **row.where}
     if given["pk"] == "upload":

@@ -48,7 +48,7 @@ def phases() -> list[tuple[str, dict[str, Any], Path, Path]]:
     for manifest in sorted(FIXTURES.glob("*/benchmark.json")):
         benchmark = json.loads(manifest.read_text())
         splits = {split["name"]: split["gold"] for split in benchmark["splits"]}
-        options = {phase["slug"]: (phase["options"], splits[phase["split"]]) for phase in benchmark["phases"]}
+        options = {phase["slug"]: (phase.get("options", {}), splits[phase["split"]]) for phase in benchmark["phases"]}
         for system in benchmark["systems"]:
             chosen, gold = options[system["phase"]]
             found.append((benchmark["task"], chosen, manifest.parent / gold, manifest.parent / system["predictions"]))
@@ -135,12 +135,15 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("task", ["fact-verification", "knowledge-base-population"])
+GOLD = {case[0]: case[2].with_name("dev.jsonl") for case in CASES}  # a small one of each task that a fixture has
+
+
+@pytest.mark.parametrize("task", sorted(GOLD))
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_are_reported_alike(one_referee: Box, task: str, name: str, tmp_path: Path) -> None:
     predictions = tmp_path / "predictions"
     predictions.write_bytes(BAD[name])
-    gold = FIXTURES / ("mirror-claims" if task == "fact-verification" else "atlas-facts") / "splits/dev.jsonl"
+    gold = GOLD[task]
     arguments = {"task": task, "gold_name": "gold.jsonl", "predictions_name": "p.jsonl", "resamples": 0}
     result, (report, attachment) = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
     assert (result.verdict, result.report, result.attachment) == (Verdict.DONE, report, attachment)

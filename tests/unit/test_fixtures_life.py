@@ -79,7 +79,8 @@ def test_corruption_leaves_as_many_facts_right_as_it_says(system: str) -> None:
     assert (right, n, sum(map(len, predicted))) == (CORRUPTED[system], 1323, 1323)
     systems = json.loads((FOLDER / "benchmark.json").read_text(encoding="utf-8"))["systems"]
     (told,) = (one for one in systems if system in one["predictions"])
-    assert f"(expected accuracy {right / n:.3f})" in told["name"]
+    assert f"({right / n:.3f})" in told["name"]
+    assert told["description"].startswith(f"Expected accuracy {right / n:.3f}.")
     assert f"{right} of {n} facts stay right" in told["description"]
     values = measured(gold, predicted)
     assert values["precision"] == values["recall"] == pytest.approx(right / n)

@@ -42,7 +42,9 @@ class Run:
         architecture: str,
         image_labels: Iterable[str],
         layers: Mapping[str, bool | str],
+        probe: Callable[[], bool],
     ) -> None:
+        """layers: what the last probe saw. probe: whether another one can be started."""
         self.engine = engine
         self.pool = ThreadPoolExecutor(3)  # to do at one time what does not depend on the other
         self.execution = execution
@@ -53,6 +55,7 @@ class Run:
         self.architecture = architecture
         self.image_labels = image_labels
         self.layers = layers
+        self.probe = probe
         self.meter = Meter()
         self.timings: dict[str, float] = {}
         self.containers: list[str] = []
@@ -143,14 +146,21 @@ class Run:
         yield tar.END
 
     def _start(self, system: str) -> str:
-        """Empty, or why the image could not be started: its own fault, where the engine says so."""
+        """Empty, or why the image could not be started.
+
+        Engines give one status for a WORKDIR that is no folder and for a runtime that is broken. So where they do not
+        tell, the probe is run once more: if it can be started and the system cannot, that is the image's fault.
+        """
         try:
             self.engine.start(system)
         except EngineError as problem:
-            if problem.status in (400, 404, 500) and self.engine.state(system).get("ExitCode") in _NOT_STARTED:
-                _log.info("%s could not be started: %s", self.execution.execution_id, problem.said[:300])
+            code = self.engine.state(system).get("ExitCode")
+            _log.info("%s could not be started: %s", self.execution.execution_id, problem.said[:300])
+            if code in _NOT_STARTED:
                 return "its command could not be started: not found, or not executable by nobody"
-            raise
+            if not problem.status or not self.probe():
+                raise
+            return "its container could not be started: look at WORKDIR, and at what it has at /input, /output and /tmp"
         return ""
 
     def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:

@@ -53,9 +53,10 @@ def examine(
     required = ["nobody", "no_capabilities"] + (["no_new_privs", "seccomp"] if shares_kernel else [])
     missing = [name for name in required if not layers[name]]
     if layers["runtime"] != runtime or own_kernel is shares_kernel:
+        whose = "its own" if own_kernel else "the host's"
         raise SandboxError(
-            f"a container asked to run under {runtime} ran under {layers['runtime']} on the kernel {release}: systems "
-            "are not run here until the engine has that runtime"
+            f"a container asked to run under {runtime} ran under {layers['runtime']} on {whose} kernel, {release}: "
+            "systems are not run here until the engine has that runtime"
         )
     if missing:
         raise SandboxError(f"a container under {runtime} has not: {', '.join(missing)}; nothing is run here")

@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
         found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        board = found and boards.current(found)
+        board = boards.current(found) if found else None
         if board is None:
             raise CommandError(f"there is no board of a phase {phase} in a benchmark {benchmark}")
         n = comparisons.renewed(board=board, again=again)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import demo, embedded, processes
+from leaderboard import demo, embedded, preparing, processes
 from leaderboard.supervisor import CannotStart, Supervisor
 
 
@@ -75,6 +75,11 @@ class Command(BaseCommand):
         if not supervisor.stopping:
             for line in demo.login_lines():
                 self.say(line)
+            for phase, version in preparing.outdated():
+                self.say(
+                    f"{phase} was scored by version {version} of its task, which was raised since: "
+                    f"manage.py rescore {phase.benchmark.slug} {phase.slug}"
+                )
             self.say(f"ready; logs are in {embedded.logs()}; Ctrl-C stops it")
 
     def seed(self, supervisor: Supervisor) -> None:

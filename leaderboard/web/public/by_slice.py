@@ -13,7 +13,7 @@ from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.standings import WHOLE, Board, SliceValue, reported_of
 from leaderboard.web.charts.heat import legends
-from leaderboard.web.heat_rows import Source, heat_rows, reasons
+from leaderboard.web.heat_rows import Source, among, heat_rows, reasons
 from leaderboard.web.public.access import board_or_404, dimension_or_404
 from leaderboard.web.public.boards import other_boards
 from leaderboard.web.public.measures_by_slice import fits, is_first_choice, measures_table
@@ -61,6 +61,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str) 
         "measure": measure,
         "measures": offered,
         "has_all": has_all,
+        "among": among(board.rows),
         "boards": other_boards(board),
     }
     context |= _reported(board, dimension, measure or (offered[0] if offered else None))

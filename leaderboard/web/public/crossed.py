@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,7 +18,7 @@ from leaderboard.web.charts.heat import legends
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.charts.matrix import OPEN, Grid, Place, grid_of, leaders, matrices
 from leaderboard.web.grouped import Planned, grouped_table, sorted_by
-from leaderboard.web.heat_rows import reasons
+from leaderboard.web.heat_rows import among, reasons
 from leaderboard.web.public.access import board_or_404
 from leaderboard.web.public.boards import other_boards
 from leaderboard.web.public.reported_grid import reported_grid
@@ -58,6 +59,7 @@ def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str) -> Htt
         "measures": offered,
         "boards": other_boards(board),
         "open": OPEN,
+        "among": among(board.rows),
     }
     if measure is not None:
         reported = reported_of(board.phase.benchmark)
@@ -122,9 +124,15 @@ def view_of(request: HttpRequest, board: Board, pair: Pair) -> str:
     asked = request.GET.get("view")
     if asked in (MATRICES, TABLE):
         return asked
-    stored = board.gold.dimensions if board.gold else {}
-    values = [value for name in pair for value in stored[name]]
-    return MATRICES if all(type(value) in (int, float) for value in values) else TABLE
+    return MATRICES if all(_is_number(value) for name in pair for value in board.dimensions[name]) else TABLE
+
+
+def _is_number(shown: str) -> bool:
+    """Gold may write its numbers as text."""
+    try:
+        return math.isfinite(float(shown))
+    except ValueError:
+        return False
 
 
 def _planned(place: Place) -> Planned:

@@ -84,4 +84,6 @@ def test_the_origin_of_a_line_is_known(train: list[str], prepare: Prepare) -> No
     assert origins.of("fold-4.jsonl", 2) == "train.json:5"
     assert origins.of("train.jsonl", 1) == "train.json:3"
     assert origins.of("fold-4.jsonl", None) == "fold-4.jsonl"
-    assert origins.of("elsewhere.jsonl", 1) == "elsewhere.jsonl"
+    assert origins.of("fold-4.jsonl", 9) == "fold-4.jsonl"
+    assert origins.of("elsewhere.jsonl", 1) == "elsewhere.jsonl:1"
+    assert origins.of("elsewhere.jsonl", None) == "elsewhere.jsonl"

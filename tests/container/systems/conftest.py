@@ -1,0 +1,68 @@
+"""Systems in containers of a real engine: skipped, visibly, where there is none, or no base image with Python."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluator.sandbox.docker import DockerSandbox
+from tests.container import engine
+from tests.container.systems.running import Systems, known_runtimes
+
+HERE = Path(__file__).parent
+BASE = os.environ.get("TEST_BASE_IMAGE", "holdout-base")
+
+
+def missing() -> str:
+    if not shutil.which("docker") or engine.docker("version", check=False).returncode:
+        return "needs a running Docker engine: apt-get install docker.io, then dockerd"
+    if engine.docker("image", "inspect", BASE, check=False).returncode:
+        return f"needs the image {BASE}, any with python3: .ci/base-image {BASE} FOLDER (or set TEST_BASE_IMAGE)"
+    return ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ours = [item for item in items if HERE in item.path.parents]
+    why = missing() if ours else ""
+    for item in ours:
+        item.add_marker(pytest.mark.engine)
+        if why:
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture(scope="session")
+def program() -> Iterator[str]:
+    """The id of the image of `program.py`."""
+    built = engine.docker("build", "--quiet", "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
+    yield built
+    engine.docker("rmi", built, check=False)
+
+
+@pytest.fixture(scope="session", params=["runc", "runsc"])
+def runtime(request: pytest.FixtureRequest) -> str:
+    """Each test that needs a container runs under each runtime that this engine has."""
+    name: str = request.param
+    if name not in known_runtimes():
+        pytest.skip(f"the engine has no runtime {name}: what only {name} could show is not tested here")
+    return name
+
+
+@pytest.fixture(scope="session")
+def sandbox(runtime: str) -> DockerSandbox:
+    made = DockerSandbox(instance=f"test-{secrets.token_hex(4)}", runtime=runtime)
+    made.layers()
+    return made
+
+
+@pytest.fixture
+def systems(sandbox: DockerSandbox, program: str, tmp_path: Path) -> Iterator[Systems]:
+    """After each test: nothing is left on the host, and the next honest run is right."""
+    made = Systems(sandbox, program, tmp_path)
+    yield made
+    made.check_nothing_is_left()
+    made.check_an_honest_run()

@@ -1,0 +1,66 @@
+"""An engine of a test's own, to be stopped, started and set up wrongly."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evaluator.sandbox.docker import DockerSandbox
+
+
+class OwnEngine:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = f"unix://{folder}/docker.sock"
+        self.runtimes: dict[str, object] = {}
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        settings = self.folder / "daemon.json"
+        settings.write_text(json.dumps({"runtimes": self.runtimes, "bridge": "none", "iptables": False}))
+        folders = ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/run"]
+        places = ["--config-file", str(settings), "--host", self.url, "--pidfile", f"{self.folder}/pid", *folders]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(["dockerd", *places], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + 60
+        while self.docker("version").returncode:
+            assert time.monotonic() < deadline and self.process.poll() is None, (self.folder / "log").read_text()[
+                -2000:
+            ]
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(60)
+            self.process = None
+
+    def docker(self, *arguments: str, stdin: int | None = None) -> subprocess.CompletedProcess[bytes]:
+        environment = {**os.environ, "DOCKER_HOST": self.url}
+        command = ["docker", *arguments]
+        return subprocess.run(command, env=environment, stdin=stdin, capture_output=True, check=False)
+
+    def sandbox(self, runtime: str = "runc") -> DockerSandbox:
+        return DockerSandbox(instance="own", url=self.url, runtime=runtime)
+
+
+@contextmanager
+def own_engine(folder: Path) -> Iterator[OwnEngine]:
+    if os.geteuid() or not shutil.which("dockerd"):
+        pytest.skip("needs root and dockerd, to start an engine of its own")
+    made = OwnEngine(folder)
+    try:
+        yield made
+    finally:
+        made.stop()
+        mounted = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for place in reversed([place for place in mounted if place.startswith(f"{folder}/")]):
+            subprocess.run(["umount", place], check=False)

@@ -1,0 +1,105 @@
+"""Running the tests' program in the container sandbox, and looking at what it leaves."""
+
+from __future__ import annotations
+
+import functools
+import io
+import itertools
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluator.sandbox.contract import Verdict
+from evaluator.sandbox.docker import DockerSandbox
+from evaluator.sandbox.systems import SystemExecution, SystemLimits, SystemResult
+from tests.container import engine
+
+INPUTS = b"".join(b'{"id": %d}\n' % number for number in range(1000))
+LIMITS: dict[str, Any] = {
+    "wall_seconds": 60.0,
+    "memory_bytes": 256 << 20,
+    "tmp_bytes": 16 << 20,
+    "output_bytes": 1 << 20,
+    "output_files": 20,
+    "processes": 64,
+}
+_numbers = itertools.count(1)
+_VOLUME = re.compile(r"/volumes/([^/]+)/_data$")
+
+
+@functools.cache
+def known_runtimes() -> frozenset[str]:
+    said = engine.docker("info", "--format", "{{json .Runtimes}}").stdout
+    return frozenset(json.loads(said))
+
+
+@dataclass
+class Done:
+    """A result, and the bytes that came with it."""
+
+    result: SystemResult
+    content: bytes
+
+    @property
+    def found(self) -> Any:
+        """What the program found, where it says it as JSON."""
+        assert self.result.verdict == Verdict.DONE, (self.result.verdict, self.result.explanation, self.result.log)
+        return json.loads(self.content)
+
+
+class Systems:
+    def __init__(self, sandbox: DockerSandbox, image: str, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.image = image
+        self.inputs = folder / "inputs.jsonl"
+        self.inputs.write_bytes(INPUTS)
+
+    def execution(
+        self, do: str = "copy", *, image: str = "", limits: dict[str, Any] | None = None, **options: Any
+    ) -> Any:
+        """A function of an open file, for an execution of it."""
+        return functools.partial(
+            SystemExecution,
+            execution_id=f"execution-{next(_numbers)}",
+            image=image or self.image,
+            task="fact-verification",
+            options={"do": do, **options},
+            limits=SystemLimits(**{**LIMITS, **(limits or {})}),
+        )
+
+    def run(self, do: str = "copy", **more: Any) -> Done:
+        predictions = io.BytesIO()
+        with self.inputs.open("rb") as inputs:
+            execution = self.execution(do, **more)(inputs=inputs.fileno())
+            return Done(self.sandbox.run(execution, predictions), predictions.getvalue())
+
+    def variant(self, *lines: str) -> str:
+        """The id of an image: the program's, and more lines of a Dockerfile."""
+        return build(f"FROM {self.image}\n" + "\n".join(lines) + "\n")
+
+    def left(self) -> list[str]:
+        """Containers, volumes and mounts of this sandbox that exist."""
+        label = f"label=holdout.instance={self.sandbox.instance}"
+        containers = engine.docker("ps", "--all", "--quiet", "--filter", label).stdout.split()
+        volumes = engine.docker("volume", "ls", "--quiet", "--filter", label).stdout.split()
+        known = set(engine.docker("volume", "ls", "--quiet").stdout.split())
+        mounted = [_VOLUME.search(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines()]
+        return containers + volumes + [found[1] for found in mounted if found and found[1] not in known]
+
+    def check_nothing_is_left(self) -> None:
+        assert self.left() == []
+
+    def check_an_honest_run(self) -> None:
+        done = self.run()
+        assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS), done.result
+
+
+def build(dockerfile: str) -> str:
+    """The id of an image without a context."""
+    done = subprocess.run(
+        ["docker", "build", "--quiet", "-"], input=dockerfile.encode(), capture_output=True, check=True
+    )
+    return done.stdout.decode().split()[-1]

@@ -1,0 +1,144 @@
+"""What a system can see, write to, and talk to: itself."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.container.systems.running import Done, Systems
+
+pytestmark = pytest.mark.hostile
+
+# Numbers of x86_64. 0x10000000 is CLONE_NEWUSER, 0x20000 CLONE_NEWNS, 17 SIGCHLD.
+CALLS: dict[str, list[Any]] = {
+    "unshare": [272, 0x10000000],
+    "unshare_mount": [272, 0x20000],
+    "mount": [165, "buffer", "buffer", "buffer", 0, 0],
+    "umount2": [166, "buffer", 0],
+    "pivot_root": [155, "buffer", "buffer"],
+    "chroot": [161, "buffer"],
+    "setns": [308, 0, 0],
+    "keyctl": [250, 0, -3, 0],
+    "add_key": [248, "buffer", "buffer", "buffer", 1, -3],
+    "request_key": [249, "buffer", "buffer", "buffer", -3],
+    "bpf": [321, 0, "buffer", 120],
+    "io_uring_setup": [425, 8, "buffer"],
+    "io_uring_enter": [426, 0, 1, 1, 0, 0],
+    "perf_event_open": [298, "buffer", 0, -1, -1, 0],
+    "userfaultfd": [323, 1],
+    "ptrace": [101, 0, 0, 0, 0],
+    "process_vm_readv": [310, 1, "buffer", 0, "buffer", 0, 0],
+    "open_by_handle_at": [304, -100, "buffer", 0],
+    "init_module": [175, "buffer", 10, "buffer"],
+    "kexec_load": [246, 0, 0, "buffer", 0],
+    "reboot": [169, 0, 0, 0, 0],
+    "swapon": [167, "buffer", 0],
+    "settimeofday": [164, "buffer", 0],
+    "sethostname": [170, "buffer", 4],
+    "move_mount": [429, -100, "buffer", -100, "buffer", 0],
+    "fsopen": [430, "buffer", 0],
+    "clone_new_user": [56, 0x10000011, 0, 0, 0, 0],
+}
+
+
+def test_no_capability_seccomp_on_no_new_privileges(systems: Systems, runtime: str) -> None:
+    status = systems.run("surroundings").found["status"]
+    assert status["Uid"].split() == status["Gid"].split() == ["65534"] * 4
+    assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd")} == {0}
+    if runtime == "runc":  # gVisor's filter is around its own kernel, and its programs cannot see it
+        assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
+
+
+def test_unshare_mount_keyctl_bpf_io_uring_and_their_like_are_denied(systems: Systems, runtime: str) -> None:
+    if os.uname().machine != "x86_64":
+        pytest.skip("the numbers of the calls are those of x86_64")
+    found = systems.run("calls", calls=CALLS).found
+    if runtime == "runc":
+        assert found == dict.fromkeys(CALLS, "EPERM")
+        return
+    # gVisor's own kernel answers; a namespace of its making is inside it.
+    inside = {"unshare", "unshare_mount", "clone_new_user", "ptrace", "io_uring_setup"}
+    assert {name for name, answer in found.items() if answer == "done"} <= inside
+
+
+def test_what_it_may_write_to(systems: Systems, runtime: str) -> None:
+    found = systems.run("write_everywhere").found
+    ours = {"/tmp", "/output", "/dev/shm", "/dev/mqueue"}
+    if runtime == "runsc":
+        ours |= {"/dev/fuse", "/dev/net/tun"}  # of its own kernel
+    devices = {
+        f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "fd", "ptmx", "pts/ptmx")
+    }
+    assert set(found) <= ours | devices
+    assert {"/tmp", "/output"} <= set(found)
+
+
+def test_it_is_alone(systems: Systems) -> None:
+    found = systems.run("surroundings").found
+    assert found["interfaces"] == ["lo"]
+    assert found["processes"] == [str(found["pid"])] == ["1"]
+    assert found["hostname"] == "system"
+    assert found["groups"] in ([], [65534])
+    assert found["sockets"] == []  # docker.sock among them
+    for secret in ("HOLDOUT_SECRET_KEY", "HOLDOUT_DATABASE_URL", "DOCKER_HOST", "HTTP_PROXY"):
+        assert secret not in found["environment"]
+    assert systems.sandbox.instance not in str(found)
+
+
+def test_metadata_address_bridge_and_dns(systems: Systems) -> None:
+    targets = [
+        ["metadata", "169.254.169.254", 80],
+        ["bridge", "172.17.0.1", 22],
+        ["host", "127.0.0.1", 2375],
+        ["public", "1.1.1.1", 53],
+        ["ipv6", "fd00:ec2::254", 80],
+    ]
+    found = systems.run("reach_out", targets=targets).found
+    assert {name: answer for name, answer in found.items() if answer in ("connected", "opened")} in (
+        {},
+        {"netlink": "opened"},  # gVisor's own, which knows its own kernel's interfaces
+    )
+    assert found["dns"] == "gaierror"
+
+
+def test_gold_on_the_host_is_not_to_be_found(systems: Systems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The canary lies in a folder of gold, in the worker's environment, and in a volume of somebody else's."""
+    half, other_half = "canary-in-", os.urandom(8).hex()
+    gold = tmp_path / "files" / "gold"
+    gold.mkdir(parents=True)
+    (gold / "test.jsonl").write_text(half + other_half)
+    monkeypatch.setenv("HOLDOUT_CANARY", half + other_half)
+    assert systems.run("search", half=half, other_half=other_half).found == []
+
+
+def test_a_canary_among_the_inputs_is_found(systems: Systems) -> None:
+    """Else finding none would mean nothing."""
+    with systems.inputs.open("ab") as inputs:
+        inputs.write(b'{"id": "canary-in-the-inputs"}\n')
+    found = systems.run("search", half="canary-in-", other_half="the-inputs").found
+    systems.inputs.write_bytes(systems.inputs.read_bytes().replace(b'{"id": "canary-in-the-inputs"}\n', b""))
+    assert found == ["/input/inputs.jsonl"]
+
+
+def test_writes_meant_for_the_next_run(systems: Systems) -> None:
+    assert systems.run("leave_marks").content
+    assert systems.run("find_marks").found == []
+
+
+def test_two_tenants_share_nothing(systems: Systems) -> None:
+    done: dict[str, Done] = {}
+
+    def run(mine: str, other: str) -> None:
+        done[mine] = systems.run("meet", mine=mine, other=other, seconds=4)
+
+    tenants = [threading.Thread(target=run, args=pair) for pair in (("ada", "bob"), ("bob", "ada"))]
+    for tenant in tenants:
+        tenant.start()
+    for tenant in tenants:
+        tenant.join()
+    for name in ("ada", "bob"):
+        assert done[name].found == {"found": [], "shared": True, "segments": 1}

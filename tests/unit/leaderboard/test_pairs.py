@@ -1,0 +1,73 @@
+"""How pairs are put into questions to the sandbox, and corrected as one family."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.sandbox import wire
+from leaderboard.actions import pairs, referee
+from leaderboard.corrected import corrected
+
+A, B, C, D = (UUID(int=n) for n in range(1, 5))
+
+
+def everyone(n: int) -> set[pairs.Pair]:
+    return set(combinations([UUID(int=place) for place in range(n)], 2))
+
+
+@given(st.sets(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1])))
+def test_every_pair_is_asked_once_and_no_question_is_too_large(numbers: set[tuple[int, int]]) -> None:
+    wanted = {(UUID(int=a), UUID(int=b)) for a, b in numbers}
+    asked = list(pairs.batches(wanted))
+    assert sorted(pair for batch in asked for pair in batch) == sorted(wanted)
+    for batch in asked:
+        assert 0 < len(batch) <= pairs.AT_ONCE
+        assert len({run for pair in batch for run in pair}) <= referee.MOST_TABLES
+    assert asked == list(pairs.batches(sorted(wanted, reverse=True)))
+
+
+def test_a_newcomer_costs_few_questions_and_a_whole_board_not_many() -> None:
+    newcomer = {(UUID(int=7), UUID(int=100 + place)) for place in range(49)}
+    assert len(list(pairs.batches(newcomer))) == 4
+    assert len(list(pairs.batches(everyone(50)))) <= 50
+
+
+def test_as_many_files_as_the_sandbox_takes() -> None:
+    assert referee.MOST_TABLES == wire.MOST_FILES
+
+
+def test_a_family_by_hand() -> None:
+    values = {A: 0.9, B: 0.8, C: 0.2}
+    rows = [(A, B, 0.5, 200), (C, A, 0.01, 20_000), (B, C, 0.02, 10_000), (A, D, 1e-9, 10)]
+    found = corrected(values=values, comparisons=rows, higher_is_better=True)
+    assert found.p_holm == {
+        frozenset((A, B)): 0.5,
+        frozenset((A, C)): pytest.approx(0.03),
+        frozenset((B, C)): pytest.approx(0.04),
+    }
+    assert found.ranges == {A: (1, 2), B: (1, 2), C: (3, 3)}
+    assert (found.n_pairs, found.n_unresolved) == (3, 0)
+    turned = corrected(values=values, comparisons=rows, higher_is_better=False)
+    assert turned.ranges == {A: (2, 3), B: (2, 3), C: (1, 1)}
+
+
+def test_a_pair_that_no_exchange_reached_and_is_not_significant_is_unresolved() -> None:
+    rows = [(A, B, 1 / 21, 20), (A, C, 1 / 21, 20), (B, C, None, 0)]
+    found = corrected(values={A: 0.9, B: 0.8, C: 0.2}, comparisons=rows, higher_is_better=True)
+    assert found.p_holm[frozenset((B, C))] is None
+    assert found.n_unresolved == 2 and found.ranges[A] == (1, 3)
+
+
+def test_a_pair_that_was_not_compared_is_no_chance() -> None:
+    with pytest.raises(KeyError):
+        corrected(values={A: 0.9, B: 0.8}, comparisons=[], higher_is_better=True)
+
+
+def test_nobody_and_one_alone() -> None:
+    assert corrected(values={}, comparisons=[], higher_is_better=True).ranges == {}
+    assert corrected(values={A: 0.3}, comparisons=[], higher_is_better=True).ranges == {A: (1, 1)}
