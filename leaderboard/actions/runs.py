@@ -19,7 +19,7 @@ from msgspec import to_builtins
 
 from evaluator.task import TASKS
 from leaderboard.actions import boards, claims, doorbell, provenance, referee, releases, reports
-from leaderboard.actions.claims import Claim, LateError
+from leaderboard.actions.claims import Claim, LateError, renew
 from leaderboard.actions.lease import Lease
 from leaderboard.logs import places
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
@@ -62,7 +62,7 @@ def score(*, run_id: UUID) -> None:
     mine = claim(run_id=run_id)
     if mine is None:
         return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: claims.renew(mine)):
+    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: renew(mine)):
         try:
             _score(mine)
         except LateError:

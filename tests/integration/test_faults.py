@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.actions import claims, doorbell, runs, sweeping
+from leaderboard.actions import doorbell, runs, sweeping
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
 from leaderboard.queue import app
 from tests.stack import Stack, environment
@@ -182,12 +182,12 @@ def test_two_workers_on_one_run(world: World) -> None:
     submission = world.submit()
     run = Run.objects.get()
     barrier = threading.Barrier(6)
-    taken: list[runs.Mine | None] = []
+    claims: list[runs.Claim | None] = []
 
     def worker() -> None:
         try:
             barrier.wait()
-            taken.append(runs.claim(run_id=run.pk))
+            claims.append(runs.claim(run_id=run.pk))
         finally:
             connection.close()
 
@@ -196,7 +196,7 @@ def test_two_workers_on_one_run(world: World) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    (won,) = [claim for claim in taken if claim is not None]
+    (won,) = [claim for claim in claims if claim is not None]
     runs._score(won)
     assert assert_one_result(submission).attempt == 1
 
@@ -211,7 +211,7 @@ def test_a_late_double_cannot_win(world: World) -> None:
     sweeping.sweep()
     second = runs.claim(run_id=run_id)
     assert second is not None and second.attempt == 2
-    assert not claims.renew(late)
+    assert not runs.renew(late)
     with pytest.raises(runs.LateError):
         runs._score(late)
     assert Score.objects.count() == 0
