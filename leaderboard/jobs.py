@@ -12,7 +12,7 @@ from leaderboard.queue import app
 django.setup()
 
 from leaderboard import preparing  # noqa: E402  (models need django.setup first)
-from leaderboard.actions import comparisons, runs, sweeping  # noqa: E402
+from leaderboard.actions import comparisons, predictions, runs, sweeping, workers  # noqa: E402
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +20,16 @@ log = structlog.get_logger(__name__)
 @app.task(name="leaderboard.jobs.score")
 def score(run_id: str) -> None:
     runs.score(run_id=UUID(run_id))
+
+
+@app.task(name="leaderboard.jobs.predict")
+def predict(prediction_id: str) -> None:
+    predictions.predict(prediction_id=UUID(prediction_id))
+
+
+@app.task(name="leaderboard.jobs.report")
+def report() -> None:
+    workers.report()
 
 
 @app.task(name="leaderboard.jobs.compare")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-ROLES = ("sandbox", "web", "worker", "beat")
+ROLES = ("sandbox", "web", "worker", "beat", "systems")
 
 
 def web(bind: str) -> list[str]:
@@ -34,6 +34,15 @@ def worker(*, concurrency: int = 2) -> list[str]:
     ]
 
 
+def systems() -> list[str]:
+    """The worker that runs submitted containers, one at a time: it has the engine, and needs no gold."""
+    return [
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "systems"),
+        *("--hostname", "systems@%h", "--concurrency", "1", "--loglevel", "WARNING"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+    ]
+
+
 def beat() -> list[str]:
     """The clock that rings the sweeper. One is enough; two only ring twice."""
     return [
@@ -51,7 +60,7 @@ def command(role: str, *, bind: str) -> list[str]:
     """The command line of one of ROLES."""
     if role == "web":
         return web(bind)
-    return {"sandbox": sandbox, "worker": worker, "beat": beat}[role]()
+    return {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems}[role]()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -59,7 +59,24 @@ class Progress:
 
     @property
     def problems(self) -> list[dict[str, Any]]:
-        return self.run.problems if self.run else []
+        sources = [source.problems for source in (self.prediction, self.run) if source]
+        return [problem for problems in sources for problem in problems]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether a container makes the predictions."""
+        return self.submission.kind == Submission.Kind.IMAGE
+
+    @property
+    def file_is_shown(self) -> bool:
+        """A container could write hidden inputs into its predictions, so nobody gets those."""
+        return not self.is_made or self.submission.phase.split.inputs_public
+
+    @property
+    def log(self) -> str:
+        """What the container printed, where the phase lets its owner read it."""
+        shown = self.prediction is not None and self.submission.phase.logs_are_shown
+        return self.prediction.log if shown and self.prediction else ""
 
     @property
     def receipt(self) -> dict[str, Any]:
@@ -80,7 +97,7 @@ _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """With all that `of` reads: the same few queries however many rows there are."""
     return submissions.select_related(
-        "system__team", "phase__benchmark", "phase__split", "submitted_by", "charge"
+        "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge"
     ).prefetch_related(
         Prefetch("predictions", Prediction.objects.order_by("-queued_at")),
         Prefetch("predictions__runs", Run.objects.annotate(board=_BOARD).order_by(*_NEWEST)),

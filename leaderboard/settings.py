@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from pathlib import Path
 
@@ -128,6 +129,7 @@ STORAGES = {
     "inputs": _folder("inputs"),
     "predictions": _folder("predictions"),
     "outcomes": _folder("outcomes"),
+    "images": _folder("images"),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 STATIC_URL = "static/"
@@ -169,6 +171,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env("SWEEP_SECONDS"),
         "options": {"expires": env("SWEEP_SECONDS") * 3},
     },
+    "report": {
+        "task": "leaderboard.jobs.report",
+        "schedule": env("SWEEP_SECONDS"),
+        "options": {"queue": "systems", "expires": env("SWEEP_SECONDS") * 3},
+    },
 }
 
 # --- the referee
@@ -180,6 +187,23 @@ RESAMPLES = env("RESAMPLES")
 SCORE_SECONDS = env("SCORE_SECONDS")
 VALIDATE_SECONDS = env("VALIDATE_SECONDS")
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
+
+# --- submitted containers
+# Containers carry it, so that two sites on one engine leave each other's alone; all hosts of a site share it.
+INSTANCE = hashlib.sha256(SECRET_KEY.encode()).hexdigest()[:12]
+SYSTEMS = env("SYSTEMS")
+ENGINE = env("ENGINE")
+ENGINE_RUNTIME = env("ENGINE_RUNTIME")
+REGISTRIES = env("REGISTRIES")
+SCORER_IMAGES = env("SCORER_IMAGES")
+SYSTEM_SECONDS = env("SYSTEM_SECONDS")
+SYSTEM_MEMORY_MB = env("SYSTEM_MEMORY_MB")
+SYSTEM_CPUS = env("SYSTEM_CPUS")
+SYSTEM_PROCESSES = env("SYSTEM_PROCESSES")
+SYSTEM_IMAGE_MB = env("SYSTEM_IMAGE_MB")
+SYSTEM_OUTPUT_MB = env("SYSTEM_OUTPUT_MB")
+SYSTEM_OUTPUT_FILES = env("SYSTEM_OUTPUT_FILES")
+SYSTEM_LOG_KB = env("SYSTEM_LOG_KB")
 
 # --- people
 AUTH_USER_MODEL = "leaderboard.User"

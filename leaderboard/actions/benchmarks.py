@@ -9,6 +9,7 @@ from django.db import transaction
 
 from leaderboard.actions import fields
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.limits import with_changes
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, ReportedResult, Split, User
 
 
@@ -54,8 +55,15 @@ def add_phase(
     quota_total: int,
     by: User,
     disclosure: str = Phase.Disclosure.FULL,
+    takes_predictions: bool = True,
+    takes_images: bool = False,
+    limits: dict[str, Any] | None = None,
+    shows_logs: bool | None = None,
 ) -> Phase:
-    """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first."""
+    """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first.
+
+    It takes predictions files, container images, or both; `limits` are a container's, where they are not the server's.
+    """
     _check_manages(benchmark, by)
     if split.dataset_id != benchmark.dataset_id:
         raise Refused(
@@ -64,6 +72,7 @@ def add_phase(
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
     fields.check_options(benchmark.task, {**split.options, **options})
+    _check_takes(split, takes_predictions, takes_images, limits or {})
     phase = Phase(
         benchmark=benchmark,
         slug=slug,
@@ -75,12 +84,30 @@ def add_phase(
         quota_per_day=quota_per_day,
         quota_total=quota_total,
         disclosure=disclosure,
+        takes_predictions=takes_predictions,
+        takes_images=takes_images,
+        limits=limits or {},
+        shows_logs=shows_logs,
         position=benchmark.phases.count(),
     )
     fields.check(phase)
     phase.save(force_insert=True)
     AuditEntry.record("phase.created", phase, by=by)
     return phase
+
+
+def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
+    if not predictions and not images:
+        raise Refused(Code.INVALID_NAME, "The phase takes nothing; expected predictions files, images, or both.")
+    if predictions and not split.inputs_public:
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The inputs of {split.name} are hidden, so nobody could answer them in a file; expected images only.",
+        )
+    try:
+        with_changes(limits)
+    except ValueError as error:
+        raise Refused(Code.INVALID_NAME, f"The limits do not fit: {error}.") from error
 
 
 @transaction.atomic

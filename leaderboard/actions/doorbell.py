@@ -19,13 +19,18 @@ def ring_for_run(run_id: UUID) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.score", str(run_id)), robust=True)
 
 
+def ring_for_prediction(prediction_id: UUID, *, queue: str) -> None:
+    """The same for a prediction that a container shall make."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.predict", str(prediction_id), queue), robust=True)
+
+
 def ring_for_board(board_id: int) -> None:
     """Ring for a leaderboard's comparisons once the row is committed."""
     transaction.on_commit(lambda: _send("leaderboard.jobs.compare", str(board_id)), robust=True)
 
 
-def _send(task: str, identifier: str) -> None:
+def _send(task: str, identifier: str, queue: str = "scoring") -> None:
     try:
-        app.send_task(task, args=[identifier], queue="scoring", retry_policy=RETRY)
+        app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY)
     except (OperationalError, OSError) as error:
         log.warning("doorbell_unreachable", task=task, id=identifier, error=type(error).__name__)

@@ -77,7 +77,7 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
     """The parts of the content that a slug stands for, by name. Systems come and go, and are none of it."""
     whole = msgspec.to_builtins(manifest)
     for name in ("systems", "public", "downloads"):
-        del whole[name]
+        whole.pop(name, None)
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
     for split in manifest.splits:
         with opened(folder, split.gold or split.inputs) as file:
@@ -130,7 +130,13 @@ def _there_already(manifest: Manifest, what: str) -> Refused:
 
 def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> None:
     split = dataset.splits.filter(name=part.name).first() or splits.create_split(
-        dataset=dataset, name=part.name, kind=part.kind, gold_public=part.gold_public, options=part.options, by=by
+        dataset=dataset,
+        name=part.name,
+        kind=part.kind,
+        gold_public=part.gold_public,
+        inputs_public=part.inputs_public,
+        options=part.options,
+        by=by,
     )
     if split.inputs:
         return

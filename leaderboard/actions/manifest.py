@@ -15,8 +15,11 @@ Moment = Annotated[datetime, Meta(tz=True)]
 Options = dict[str, str]
 
 
-class Part(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Every part refuses keys that it does not know: a misspelt one is an error, not a default."""
+class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Every part refuses keys that it does not know: a misspelt one is an error, not a default.
+
+    Written without its defaults, so that a key that is added later leaves the digest of what is hosted as it was.
+    """
 
 
 class SplitPart(Part):
@@ -27,6 +30,7 @@ class SplitPart(Part):
     gold: str = ""
     inputs: str = ""
     gold_public: bool = False
+    inputs_public: bool = True
     options: Options = {}
 
     def __post_init__(self) -> None:
@@ -55,6 +59,10 @@ class PhasePart(Part):
     quota_per_day: Annotated[int, Meta(ge=1)] = 5
     quota_total: Annotated[int, Meta(ge=1)] = 100
     disclosure: Literal["full"] = "full"
+    takes_predictions: bool = True
+    takes_images: bool = False
+    limits: dict[str, int | float] = {}
+    shows_logs: bool | None = None
 
 
 class SystemPart(Part):

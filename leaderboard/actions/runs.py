@@ -6,8 +6,6 @@ back late changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -20,29 +18,18 @@ from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.task import TASKS
-from leaderboard.actions import boards, doorbell, provenance, referee, releases, reports
+from leaderboard.actions import boards, claims, doorbell, provenance, referee, releases, reports
+from leaderboard.actions.claims import Claim, LateError, renew
 from leaderboard.actions.lease import Lease
 from leaderboard.logs import places
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
 from leaderboard.storage import AlteredError, check_digest, opened
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A worker's right to write to a run, until it is taken away."""
-
-    run: Run
-    attempt: int
-
-    def own(self) -> Any:
-        """The run, if this attempt still holds it."""
-        return Run.objects.filter(pk=self.run.pk, state=State.RUNNING, attempt=self.attempt)
-
-
-class LateError(Exception):
-    """The run went to another attempt; nothing may be written."""
+Mine = Claim[Run]
+WAITING = Run.objects.select_related(
+    "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
+)
 
 
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
@@ -56,30 +43,9 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     return run
 
 
-def claim(*, run_id: UUID) -> Claim | None:
+def claim(*, run_id: UUID) -> Mine | None:
     """Compare and swap: the run is ours, or another worker has it (None)."""
-    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED).values_list("attempt", flat=True).first()
-    if waiting is None:
-        return None
-    at = timezone.now()
-    claimed = Run.objects.filter(pk=run_id, state=State.QUEUED, attempt=waiting).update(
-        state=State.RUNNING,
-        attempt=waiting + 1,
-        started_at=at,
-        lease_until=_lease_end(at),
-        reason=Reason.NONE,
-    )
-    if not claimed:
-        return None
-    run = Run.objects.select_related(
-        "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
-    ).get(pk=run_id)
-    return Claim(run, waiting + 1)
-
-
-def renew(claim: Claim) -> bool:
-    """Push the lease's end on; False when the run is no longer ours."""
-    return bool(claim.own().update(lease_until=_lease_end(timezone.now())))
+    return claims.claim(WAITING, pk=run_id)
 
 
 def score(*, run_id: UUID) -> None:
@@ -143,8 +109,8 @@ def _replace(run: Run, version: int) -> None:
         queue(prediction=run.prediction, gold=gold)
 
 
-def _score(mine: Claim) -> None:
-    run, gold = mine.run, mine.run.gold_version
+def _score(mine: Mine) -> None:
+    run, gold = mine.row, mine.row.gold_version
     try:
         with opened(run.prediction.file) as predictions:
             check_digest(predictions, run.prediction.sha256)
@@ -175,24 +141,24 @@ def _score(mine: Claim) -> None:
         give_up(mine, reason=Reason.BAD_GOLD, final=True)
 
 
-def _publish_if_sound(mine: Claim, answer: referee.Answer) -> None:
+def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
     try:
         result = reports.checked(
             answer.report,
-            task=mine.run.gold_version.split.dataset.task,
-            task_version=mine.run.task_version,
-            measures=mine.run.gold_version.measures,
+            task=mine.row.gold_version.split.dataset.task,
+            task_version=mine.row.task_version,
+            measures=mine.row.gold_version.measures,
         )
     except reports.ReportError as error:
-        log.error("report_refused", run=str(mine.run.pk), error=str(error))
+        log.error("report_refused", run=str(mine.row.pk), error=str(error))
         give_up(mine, reason=Reason.BAD_REPORT, final=True)
         return
     publish(mine, answer, result)
 
 
-def publish(mine: Claim, answer: referee.Answer, result: reports.Scored) -> None:
+def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
-    run = mine.run
+    run = mine.row
     scores = [to_builtins(score) for score in result.scores]
     digest = sha256(answer.attachment).hexdigest()
     stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
@@ -236,9 +202,9 @@ def _row(run: Run, score: dict[str, Any]) -> Score:
 
 
 @transaction.atomic
-def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
+def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]]) -> None:
     """Their failure: the end of the work."""
-    phase = _hold_phase(mine.run)
+    phase = _hold_phase(mine.row)
     ended = mine.own().update(
         state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
     )
@@ -249,14 +215,14 @@ def reject(mine: Claim, *, reason: str, problems: list[dict[str, Any]]) -> None:
 
 
 @transaction.atomic
-def give_up(mine: Claim, *, reason: str, error_id: str = "", final: bool = False) -> None:
+def give_up(mine: Mine, *, reason: str, error_id: str = "", final: bool = False) -> None:
     """Our failure: queued again while attempts are left, else failed and refunded."""
     if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        _fail(mine.own(), mine.run, reason, error_id)
+        _fail(mine.own(), mine.row, reason, error_id)
     elif mine.own().update(
         state=State.QUEUED, reason=reason, error_id=error_id, lease_until=None, rung_at=timezone.now()
     ):
-        doorbell.ring_for_run(mine.run.pk)
+        doorbell.ring_for_run(mine.row.pk)
 
 
 def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
@@ -272,7 +238,3 @@ def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
 def _hold_phase(run: Run) -> Phase:
     """The phase's row before the run's, as who cancels a rescoring takes them: neither waits for the other for ever."""
     return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
-
-
-def _lease_end(at: datetime) -> datetime:
-    return at + timedelta(seconds=settings.LEASE_SECONDS)

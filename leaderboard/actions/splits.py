@@ -37,11 +37,30 @@ def create_dataset(*, slug: str, title: str, task: str, by: User, **described: s
 
 @transaction.atomic
 def create_split(
-    *, dataset: Dataset, name: str, kind: str, gold_public: bool, options: dict[str, str] | None = None, by: User
+    *,
+    dataset: Dataset,
+    name: str,
+    kind: str,
+    gold_public: bool,
+    options: dict[str, str] | None = None,
+    inputs_public: bool = True,
+    by: User,
 ) -> Split:
-    """A split without data. `options` are the task's, and hold in each of its phases."""
+    """A split without data. `options` are the task's, and hold in each of its phases.
+
+    Inputs that are not public are seen by submitted containers alone; gold of such a split cannot be public.
+    """
     check_manages(dataset, by)
-    split = Split(dataset=dataset, name=name, kind=kind, gold_public=gold_public, options=options or {})
+    if gold_public and not inputs_public:
+        raise Refused(Code.INVALID_NAME, "The gold would be public and the inputs hidden; gold holds the inputs.")
+    split = Split(
+        dataset=dataset,
+        name=name,
+        kind=kind,
+        gold_public=gold_public,
+        inputs_public=inputs_public,
+        options=options or {},
+    )
     fields.check(split)
     fields.check_options(dataset.task, split.options)
     split.save(force_insert=True)

@@ -15,6 +15,7 @@ from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
     GoldVersion,
+    Image,
     Phase,
     Prediction,
     QuotaCharge,
@@ -38,7 +39,9 @@ def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: 
     `system` may be one that is not stored yet (`teams.named`): the first accepted file stores it.
     """
     received_at = timezone.now()
-    gold = _check_may_submit(phase=phase, system=system, by=by, at=received_at)
+    if not phase.takes_predictions:
+        raise Refused(Code.NOT_TAKEN, "This phase takes container images only, no predictions files.")
+    gold = check_may_submit(phase=phase, system=system, by=by, at=received_at)
     name = (file.name or "predictions.jsonl")[-255:]
     n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)
     prediction = Prediction(
@@ -62,17 +65,22 @@ def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: 
         raise
 
 
-def _check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) -> GoldVersion:
+def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) -> GoldVersion:
     """The cheap checks, before a sandbox is troubled; the quota is checked again under its lock."""
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
-    if not phase.is_open(at):
-        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
+    check_open(phase, at)
     gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
     _check_quota(phase=phase, team=system.team, at=at)
     return gold
+
+
+def check_open(phase: Phase, at: datetime) -> None:
+    """Raises Refused where the phase takes nothing at this moment."""
+    if not phase.is_open(at):
+        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def _closed_message(phase: Phase, at: datetime) -> str:
@@ -137,22 +145,41 @@ def _accept(
     note: str,
     at: datetime,
 ) -> Submission:
-    # A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile,
-    # and none is kept that answers inputs that were.
-    split = Split.objects.select_for_update().get(pk=phase.split_id)
+    split = locked_split(phase)
     if split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
-    Phase.objects.select_for_update().get(pk=phase.pk)
     gold = boards.gold_of(phase) or gold
+    submission = charged(phase=phase, system=system, by=by, note=note, at=at)
+    prediction.submission = submission
+    prediction.save(force_insert=True)
+    runs.queue(prediction=prediction, gold=gold)
+    AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
+    return submission
+
+
+def locked_split(phase: Phase) -> Split:
+    """The phase's split and the phase itself, locked in this order.
+
+    A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile, and
+    none is kept that answers inputs that were.
+    """
+    split = Split.objects.select_for_update().get(pk=phase.split_id)
+    Phase.objects.select_for_update().get(pk=phase.pk)
+    return split
+
+
+def charged(
+    *, phase: Phase, system: System, by: User, note: str, at: datetime, image: Image | None = None
+) -> Submission:
+    """A submission that has cost its quota. Call in a transaction that holds `locked_split`; raises Refused."""
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
     team = Team.objects.select_for_update().get(pk=system.team_id)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         system = teams.system(team=team, name=system.name, by=by)
-    submission = Submission.objects.create(phase=phase, system=system, submitted_by=by, received_at=at, note=note)
+    kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS
+    submission = Submission.objects.create(
+        phase=phase, system=system, kind=kind, image=image, submitted_by=by, received_at=at, note=note
+    )
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
-    prediction.submission = submission
-    prediction.save(force_insert=True)
-    runs.queue(prediction=prediction, gold=gold)
-    AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
     return submission

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,41 +11,41 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, runs
-from leaderboard.models import Reason, Run, State
+from leaderboard.actions import doorbell, image_uploads, predictions, runs
+from leaderboard.actions.claims import Lost
+from leaderboard.availability import queue_of
+from leaderboard.models import Prediction, Reason, Run, State
 
 AT_ONCE = 1000
 
 
-@dataclass(frozen=True)
-class Lost(runs.Claim):
-    """What a silent worker held; it is nobody's here if the worker has renewed its lease meanwhile."""
-
-    at: datetime
-
-    def own(self) -> Any:
-        return super().own().filter(lease_until__lt=self.at)
-
-
 def sweep() -> int:
-    """Requeue or fail runs whose lease has ended, and ring for those that wait unheard; how many rows it touched."""
+    """Requeue or fail what lost its lease, and ring for what waits unheard; how many rows it touched."""
     at = timezone.now()
-    return _take_back(at) + _ring_again(at)
+    made = Prediction.objects.select_related("submission__phase")
+    touched = _take_back(Run.objects.select_related("prediction"), runs.give_up, at)
+    touched += _take_back(made, predictions.give_up, at)
+    touched += _ring_again(Run.objects.all(), lambda run: doorbell.ring_for_run(run.pk), at)
+    touched += _ring_again(made, _ring_for_prediction, at)
+    return touched + image_uploads.forget_old()
 
 
-def _take_back(at: datetime) -> int:
-    silent = Run.objects.filter(state=State.RUNNING, lease_until__lt=at).select_related("prediction")
-    lost = [Lost(run, run.attempt, at) for run in silent]
+def _take_back(rows: Any, give_up: Callable[..., None], at: datetime) -> int:
+    lost = [Lost(row, row.attempt, at) for row in rows.filter(state=State.RUNNING, lease_until__lt=at)]
     for claim in lost:
-        runs.give_up(claim, reason=Reason.LOST)
+        give_up(claim, reason=Reason.LOST)
     return len(lost)
 
 
-def _ring_again(at: datetime) -> int:
+def _ring_again(rows: Any, ring: Callable[[Any], None], at: datetime) -> int:
     unheard = Q(state=State.QUEUED, rung_at__lt=at - timedelta(seconds=settings.SWEEP_SECONDS))
-    waiting = list(Run.objects.filter(unheard).order_by("queued_at").values_list("pk", flat=True)[:AT_ONCE])
-    for run_id in waiting:
+    waiting = list(rows.filter(unheard).order_by("queued_at")[:AT_ONCE])
+    for row in waiting:
         with transaction.atomic():
-            if Run.objects.filter(unheard, pk=run_id).update(rung_at=at):
-                doorbell.ring_for_run(run_id)
+            if rows.model._default_manager.filter(unheard, pk=row.pk).update(rung_at=at):
+                ring(row)
     return len(waiting)
+
+
+def _ring_for_prediction(prediction: Prediction) -> None:
+    doorbell.ring_for_prediction(prediction.pk, queue=queue_of(prediction.submission.phase))

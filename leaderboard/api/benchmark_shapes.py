@@ -41,7 +41,7 @@ class SplitShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     kind = serializers.ChoiceField(Split.Kind.choices)
     options = serializers.DictField(help_text="the task's options that belong to this split")
-    inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet")
+    inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet, or hidden")
     gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
 
 
@@ -122,11 +122,15 @@ def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:
 def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any]:
     """A split with its gold versions prefetched."""
     place = (benchmark.slug, split.name)
-    inputs = split.inputs and {
-        "url": addresses.of(request, "api_inputs", *place),
-        "bytes": split.inputs_bytes,
-        "sha256": split.inputs_sha256,
-    }
+    inputs = (
+        split.inputs_public
+        and split.inputs
+        and {
+            "url": addresses.of(request, "api_inputs", *place),
+            "bytes": split.inputs_bytes,
+            "sha256": split.inputs_sha256,
+        }
+    )
     version = max(split.gold_versions.all(), key=lambda version: version.number, default=None)
     gold = (
         split.gold_public

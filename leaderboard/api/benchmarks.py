@@ -110,7 +110,7 @@ class InputsView(View):
     def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
         """A split's public inputs: what a system is given. The ETag is the file's sha256."""
         found = finding.split_or_404(request.user, slug, split)
-        if not found.inputs:
+        if not found.inputs or not found.inputs_public:
             raise Http404
         return etag(lambda *_: f'"{found.inputs_sha256}"')(_inputs)(request, found)
 

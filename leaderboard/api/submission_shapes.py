@@ -7,9 +7,10 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from leaderboard import costs
 from leaderboard.api import addresses
 from leaderboard.api.shapes import ProblemShape
-from leaderboard.models import State
+from leaderboard.models import State, Submission
 from leaderboard.progress import Progress
 
 
@@ -60,7 +61,8 @@ class SubmissionLine(serializers.Serializer[Any]):
     is_over = serializers.BooleanField(help_text="whether the state may still change")
     reason = serializers.CharField(help_text="a code for why it is in its state; mostly empty")
     refunded = serializers.BooleanField(help_text="whether the quota was given back")
-    file = SentFileShape(allow_null=True)
+    kind = serializers.ChoiceField(Submission.Kind.choices)
+    file = SentFileShape(allow_null=True, help_text="null: a container has yet to make it, or its inputs are hidden")
 
 
 class SubmissionShape(SubmissionLine):
@@ -74,13 +76,21 @@ class SubmissionShape(SubmissionLine):
     problems = ProblemShape(many=True)
     receipt = serializers.DictField(help_text="what the numbers were made of: versions, digests, seed, sandbox")
     scores = serializers.URLField()
+    stage = serializers.CharField(help_text="of a container that is under way: reading, loading, running, collecting")
+    log = serializers.CharField(help_text="the end of what the container printed, where the phase shows it")
+    cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
 
 
 def line(progress: Progress, request: Request) -> dict[str, Any]:
     submission, prediction = progress.submission, progress.prediction
     names = ("name", "bytes", "sha256", "n_lines")
     address = addresses.of(request, "api_predictions", submission.pk)
-    file = prediction and {**{name: getattr(prediction, name) for name in names}, "url": address}
+    file = (
+        prediction
+        and prediction.file
+        and progress.file_is_shown
+        and {**{name: getattr(prediction, name) for name in names}, "url": address}
+    )
     return {
         "id": submission.pk,
         "url": addresses.of(request, "api_submission", submission.pk),
@@ -96,7 +106,8 @@ def line(progress: Progress, request: Request) -> dict[str, Any]:
         "is_over": progress.is_over,
         "reason": progress.reason,
         "refunded": progress.is_refunded,
-        "file": file,
+        "kind": submission.kind,
+        "file": file or None,
     }
 
 
@@ -112,4 +123,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "problems": progress.problems,
         "receipt": progress.receipt,
         "scores": addresses.of(request, "api_scores", progress.submission.pk),
+        "stage": progress.prediction.stage if progress.prediction else "",
+        "log": progress.log,
+        "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_made else {},
     }

@@ -73,11 +73,12 @@ def _read(request: Request) -> dict[str, Any]:
 
 
 def _submit(phase: Phase, sent: dict[str, Any], by: Any) -> Submission:
-    system = teams.named(team=_team(by, sent["team"]), name=sent["system"])
+    system = teams.named(team=team_named(by, sent["team"]), name=sent["system"])
     return submissions.submit(phase=phase, system=system, file=sent["file"], by=by, note=sent["note"])
 
 
-def _team(user: User, name: str) -> Team:
+def team_named(user: User, name: str) -> Team:
+    """A team of this person's; their first if none is named. Raises Refused NOT_A_MEMBER."""
     if not name:
         return teams.of(user)
     team = user.teams.filter(name__iexact=name).first()
@@ -142,8 +143,9 @@ class PredictionsView(View):
     )
     def get(self, request: Request, pk: UUID) -> FileResponse:
         """The file as it was sent, byte for byte."""
-        prediction = finding.progress_or_404(request.user, pk).prediction
-        if prediction is None or not prediction.file:
+        found = finding.progress_or_404(request.user, pk)
+        prediction = found.prediction
+        if prediction is None or not prediction.file or not found.file_is_shown:
             raise Http404
         return FileResponse(
             prediction.file.open("rb"),

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from leaderboard.api import benchmarks, boards, comparisons, docs, submissions, tasks, tokens
+from leaderboard.api import benchmarks, boards, comparisons, docs, images, submissions, tasks, tokens
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
@@ -18,6 +18,11 @@ urlpatterns = [
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
+    path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
+    path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),
+    path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
+    path("image-uploads/<uuid:pk>/pieces/", images.PiecesView.as_view(), name="api_image_pieces"),
+    path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),
     path("submissions/", submissions.SubmissionsView.as_view(), name="api_submissions"),
     path("submissions/<uuid:pk>/", submissions.SubmissionView.as_view(), name="api_submission"),
     path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),

@@ -5,12 +5,14 @@ from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking
 from .dataset import Dataset, GoldVersion, Split
 from .download import Download
+from .image import Image, ImageUpload
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
 from .state import TERMINAL, Reason, State
-from .submission import Prediction, QuotaCharge, Submission
+from .submission import Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
 from .user import User
+from .worker import WorkerReport
 
 __all__ = [
     "TERMINAL",
@@ -20,6 +22,8 @@ __all__ = [
     "Dataset",
     "Download",
     "GoldVersion",
+    "Image",
+    "ImageUpload",
     "Leaderboard",
     "Membership",
     "Phase",
@@ -32,10 +36,12 @@ __all__ = [
     "Run",
     "Score",
     "Split",
+    "Stage",
     "Standing",
     "State",
     "Submission",
     "System",
     "Team",
     "User",
+    "WorkerReport",
 ]

@@ -78,6 +78,12 @@ class Phase(models.Model):
     quota_per_day = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1)])
     quota_total = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
     disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
+    takes_predictions = models.BooleanField(default=True, help_text="predictions files may be uploaded")
+    takes_images = models.BooleanField(default=False, help_text="container images may be submitted")
+    limits = models.JSONField(default=dict, blank=True, help_text="of a container, where they differ from the defaults")
+    shows_logs = models.BooleanField(
+        null=True, blank=True, help_text="owners see what their container printed; unset: where the inputs are public"
+    )
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -88,6 +94,9 @@ class Phase(models.Model):
             models.CheckConstraint(
                 condition=Q(opens_at=None) | Q(closes_at=None) | Q(closes_at__gt=F("opens_at")),
                 name="phase_closes_after_it_opens",
+            ),
+            models.CheckConstraint(
+                condition=Q(takes_predictions=True) | Q(takes_images=True), name="phase_takes_something"
             ),
             models.CheckConstraint(
                 condition=Q(quota_per_day__gte=1) & Q(quota_total__gte=1), name="phase_quotas_are_positive"
@@ -104,6 +113,11 @@ class Phase(models.Model):
         """Whether a submission received at `at` is in time; both ends belong to the phase."""
         at = at or timezone.now()
         return not self.is_to_come(at) and not self.is_past(at)
+
+    @property
+    def logs_are_shown(self) -> bool:
+        """What a container prints on hidden inputs could carry them out."""
+        return self.split.inputs_public if self.shows_logs is None else self.shows_logs
 
     def is_to_come(self, at: datetime | None = None) -> bool:
         """Whether it has yet to open."""

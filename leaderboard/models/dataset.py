@@ -55,6 +55,7 @@ class Split(models.Model):
     name = models.SlugField(max_length=80)
     kind = models.CharField(max_length=10, choices=Kind.choices)
     gold_public = models.BooleanField(default=False)
+    inputs_public = models.BooleanField(default=True, help_text="else only containers see the inputs")
     options = models.JSONField(default=dict, blank=True, help_text="the task's options for this split")
     inputs = models.FileField(storage=inputs_storage, upload_to=unguessable_name, blank=True)
     inputs_sha256 = models.CharField(max_length=64, blank=True)

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from .benchmark import Phase
 from .dataset import unguessable_name
+from .image import Image
 from .state import Life, life_constraints
 from .team import System, Team
 
@@ -41,11 +42,13 @@ class Submission(models.Model):
 
     class Kind(models.TextChoices):
         PREDICTIONS = "predictions", "predictions file"
+        IMAGE = "image", "container image"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="submissions")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PREDICTIONS)
+    image = models.ForeignKey(Image, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
     note = models.CharField(max_length=300, blank=True)
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
     received_at = models.DateTimeField(help_text="the server's receipt time decides deadlines and quotas")
@@ -55,6 +58,12 @@ class Submission(models.Model):
     class Meta:
         ordering = ["-received_at"]
         indexes = [models.Index(fields=["phase", "-received_at"])]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="image", image__isnull=False) | Q(kind="predictions", image__isnull=True),
+                name="submission_of_an_image_has_one",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.system} in {self.phase}"
@@ -79,6 +88,15 @@ class QuotaCharge(models.Model):
         return f"{self.team} in {self.phase}"
 
 
+class Stage(models.TextChoices):
+    """What a worker does for a running prediction, in this order."""
+
+    READING = "reading", "reading the image"
+    LOADING = "loading", "handing the image to the engine"
+    RUNNING = "running", "the container runs"
+    COLLECTING = "collecting", "collecting and checking the predictions"
+
+
 class Prediction(Life):
     """The file to be scored: uploaded, or made by one container execution on one inputs sha256."""
 
@@ -91,6 +109,13 @@ class Prediction(Life):
     n_lines = models.PositiveIntegerField(default=0)
     inputs_sha256 = models.CharField(max_length=64)
     warnings = models.JSONField(default=list, blank=True)
+    problems = models.JSONField(default=list, blank=True, help_text="the system's errors, if its output was rejected")
+    rung_at = models.DateTimeField(null=True, blank=True, help_text="when a worker was last told of this prediction")
+    error_id = models.CharField(max_length=40, blank=True, help_text="finds the operator's log line")
+    stage = models.CharField(max_length=12, choices=Stage.choices, blank=True, help_text="what a worker is doing")
+    log = models.TextField(blank=True, help_text="the end of what the container printed")
+    cost = models.JSONField(default=dict, blank=True, help_text="wall, cpu (s), memory, image (bytes) as measured")
+    execution = models.JSONField(default=dict, blank=True, help_text="what it ran under: limits, image, engine")
 
     class Meta:
         constraints = [
@@ -101,6 +126,7 @@ class Prediction(Life):
                 name="prediction_done_has_a_file",
             ),
         ]
+        indexes = [models.Index(fields=["state", "queued_at"]), models.Index(fields=["state", "lease_until"])]
 
     def __str__(self) -> str:
         return f"predictions of {self.submission}"

@@ -19,6 +19,7 @@ MANAGERS = "login 404 404 200 404 200 404"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
 NO_PAGE = "login 405 405 405 405 405 405"
 DRAFT = {"slug": "draft"}
+UPLOAD = {"pk": "upload"}
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,13 @@ API = [
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
+    Row("api_images", post="401 415 415 415 415 415 415"),
+    Row("api_images", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_image_references", post="401 415 415 415 415 415 415"),
+    Row("api_image_references", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_image_upload", "401 200 404 404 404 404 404", delete="401 204 404 404 404 404 404", where=UPLOAD),
+    Row("api_image_pieces", post="401 400 404 404 404 404 404", where=UPLOAD),
+    Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),
     Row("api_submissions", "401 200 200 200 200 200 200"),
     Row("api_submission", MINE),
     Row("api_scores", MINE.replace("200", "409")),

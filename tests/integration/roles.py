@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.actions import teams, tokens
-from leaderboard.models import Benchmark, Phase, Split, Submission, User
+from leaderboard.models import Benchmark, ImageUpload, Phase, Split, Submission, User
 from tests.integration.calling import person
 from tests.world import World, build
 
@@ -25,6 +25,7 @@ class Cast:
     people: dict[str, User]
     submission: Submission
     token: str
+    upload: ImageUpload
 
     def client(self, role: str, **more: Any) -> Client:
         client = Client(raise_request_exception=False, **more)
@@ -48,7 +49,8 @@ def cast() -> Cast:
     draft(world).organisers.add(people["Y"])
     submission = world.insert_run(at=timezone.now()).prediction.submission
     token, _ = tokens.issue(by=people["A"])
-    return Cast(world, people, submission, token.token_key)
+    upload = ImageUpload.objects.create(phase=world.phase, by=people["A"], name="image.tar", bytes=5)
+    return Cast(world, people, submission, token.token_key, upload)
 
 
 def draft(world: World) -> Benchmark:

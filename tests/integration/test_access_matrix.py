@@ -52,6 +52,8 @@ def address(row: Row, everybody: Cast) -> str:
     given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
     given |= {"gold": 1, "task_version": 1}
     given |= {"rest": "nowhere", "uidb36": "1", **row.where}
+    if given["pk"] == "upload":
+        given["pk"] = everybody.upload.pk
     return reverse(row.name, kwargs={name: given[name] for name in PARAMETER.findall(ROUTES[row.name])})
 
 

@@ -46,8 +46,9 @@ def state(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 def download(request: PersonRequest, pk: UUID) -> FileResponse:
     """One's own file, byte for byte, never shown by the browser."""
-    prediction = progress_or_404(request.user, pk).prediction
-    if prediction is None or not prediction.file:
+    found = progress_or_404(request.user, pk)
+    prediction = found.prediction
+    if prediction is None or not prediction.file or not found.file_is_shown:
         raise Http404
     name = "".join(character for character in prediction.name if character.isprintable())
     return FileResponse(

@@ -18,7 +18,7 @@ CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 @require_safe
 def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     found = _split(request, slug, split)
-    if not found.inputs:
+    if not found.inputs or not found.inputs_public:
         raise Http404("no inputs")
     return _sent(request, found.inputs, found.inputs_sha256, _lines(found.inputs, f"{slug}-{split}-inputs"))
 

@@ -1,0 +1,161 @@
+"""The one door to the container engine: an image and public inputs in, a predictions file out. No gold comes here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import IO, Any, BinaryIO
+
+from django.conf import settings
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.containers.reference import parse_reference
+from evaluator.sandbox.contract import Verdict
+from evaluator.sandbox.docker import DockerSandbox
+from evaluator.sandbox.image_errors import ImageError
+from evaluator.sandbox.images import ImageLimits, read_image
+from evaluator.sandbox.systems import (
+    CancelledError,
+    ImageMissingError,
+    LoadedImage,
+    SystemExecution,
+    SystemLimits,
+    SystemResult,
+)
+from leaderboard.limits import ContainerLimits
+from leaderboard.models import Image, Prediction, Reason
+from leaderboard.storage import opened
+
+__all__ = [
+    "CancelledError",
+    "ImageError",
+    "ImageMissingError",
+    "SandboxError",
+    "ahead",
+    "checked_reference",
+    "load",
+    "reap",
+    "run",
+]
+
+REASONS = {
+    Verdict.TIME: Reason.SYSTEM_TIME,
+    Verdict.MEMORY: Reason.SYSTEM_RESOURCES,
+    Verdict.OUTPUT: Reason.SYSTEM_OUTPUT,
+    Verdict.EXIT: Reason.SYSTEM_EXIT,
+}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a container ended. `reason` is empty where it left predictions; `cost` and `execution` are JSON."""
+
+    reason: str
+    explanation: str
+    name: str
+    log: str
+    cost: dict[str, Any]
+    execution: dict[str, Any]
+
+
+@cache
+def _sandbox() -> DockerSandbox:
+    """One for the process: it remembers that its health check passed until the engine fails."""
+    return DockerSandbox(
+        url=settings.ENGINE or None,
+        runtime=settings.ENGINE_RUNTIME,
+        instance=settings.INSTANCE,
+        registries=settings.REGISTRIES,
+    )
+
+
+def ahead() -> Mapping[str, Any]:
+    """What holds around a container here: the health check. Raises SandboxError that says what to install."""
+    return dict(_sandbox().layers())
+
+
+def checked_reference(reference: str) -> str:
+    """A registry's image by digest, as it is kept; raises ImageError for one that no allowed registry can answer."""
+    return str(parse_reference(reference, settings.REGISTRIES))
+
+
+def load(image: Image, limits: ContainerLimits) -> LoadedImage:
+    """The image as the engine has it, read and checked first. Raises ImageError (theirs) and SandboxError (ours)."""
+    if image.reference:
+        return _sandbox().pull(image.reference)
+    with opened(image.archive) as archive:
+        read = read_image(archive.fileno(), ImageLimits(unpacked_bytes=limits.image_bytes))
+        return _sandbox().load(read)
+
+
+def run(
+    *,
+    prediction: Prediction,
+    task: str,
+    options: Mapping[str, str],
+    image: str,
+    inputs: IO[bytes],
+    limits: ContainerLimits,
+    into: BinaryIO,
+    keep_going: Callable[[], bool],
+) -> Ran:
+    """One execution. Raises ImageError (theirs), SandboxError (ours), CancelledError once `keep_going` says no."""
+    execution = SystemExecution(
+        execution_id=name_of(prediction),
+        image=image,
+        inputs=inputs.fileno(),
+        task=task,
+        options=dict(options),
+        limits=SystemLimits(
+            wall_seconds=limits.wall_seconds,
+            cpus=limits.cpus,
+            memory_bytes=limits.memory_bytes,
+            processes=limits.processes,
+            output_bytes=limits.output_bytes,
+            output_files=limits.output_files,
+            log_bytes=limits.log_bytes,
+        ),
+        gpus=limits.gpus,
+    )
+    result = _sandbox().run(execution, into, keep_going=keep_going)
+    return Ran(
+        reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
+        explanation=result.explanation,
+        name=result.output_name,
+        log=result.log,
+        cost=_cost(result),
+        execution=_execution(result, execution, limits),
+    )
+
+
+def name_of(prediction: Prediction) -> str:
+    """What the reaper knows an attempt's container by."""
+    return f"{prediction.pk.hex}-{prediction.attempt}"
+
+
+def reap(*, keep: frozenset[str]) -> list[str]:
+    """Remove what dead workers left, save these executions; what was removed, in words. Raises SandboxError."""
+    return _sandbox().reap(keep=keep)
+
+
+def _cost(result: SystemResult) -> dict[str, Any]:
+    return {
+        "wall_seconds": result.wall_seconds,
+        "cpu_seconds": result.usage.cpu_seconds,
+        "peak_memory_bytes": result.usage.peak_memory_bytes,
+        "peak_is_sampled": result.usage.peak_is_sampled,
+        "image_bytes": result.image_bytes,
+    }
+
+
+def _execution(result: SystemResult, execution: SystemExecution, limits: ContainerLimits) -> dict[str, Any]:
+    return {
+        "image": execution.image,
+        "limits": limits.as_dict(),
+        "runtime": settings.ENGINE_RUNTIME,
+        "sandbox": dict(result.layers),
+        "timings": {name: round(seconds, 3) for name, seconds in result.timings.items()},
+        "exit_code": result.exit_code,
+        "log_is_cut": result.log_is_cut,
+    }

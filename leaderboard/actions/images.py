@@ -1,0 +1,90 @@
+"""Submitting a container image: kept once, charged and queued in one transaction for a worker with an engine."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.core.files.base import File
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard import availability
+from leaderboard.actions import engine, predictions, submissions
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Image, Phase, State, Submission, System, User
+
+
+def check_takes_images(phase: Phase) -> None:
+    """Raises Refused that says why the phase takes no image at this moment."""
+    if not phase.takes_images:
+        raise Refused(Code.NOT_TAKEN, "This phase takes predictions files, no container images.")
+    here = availability.of(availability.queue_of(phase))
+    if not here.ready:
+        raise Refused(Code.ENGINE_AWAY, f"Containers cannot be submitted at this moment. {here.why_not}")
+
+
+def submit(*, phase: Phase, system: System, image: Image, by: User, note: str = "") -> Submission:
+    """Queue one execution of an image on the phase's inputs, or raise Refused.
+
+    An image that turns out to be no image is rejected later, by the worker that reads it, and is refunded.
+    """
+    received_at = timezone.now()
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at)
+    check_takes_images(phase)
+    return _accept(phase=phase, system=system, image=image, by=by, note=note, at=received_at)
+
+
+@transaction.atomic
+def _accept(*, phase: Phase, system: System, image: Image, by: User, note: str, at: datetime) -> Submission:
+    phase.split = submissions.locked_split(phase)
+    submission = submissions.charged(phase=phase, system=system, by=by, note=note, at=at, image=image)
+    submission.phase = phase
+    predictions.queue(submission=submission)
+    AuditEntry.record("submission.accepted", submission, by=by, image=str(image))
+    return submission
+
+
+def kept(*, archive: File[bytes], sha256: str) -> Image:
+    """The image of an archive, stored once however often it is sent. `sha256`: of the archive's bytes."""
+    there = Image.objects.filter(archive_sha256=sha256).first()
+    if there is not None:
+        return there
+    image = Image(archive_sha256=sha256, archive_bytes=archive.size)
+    image.archive.save("image.tar", archive, save=False)
+    stored = str(image.archive.name)
+    made, created = Image.objects.get_or_create(
+        archive_sha256=sha256, defaults={"archive": stored, "archive_bytes": archive.size}
+    )
+    if not created:
+        image.archive.storage.delete(stored)
+    return made
+
+
+def named(reference: str) -> Image:
+    """The image that a registry keeps under `registry/name@sha256:...`; whether we may fetch it the worker decides."""
+    made, _ = Image.objects.get_or_create(reference=reference)
+    return made
+
+
+def submit_reference(*, phase: Phase, system: System, reference: str, by: User, note: str = "") -> Submission:
+    """The same for an image that a registry keeps. Raises Refused for one that no allowed registry can answer."""
+    if not settings.REGISTRIES:
+        raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
+    try:
+        checked = engine.checked_reference(reference)
+    except engine.ImageError as error:
+        raise Refused(Code.INVALID_IMAGE, f"{error}.") from error
+    check_takes_images(phase)
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
+    return submit(phase=phase, system=system, image=named(checked), by=by, note=note)
+
+
+def cancel(*, submission: Submission, by: User) -> bool:
+    """Withdraw an image that waits or runs; whether there was anything to stop. The charge stays."""
+    at = timezone.now()
+    live = submission.predictions.filter(state__in=(State.QUEUED, State.RUNNING))
+    stopped = live.update(state=State.CANCELLED, reason="withdrawn", stage="", lease_until=None, finished_at=at)
+    if stopped:
+        AuditEntry.record("submission.withdrawn", submission, by=by)
+    return bool(stopped)

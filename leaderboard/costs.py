@@ -1,0 +1,52 @@
+"""What a container cost, as it is published: in coarse steps, since an exact time could carry hidden inputs out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from leaderboard.models import Prediction
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Each a power of the square root of two in its unit, rounded up; None: not measured."""
+
+    wall_seconds: float | None = None
+    cpu_seconds: float | None = None
+    memory_mb: float | None = None
+    image_mb: float | None = None
+
+    def as_dict(self) -> dict[str, float | None]:
+        return asdict(self)
+
+
+def of(prediction: Prediction) -> Cost:
+    """The published cost of a container's execution; empty for an uploaded file."""
+    measured: dict[str, Any] = prediction.cost
+    return Cost(
+        wall_seconds=step(measured.get("wall_seconds")),
+        cpu_seconds=step(measured.get("cpu_seconds")),
+        memory_mb=step(_megabytes(measured.get("peak_memory_bytes"))),
+        image_mb=step(_megabytes(measured.get("image_bytes"))),
+    )
+
+
+def step(value: float | None) -> float | None:
+    """The least power of the square root of two that is not below `value`, to three digits: 1, 1.41, 2, 2.83, 4...
+
+    Below one: one, so that short executions tell nothing of their inputs by their time.
+    """
+    if value is None:
+        return None
+    if value <= 1:
+        return 1.0
+    exponent = math.ceil(2 * math.log2(value) - 1e-9)
+    return float(f"{2 ** (exponent / 2):.3g}")
+
+
+def _megabytes(measured: float | None) -> float | None:
+    return None if measured is None else measured / MB

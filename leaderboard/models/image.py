@@ -1,0 +1,89 @@
+"""Container images that were submitted, and the uploads that bring them."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from django.conf import settings
+from django.core.files.storage import Storage, storages
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import F, Q
+
+from .benchmark import Phase
+
+DIGEST = RegexValidator(r"\Asha256:[0-9a-f]{64}\Z", "expected sha256: and 64 hexadecimal digits")
+KEPT = timedelta(days=2)
+"""An upload that nobody goes on with is forgotten after so long."""
+
+
+def images_storage() -> Storage:
+    return storages["images"]
+
+
+def archive_name(instance: models.Model, filename: str) -> str:
+    return f"archives/{uuid.uuid4().hex}.tar"
+
+
+class Image(models.Model):
+    """A container image, stored once by its content: an archive of ours, or a registry's, named by digest."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    archive = models.FileField(storage=images_storage, upload_to=archive_name, blank=True)
+    archive_sha256 = models.CharField(max_length=64, blank=True, help_text="of the bytes received")
+    archive_bytes = models.PositiveBigIntegerField(default=0)
+    reference = models.CharField(max_length=400, blank=True, help_text="registry/name@sha256:..., for what is pulled")
+    digest = models.CharField(
+        max_length=71, blank=True, validators=[DIGEST], help_text="what the engine runs it by; known once it was read"
+    )
+    unpacked_bytes = models.PositiveBigIntegerField(default=0, help_text="the layers together, once it was read")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=(~Q(archive="") & ~Q(archive_sha256="") & Q(reference=""))
+                | (Q(archive="") & Q(archive_sha256="") & ~Q(reference="")),
+                name="image_is_an_archive_or_a_reference",
+            ),
+            models.UniqueConstraint(
+                fields=["archive_sha256"], condition=~Q(archive_sha256=""), name="image_archive_once"
+            ),
+            models.UniqueConstraint(fields=["reference"], condition=~Q(reference=""), name="image_reference_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.reference or f"archive {self.archive_sha256[:12]}"
+
+
+class ImageUpload(models.Model):
+    """An archive on its way here: sent in pieces, each where the last one ended, over as many requests as it takes.
+
+    `received` counts what is stored safely: an upload that broke off goes on from there.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="image_uploads")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="image_uploads")
+    name = models.CharField(max_length=255, help_text="the archive's name, for messages")
+    bytes = models.PositiveBigIntegerField(help_text="announced")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="announced, if the sender knows it")
+    received = models.PositiveBigIntegerField(default=0)
+    pieces = models.JSONField(default=list, help_text="stored names, in order")
+    began_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-began_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(bytes__gte=1), name="image_upload_has_bytes"),
+            models.CheckConstraint(condition=Q(received__lte=F("bytes")), name="image_upload_within_its_size"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.received} of {self.bytes} bytes"
+
+    @property
+    def is_whole(self) -> bool:
+        return self.received == self.bytes

@@ -1,0 +1,33 @@
+"""What workers say of themselves: the web has no engine, and learns from them whether there is one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import models
+from django.utils import timezone
+
+FRESH = timedelta(seconds=90)
+"""A worker that said nothing for so long is taken for gone."""
+
+
+class WorkerReport(models.Model):
+    """The last word of one worker of one queue."""
+
+    queue = models.CharField(max_length=40)
+    host = models.CharField(max_length=255)
+    ready = models.BooleanField()
+    message = models.TextField(blank=True, help_text="why it is not ready, and what to do about it")
+    detail = models.JSONField(default=dict, blank=True, help_text="engine, runtime, processors")
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["queue", "host"]
+        constraints = [models.UniqueConstraint(fields=["queue", "host"], name="one_report_a_worker")]
+
+    def __str__(self) -> str:
+        return f"{self.queue} on {self.host}: {'ready' if self.ready else self.message}"
+
+    @property
+    def is_fresh(self) -> bool:
+        return timezone.now() - self.seen_at < FRESH

@@ -1,0 +1,66 @@
+"""Container images for tests: built by a real engine from a base that needs no registry, saved as archives."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+BASE = os.environ.get("TEST_BASE_IMAGE", "holdout-base")
+
+ANSWERING = """
+import json, os
+answers = {answers!r}
+with open("/output/predictions.jsonl", "w") as out:
+    for line in open("/input/inputs.jsonl"):
+        question = json.loads(line)
+        if question["id"] in answers:
+            out.write(json.dumps({{"id": question["id"], "predicted_label": answers[question["id"]]}}) + "\\n")
+print("answered", len(answers))
+"""
+
+
+@functools.cache
+def missing() -> str:
+    """Why no container can be run here, with what to do; empty where one can."""
+    if not shutil.which("docker") or _docker("version").returncode:
+        return "needs a running Docker engine: apt-get install docker.io, then dockerd"
+    if _docker("image", "inspect", BASE).returncode:
+        return f"needs the image {BASE}: .ci/base-image {BASE} FOLDER (or set TEST_BASE_IMAGE)"
+    return ""
+
+
+def archive_of(program: str, folder: Path) -> Path:
+    """`docker save` of an image that runs a Python program; the engine forgets the image again."""
+    with tempfile.TemporaryDirectory() as context:
+        Path(context, "main.py").write_text(program)
+        Path(context, "Dockerfile").write_text(
+            f'FROM {BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
+        )
+        built = _docker("build", "--quiet", context)
+    if built.returncode:
+        raise AssertionError(built.stderr)
+    image = built.stdout.strip()
+    archive = folder / f"{image[-12:]}.tar"
+    saved = _docker("save", "--output", str(archive), image)
+    if saved.returncode:
+        raise AssertionError(saved.stderr)
+    _docker("image", "rm", image)
+    return archive
+
+
+def answering(answers: dict[str, str]) -> str:
+    """A program that answers these claims and no other."""
+    return ANSWERING.format(answers=answers)
+
+
+def containers(label: str) -> list[str]:
+    """What the engine holds under a label, whatever its state."""
+    return _docker("ps", "--all", "--quiet", "--filter", f"label={label}").stdout.split()
+
+
+def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["docker", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
