@@ -144,3 +144,42 @@ def test_graph_claims_tell_the_systems_apart() -> None:
         assert auroc[system, "{'popularity': 'popular'}"] > auroc[system, "{'popularity': 'non-popular'}"]
     assert auroc["predicate-paths", "{}"] > auroc["knowledge-linker", "{}"] > auroc["transe", "{}"] > 0.6
     assert abs(auroc["guess", "{}"] - 0.5) < 0.05 and abs(auroc["popularity", "{}"] - 0.5) < 0.05
+
+
+OPEN = ("guess", "predict-with-rel", "predict-with-ent", "same-words", "complex")
+
+
+def rank_of(line: dict[str, Any], ranking: list[str], *, filtered: bool) -> int:
+    """The place of the first answer, by taking the ranking mention by mention; 0: it is not there."""
+    place, met = 0, set()
+    for mention in ranking:
+        if mention in met or (filtered and mention in line["filtered"] and mention not in line["answers"]):
+            continue
+        met.add(mention)
+        place += 1
+        if mention in line["answers"]:
+            return place
+    return 0
+
+
+@pytest.mark.parametrize("setting", ["filtered", "raw"])
+@pytest.mark.parametrize("system", OPEN)
+def test_open_facts(system: str, setting: str) -> None:
+    gold = lines_of("open-facts/splits/test.jsonl")
+    given = {line["id"]: line["ranking"] for line in lines_of(f"open-facts/predictions/test/{system}.jsonl")}
+    ranks = {line["id"]: rank_of(line, given[line["id"]], filtered=setting == "filtered") for line in gold}
+    found = scores("open-facts", system, {"setting": setting})
+    assert len(found) == 5 * 3
+    for score in found:
+        there = [ranks[x["id"]] for x in gold if score["slice"] in ({}, {"side": x["slices"]["side"]})]
+        cut = int(score["measure"].partition("@")[2] or 0)
+        got = [Fraction(cut >= rank, 1) if cut else Fraction(1, rank) for rank in there if rank]
+        assert (score["value"], score["n"]) == (pytest.approx(float(sum(got) / len(there)), abs=1e-12), len(there))
+
+
+def test_open_facts_need_more_than_counting() -> None:
+    """OLPBENCH's picture: the given mention tells nothing, the relation a little, a model more."""
+    mrr = {system: whole("open-facts", system)["mrr"] for system in OPEN}
+    assert mrr["predict-with-ent"] < 0.005
+    assert 0.02 < mrr["predict-with-rel"] < 0.08
+    assert mrr["complex"] > 1.3 * mrr["predict-with-rel"]
