@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.models import Phase, ReportedResult
+from leaderboard.models import Phase, ReportedResult, Split
 from leaderboard.standings import WHOLE, Board, board_of, by_primary, reported_of, slice_of
 from tests.boards import score, stand, symmetric_scores
 from tests.world import World, build
@@ -130,3 +130,34 @@ def test_reported_rows_keep_their_own_columns_and_print(world, django_assert_num
         ("NSMN", ["", "", "58.7"]),
         ("BERT", ["86.2", "-", ""]),
     ]
+
+
+def test_a_board_crosses_what_its_phase_or_split_names(world):
+    assert board(world).crossed is None
+    for options, crossed in [
+        ({"cross": "label,origin"}, ("label", "origin")),
+        ({"cross": "label,weather"}, None),
+        ({"cross": "label"}, None),
+    ]:
+        Phase.objects.update(options=options)
+        assert board(world).crossed == crossed
+    Phase.objects.update(options={})
+    Split.objects.update(options={"cross": "origin,label"})
+    assert board(world).crossed == ("origin", "label")
+
+
+def test_measures_exist_on_exactly_the_dimensions_that_are_asked_for(world):
+    stand(world, "Engine", [*symmetric_scores(), score("group_accuracy", 0.5, origin="original", label="SUPPORTS")])
+    read = board(world)
+    assert [measure.name for measure in read.measures_on(["label", "origin"])] == ["group_accuracy"]
+    assert [measure.name for measure in read.measures_on(["label"])] == ["accuracy"]
+
+
+def test_reported_rows_can_be_asked_for_by_dimension(world):
+    for system, slice_ in {"whole": {}, "one": {"origin": "x"}, "two": {"origin": "x", "label": "y"}}.items():
+        value = {"measure": "accuracy", "slice": slice_, "value": 0.5, "shown": "50"}
+        ReportedResult.objects.create(benchmark=world.benchmark, system=system, paper="P", split="s", values=[value])
+    reported = reported_of(world.benchmark)
+    assert [row.system for row in reported.on("origin").rows] == ["one"]
+    assert [row.system for row in reported.on("label", "origin").rows] == ["two"]
+    assert reported.on("weather").rows == []

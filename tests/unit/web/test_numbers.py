@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.standings import NO_CELL, Cell
-from leaderboard.templatetags.numbers import bound, compact, in_words, interval, score
+from leaderboard.templatetags.numbers import bound, breakable, compact, in_words, interval, score
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
@@ -43,3 +43,13 @@ def test_a_cell_can_be_said_aloud():
 
 def test_bounds_are_short():
     assert [bound(value) for value in (0.0, 1.0, -1.0, 0.5, float("inf"))] == ["0", "1", f"{MINUS}1", "0.5", "∞"]
+
+
+@pytest.mark.parametrize(("value", "shown"), [(0.876, ".88"), (1.0, "1.00"), (-0.004, ".00"), (None, DASH)])
+def test_small_tables_have_two_decimals(value: float | None, shown: str):
+    assert compact(value, 2) == shown
+
+
+def test_names_may_break_after_underscores_and_stay_text():
+    assert breakable("partial_spearman") == "partial_<wbr>spearman"
+    assert breakable("<b>_x") == "&lt;b&gt;_<wbr>x"
