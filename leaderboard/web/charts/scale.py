@@ -30,9 +30,16 @@ class Scale:
     def ticks(self) -> list[tuple[str, str]]:
         """(place, label) of each round value."""
         count = round((self.high - self.low) / self.step)
-        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        decimals = _decimals(self.step)
         values = (self.low + i * self.step for i in range(count + 1))
         return [(self.at(v), f"{v + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")) for v in values]
+
+
+def _decimals(step: float) -> int:
+    """How many decimals tell multiples of the step apart: one more for 0.25 than for 0.2."""
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    shifted = step * 10.0**decimals
+    return decimals if math.isclose(shifted, round(shifted), rel_tol=1e-6) else decimals + 1
 
 
 def covering(values: Iterable[float], *, ticks: int = 5) -> Scale:

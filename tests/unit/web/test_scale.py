@@ -49,3 +49,11 @@ def test_a_value_outside_ends_at_the_edge():
     assert Scale(0, 1, 0.5).at(7.0) == "100.00%"
     assert Scale(0, 1, 0.5).at(-7.0) == "0.00%"
     assert Scale(0, 1, 0.5).span(0.25, 0.5) == "25.00%"
+
+
+@given(values)
+def test_labels_say_where_their_ticks_are(given_values: list[float]):
+    scale = covering(given_values)
+    for index, (_, label) in enumerate(scale.ticks):
+        said = float(label.replace("\N{MINUS SIGN}", "-"))
+        assert said == pytest.approx(scale.low + index * scale.step, abs=1e-6 * scale.step)
