@@ -23,6 +23,16 @@ def hold(*_: Any, **__: Any) -> None:
         signal.pause()
 
 
+def on_second_call(function: Any, then: Any) -> Any:
+    """`function` the first time, `then` after that."""
+    calls = iter([function])
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return next(calls, then)(*args, **kwargs)
+
+    return wrapped
+
+
 def after(function: Any) -> Any:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         function(*args, **kwargs)
@@ -41,6 +51,10 @@ match os.environ["HOLD_AT"]:
         runs._publish_if_sound = hold
     case "scored-uncommitted":
         releases.publish = after(releases.publish)
+    case "second-claimed":
+        runs._score = on_second_call(runs._score, hold)
+    case "second-uncommitted":
+        releases.publish = on_second_call(releases.publish, after(releases.publish))
     case "committed-unacknowledged":
         runs.score = after(runs.score)
     case other:

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,65 +18,17 @@ from django.utils import timezone
 
 from leaderboard.actions import doorbell, runs, sweeping
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
-from leaderboard.queue import app
-from tests.stack import Stack, environment
+from tests.faults import empty_queue, let_leases_end
 from tests.world import World, build
 
-pytest_plugins = ["tests.stack"]
+pytest_plugins = ["tests.stack", "tests.faults"]
 pytestmark = [pytest.mark.django_db(transaction=True)]
-PATIENCE = 60
 
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
     empty_queue()
     return build()
-
-
-def empty_queue() -> None:
-    """Forget the messages of earlier tests, whichever broker holds them."""
-    with app.connection_for_write() as broker:
-        channel = broker.channel()
-        app.amqp.queues["scoring"](channel).declare()
-        app.amqp.queues["scoring"](channel).purge()
-
-
-@pytest.fixture
-def faulty(tmp_path: Path) -> Iterator[object]:
-    """Starts a worker that holds at a point; returns once it is there."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(point: str) -> subprocess.Popen[bytes]:
-        reached = tmp_path / point
-        log = (tmp_path / f"{point}.log").open("wb")
-        command = [sys.executable, "-m", "celery", "-A", "tests.integration.faulty_worker"]
-        command += ["worker", "--pool", "solo", "-Q", "scoring", "-l", "WARNING"]
-        process = subprocess.Popen(
-            command,
-            cwd=settings.ROOT,
-            env={**environment(), "HOLD_AT": point, "HOLD_FILE": str(reached)},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        started.append(process)
-        waited = threading.Event()
-        for _ in range(PATIENCE * 20):
-            if reached.exists():
-                return process
-            assert process.poll() is None, (tmp_path / f"{point}.log").read_text()
-            waited.wait(0.05)
-        pytest.fail(f"the worker never came to {point}:\n" + (tmp_path / f"{point}.log").read_text())
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-
-
-def let_leases_end() -> None:
-    """The time of the dead worker's lease has passed."""
-    Run.objects.filter(state=State.RUNNING).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 def assert_one_result(submission: Submission, *, state: str = State.DONE) -> Run:
@@ -270,15 +219,3 @@ def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stac
     assert sweeping.sweep() == 1
     stack_later().wait_for(submission)
     assert_one_result(submission)
-
-
-@pytest.fixture
-def stack_later(sandbox: str) -> Iterator[object]:
-    """An honest worker, started when the test says so."""
-    with Stack().stopping() as stack:
-
-        def start() -> Stack:
-            stack.start_worker()
-            return stack
-
-        yield start
