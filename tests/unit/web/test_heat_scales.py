@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ PRECISION = TASKS["fact-checking"].measure("average_precision")
 SPEARMAN = TASKS["metric-correlation"].measure("spearman")
 PEARSON = TASKS["metric-correlation"].measure("pearson")
 GAP = TASKS["fact-verification"].measure("symmetric_gap")
+HARM = replace(SPEARMAN, name="harm", higher_is_better=False)
 SHEET = Path(leaderboard.__file__).parent / "static" / "css" / "matrices.css"
 
 
@@ -32,6 +34,10 @@ def test_a_correlation_turns_its_colour_at_nought(value: float, expected: str):
 @pytest.mark.parametrize(("value", "expected"), [(0.0, -10), (0.25, -5), (0.5, 0), (0.75, 5), (1.0, 10)])
 def test_auroc_turns_its_colour_at_guessing(value: float, expected: int):
     assert level(value, AUROC) == expected
+
+
+def test_where_less_is_better_the_colours_change_sides():
+    assert (shade(0.3, HARM), shade(-0.3, HARM)) == ("warm-3", "heat-3")
 
 
 def test_which_measures_have_a_neutral_value():
@@ -51,7 +57,7 @@ def test_no_value_has_no_shade():
     assert shade(None, SPEARMAN) == shade(3.0, ENDLESS) == ""
 
 
-@pytest.mark.parametrize("measure", [RIGHT, WRONG, AUROC, SPEARMAN, GAP], ids=lambda measure: measure.name)
+@pytest.mark.parametrize("measure", [RIGHT, WRONG, AUROC, SPEARMAN, GAP, HARM], ids=lambda measure: measure.name)
 def test_a_legend_has_the_shades_of_evenly_spread_values(measure):
     found = legend(measure)
     drawn = [*found.below, *found.above]
