@@ -263,6 +263,14 @@ def test_a_packed_archive_that_is_a_bomb(tmp_path: Path) -> None:
     assert isinstance(refused(tmp_path, bytes(2 << 20), limits), image_errors.TooLargeError)
 
 
+def test_a_layer_that_is_packed_too_well(tmp_path: Path) -> None:
+    """Though it would fit: what unpacks by a thousand to one is no layer of files."""
+    image = Image(layers=[tarred([member("zeros", bytes(16 << 20))])], pack=packed)
+    problem = refused(tmp_path, image.oci(), ImageLimits(ratio=100))
+    assert "over 100 times its packed bytes" in str(problem)
+    assert read(tmp_path, image.oci(), ImageLimits(ratio=2000)).id == image.id()
+
+
 def test_a_folder_or_fifo_in_place_of_the_archive(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     with pytest.raises(image_errors.ArchiveError, match="no regular file"):
