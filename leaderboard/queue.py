@@ -5,6 +5,9 @@ import os
 from celery import Celery
 from celery.signals import setup_logging
 
+from leaderboard import folder_broker
+
+folder_broker.register()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 app = Celery("holdout")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -1,0 +1,53 @@
+"""Messages in a folder: whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import pytest
+from kombu import Connection
+
+from leaderboard import folder_broker
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> Any:
+    folder_broker.register()
+    folders = {"data_folder_in": str(tmp_path), "data_folder_out": str(tmp_path), "control_folder": str(tmp_path)}
+    with Connection("folder://localhost//", transport_options=folders) as connection:
+        yield connection.channel()
+
+
+def test_a_reader_never_sees_half_a_message(channel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a message is being written, somebody looks."""
+    looked = []
+    write = Path.write_text
+
+    def write_slowly(path: Path, text: str) -> int:
+        write(path, text[:3])
+        with pytest.raises(Empty):
+            channel._get("scoring")
+        looked.append(path)
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", write_slowly)
+    channel._put("scoring", {"id": 1})
+    assert len(looked) == 1
+    assert channel._get("scoring") == {"id": 1}
+
+
+def test_messages_come_in_order_and_once(channel: Any) -> None:
+    for number in range(3):
+        channel._put("scoring", {"id": number})
+    channel._put("systems", {"id": "elsewhere"})
+    assert {channel._get("scoring")["id"] for _ in range(3)} == {0, 1, 2}
+    with pytest.raises(Empty):
+        channel._get("scoring")
+
+
+def test_a_folder_that_is_gone_is_said(channel: Any, tmp_path: Path) -> None:
+    tmp_path.rmdir()
+    with pytest.raises(Exception, match="cannot add the message"):
+        channel._put("scoring", {})
