@@ -357,6 +357,10 @@ def meet() -> None:
     tell({"found": found, "shared": shared >= 0, "segments": segments})
 
 
+def list_input() -> None:
+    tell(sorted(os.listdir("/input")))
+
+
 def wait_for_health() -> None:
     time.sleep(4)
     tell(Path("/tmp/healthy").exists())

@@ -97,6 +97,12 @@ def test_what_the_image_has_in_output_is_no_output(systems: Systems) -> None:
     assert systems.run("output_nothing", image=image).result.verdict == Verdict.OUTPUT
 
 
+def test_what_the_image_has_in_input_is_not_copied_to_the_host(systems: Systems) -> None:
+    """Engines fill a fresh volume with what the image has there, as root and without a limit."""
+    image = systems.variant("RUN mkdir /input && echo early > /input/more")
+    assert systems.run("list_input", image=image).found == ["inputs.jsonl", "task.json"]
+
+
 def test_a_gpu_is_refused(systems: Systems) -> None:
     with systems.inputs.open("rb") as inputs, pytest.raises(UsageError, match="1 GPUs are asked for, expected 0"):
         systems.sandbox.run(systems.execution()(inputs=inputs.fileno(), gpus=1), io.BytesIO())
