@@ -21,13 +21,13 @@ SCHEME = "folder"
 class Channel(filesystem.Channel):
     """Kombu's, with messages that appear at once."""
 
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
         folder = Path(self.data_folder_out)
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         # Readers take what ends in QUEUE.msg; this does not.
         unfinished = folder / f"{name}.part"
         try:
-            unfinished.write_text(dumps(message))
+            unfinished.write_text(dumps(payload))
             unfinished.rename(folder / name)
         except OSError as error:
             raise ChannelError(f"cannot add the message {name} to its folder: {error.strerror}") from error
