@@ -1,4 +1,4 @@
-"""Are intervals right, and do tests hold their level? 1,000 trials or more on made-up systems whose true values are known.
+"""Are intervals right, and do tests hold their level? A thousand trials or more on systems of known true values.
 
 A quarter of an hour of one core: `pytest tests/benchmark/test_coverage.py -m slow -s` prints the figures. A short
 version of each runs with the unit tests (test_intervals_short.py).
