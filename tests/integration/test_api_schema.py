@@ -32,6 +32,8 @@ def test_the_schema_names_every_operation():
         *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
         *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
         *("submission_scores", "submission_predictions"),
+        *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
+        "image_reference",
     }
     assert all(path.startswith("/api/v1/") for path in schema["paths"])
 
