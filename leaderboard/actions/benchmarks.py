@@ -96,6 +96,17 @@ def add_phase(
     return phase
 
 
+@transaction.atomic
+def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
+    """Let a phase take container images from here on. `limits` are a container's, where they are not the server's."""
+    _check_manages(phase.benchmark, by)
+    _check_takes(phase.split, phase.takes_predictions, True, limits)
+    phase.takes_images, phase.limits = True, limits
+    phase.save(update_fields=["takes_images", "limits"])
+    AuditEntry.record("phase.takes_images", phase, by=by, limits=limits)
+    return phase
+
+
 def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
     if not predictions and not images:
         raise Refused(Code.INVALID_NAME, "The phase takes nothing; expected predictions files, images, or both.")

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from leaderboard.uploads import sha256_of
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
 """How the digests of files to download are named among a content's parts."""
+LATER = ("takes_images", "limits")
+"""What a phase may come to have after it was hosted, and is no part of its content."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,13 @@ def host(
     parts = _digests(manifest, folder)
     dataset = _dataset(manifest, parts, by)
     if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
+        benchmark = dataset.benchmarks.get(slug=manifest.slug)
+        opened_up = _open_to_images(benchmark, manifest, by)
         more = _downloads(dataset, manifest, folder, by, say)
-        what = f"{more} more to download" if more else "nothing was changed"
+        news = [f"{more} more to download"] * bool(more) + [f"{opened_up} phases take images"] * bool(opened_up)
+        what = ", ".join(news) or "nothing was changed"
         say(f"{manifest.slug}: hosted already, with the same content; {what}")
-        return Hosted(dataset.benchmarks.get(slug=manifest.slug), changed=more > 0)
+        return Hosted(benchmark, changed=bool(news))
     for split in manifest.splits:
         _split(dataset, split, folder, by, say)
     _downloads(dataset, manifest, folder, by, say)
@@ -78,6 +84,8 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
     whole = msgspec.to_builtins(manifest)
     for name in ("systems", "public", "downloads"):
         whole.pop(name, None)
+    for phase, name in product(whole["phases"], LATER):
+        phase.pop(name, None)
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
     for split in manifest.splits:
         with opened(folder, split.gold or split.inputs) as file:
@@ -162,6 +170,15 @@ def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say
     return len({part.name for part in manifest.downloads} - there)
 
 
+def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User) -> int:
+    """How many phases came to take images since they were hosted."""
+    wanted = {part.slug: part.limits for part in manifest.phases if part.takes_images}
+    closed = list(benchmark.phases.filter(slug__in=wanted, takes_images=False))
+    for phase in closed:
+        benchmarks.take_images(phase=phase, limits=wanted[phase.slug], by=by)
+    return len(closed)
+
+
 @transaction.atomic
 def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
     """The benchmark with its phases and reported rows: all of them, or it is not there."""
@@ -184,7 +201,7 @@ def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
         benchmarks.add_phase(benchmark=benchmark, by=by, **{**fields, "split": names[phase.split]})
     for row in manifest.reported:
         fields = msgspec.structs.asdict(row)
-        values = [msgspec.to_builtins(value) for value in row.values]
+        values = [msgspec.structs.asdict(value) for value in row.values]
         benchmarks.add_reported(benchmark=benchmark, by=by, **{**fields, "values": values})
     return benchmark
 

@@ -66,16 +66,22 @@ class PhasePart(Part):
 
 
 class SystemPart(Part):
-    """A baseline with the file that it answered a phase with."""
+    """A baseline: the file that it answered a phase with, or the folder that its image is built from."""
 
     name: Name
     team: Annotated[str, Meta(min_length=1, max_length=100)]
     phase: str
-    predictions: str
+    predictions: str = ""
+    image: str = ""
     kind: Literal["participant", "baseline", "organiser"] = "baseline"
     description: str = ""
     paper_url: str = ""
     code_url: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.predictions) == bool(self.image):
+            named = "both" if self.image else "neither"
+            raise ValueError(f"system {self.name} names {named} of predictions and image; expected one")
 
 
 class Value(Part):
@@ -128,6 +134,9 @@ class Manifest(Part):
             _known(f"phase {phase.slug}: split", phase.split, answered)
         for system in self.systems:
             _known(f"system {system.name}: phase", system.phase, {phase.slug for phase in self.phases})
+            if system.image:
+                takers = {phase.slug for phase in self.phases if phase.takes_images}
+                _known(f"system {system.name} is an image: phase", system.phase, takers)
 
 
 class ManifestError(Exception):
@@ -163,4 +172,4 @@ def _once(noun: str, names: list[str]) -> None:
 
 def _known(what: str, name: str, known: set[str]) -> None:
     if name not in known:
-        raise ValueError(f"{what} is {name!r}; expected one of {', '.join(sorted(known))}")
+        raise ValueError(f"{what} is {name!r}; expected one of {', '.join(sorted(known)) or 'none'}")
