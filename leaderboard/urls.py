@@ -17,4 +17,5 @@ urlpatterns = [
 handler400 = "leaderboard.web.public.errors.bad_request"
 handler403 = "leaderboard.web.public.errors.forbidden"
 handler404 = "leaderboard.web.public.errors.not_found"
+handler429 = "leaderboard.web.public.errors.too_many"
 handler500 = "leaderboard.web.public.errors.server_error"

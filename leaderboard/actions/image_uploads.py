@@ -12,7 +12,6 @@ from django.core.files.storage import Storage
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import limits
 from leaderboard.actions import images, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ImageUpload, Phase, Submission, System, User
@@ -28,9 +27,7 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "") -> 
     """Make room for an archive of `size` bytes; raises Refused."""
     images.check_takes_images(phase)
     submissions.check_open(phase, timezone.now())
-    most = limits.of(phase).image_bytes
-    if not 1 <= size <= most:
-        raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, as this phase allows.")
+    images.check_size(phase, size)
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(Code.INVALID_IMAGE, "The sha256 is malformed; expected 64 lower-case hexadecimal digits.")
     with transaction.atomic():

@@ -6,13 +6,15 @@ from datetime import datetime
 
 from django.conf import settings
 from django.core.files.base import File
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import availability
+from leaderboard import availability, limits
 from leaderboard.actions import engine, predictions, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Image, Phase, State, Submission, System, User
+from leaderboard.uploads import sha256_of
 
 
 def check_takes_images(phase: Phase) -> None:
@@ -22,6 +24,13 @@ def check_takes_images(phase: Phase) -> None:
     here = availability.of(availability.queue_of(phase))
     if not here.ready:
         raise Refused(Code.ENGINE_AWAY, f"Containers cannot be submitted at this moment. {here.why_not}")
+
+
+def check_size(phase: Phase, size: int) -> None:
+    """Raises Refused for an archive that cannot be an image within the phase's limit."""
+    most = limits.of(phase).image_bytes
+    if not 1 <= size <= most:
+        raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, as this phase allows.")
 
 
 def submit(*, phase: Phase, system: System, image: Image, by: User, note: str = "") -> Submission:
@@ -59,6 +68,15 @@ def kept(*, archive: File[bytes], sha256: str) -> Image:
     if not created:
         image.archive.storage.delete(stored)
     return made
+
+
+def submit_archive(*, phase: Phase, system: System, file: UploadedFile, by: User, note: str = "") -> Submission:
+    """The same for an archive that came whole, in one request. One that is refused is not kept."""
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
+    check_takes_images(phase)
+    check_size(phase, file.size or 0)
+    image = kept(archive=file, sha256=sha256_of(file))
+    return submit(phase=phase, system=system, image=image, by=by, note=note)
 
 
 def named(reference: str) -> Image:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from typing import Any
 
@@ -40,12 +41,14 @@ class Refused(Exception):
     """An action that was refused; nothing was changed, nothing was charged.
 
     `problems` are the lines at fault: dicts of file, line, what, found, expected, text; `more` counts the rest.
+    `retry_at` is when the same may be asked again with hope, where that is known.
     """
 
     code: Code
     message: str
     problems: list[dict[str, Any]] = field(default_factory=list)
     more: int = 0
+    retry_at: datetime | None = None
 
     def __str__(self) -> str:
         return self.message

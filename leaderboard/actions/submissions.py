@@ -98,6 +98,7 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
             Code.QUOTA_EXCEEDED,
             f"{team} has used {quota.used_today} of {quota.per_day} submissions today; "
             f"the next day begins at {quota.resets_at:%Y-%m-%d %H:%M} UTC.",
+            retry_at=quota.resets_at,
         )
 
 

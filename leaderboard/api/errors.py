@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.utils import timezone
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -71,9 +73,11 @@ def _answer(status: int, code: str, message: str, **more: Any) -> Response:
 
 def _refused(refusal: Refused) -> Response:
     code = refusal.code
-    if not refusal.problems:
-        return _answer(code.status, code.text, refusal.message)
-    return _answer(code.status, code.text, refusal.message, problems=refusal.problems, more=refusal.more)
+    lines = {"problems": refusal.problems, "more": refusal.more} if refusal.problems else {}
+    response = _answer(code.status, code.text, refusal.message, **lines)
+    if refusal.retry_at is not None:
+        response["Retry-After"] = str(max(1, math.ceil((refusal.retry_at - timezone.now()).total_seconds())))
+    return response
 
 
 def _invalid(error: exceptions.ValidationError) -> Response:

@@ -64,7 +64,8 @@ def _who_is(request: Request, username: str, password: str) -> User:
     try:
         user = get_adapter().authenticate(request._request, **{name: username}, password=password)
     except Throttled as error:
-        raise exceptions.Throttled(detail="Too many attempts from your address; try again later.") from error
+        # Guesses are counted a minute and an hour; the least that may help is a minute.
+        raise exceptions.Throttled(wait=60, detail="Too many attempts from your address.") from error
     if user is None or not user.is_active:
         raise exceptions.AuthenticationFailed("The name and the password do not belong together.")
     if is_mfa_enabled(user):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.http import HttpResponse
 from django.utils import timezone
 
 from leaderboard.actions.refusal import Code, Refused
@@ -24,6 +25,10 @@ HEADLINES = {
     Code.NOT_PREPARING: "Nothing is being scored again",
     Code.NOT_CANCELLABLE: "This cannot be cancelled",
     Code.REFEREE_AWAY: "The file could not be checked",
+    Code.NOT_TAKEN: "This phase does not take that",
+    Code.INVALID_IMAGE: "The image was not accepted",
+    Code.WRONG_OFFSET: "The upload goes on elsewhere",
+    Code.ENGINE_AWAY: "No containers can run at this moment",
 }
 
 
@@ -37,6 +42,13 @@ class Refusal:
         self.problems = refused.problems
         self.more = refused.more
         self.status = refused.code.status
+
+
+def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:
+    """The response with a Retry-After, where it is known when to ask again."""
+    if refused is not None and refused.retry_at is not None:
+        response["Retry-After"] = str(seconds_until(refused.retry_at))
+    return response
 
 
 def seconds_until(moment: datetime) -> int:

@@ -38,6 +38,13 @@ def too_large(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _answer(request, 413)
 
 
+def too_many(request: HttpRequest) -> HttpResponse:
+    """What allauth answers to an address that tried too often. It counts by the minute and by the hour."""
+    response = render(request, "429.html", status=429)
+    response["Retry-After"] = "60"
+    return response
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without the request: whoever the person is may be what could not be found out."""
     if _is_program(request):
