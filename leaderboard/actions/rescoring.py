@@ -1,7 +1,7 @@
 """Scoring again what was scored before, when gold was corrected or a task's version was raised.
 
 The board that is shown stays as it is while the next one is prepared; `boards.settle` switches in one transaction.
-Until then the scoring can be cancelled, and taken up again later (docs/adr/0007).
+Until then the scoring can be cancelled, and taken up again later (docs/adr/0006).
 """
 
 from __future__ import annotations
