@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class CannotBuildError(Exception):
     """No image can be built here; the text says why, and what to do about it."""
 
 
-def check_ready() -> None:
+def check_ready(say: Callable[[str], None] = lambda line: None) -> None:
     """Raises CannotBuildError where there is no engine, or no base image and no way to fetch it."""
     if not shutil.which("docker"):
         raise CannotBuildError(
@@ -41,6 +41,7 @@ def check_ready() -> None:
     try:
         _docker("image", "inspect", "--format", "{{.Id}}", settings.BASE_IMAGE, seconds=ANSWER_SECONDS)
     except CannotBuildError:
+        say(f"fetching the base image {settings.BASE_IMAGE}")
         _fetch_base()
 
 
@@ -58,8 +59,8 @@ def _fetch_base() -> None:
 def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
     """The packed archive that `docker save` writes of a system, built for a benchmark; gone at the end.
 
-    `system` is the folder of its Dockerfile, `benchmark` that of the data it learns from; the build sees the folder that
-    `benchmark` lies in, as far as its .dockerignore lets it, and no network. Raises CannotBuildError.
+    `system` is the folder of its Dockerfile, `benchmark` that of the data it learns from; the build sees the folder
+    that `benchmark` lies in, as far as its .dockerignore lets it, and no network. Raises CannotBuildError.
     """
     image = _docker(
         *("build", "--quiet", "--force-rm", "--network", "none", "--file", str(system / "Dockerfile")),

@@ -28,7 +28,7 @@ def _no_logins_kept() -> Any:
 
 def seed(**options: Any) -> str:
     said = StringIO()
-    call_command("seed", stdout=said, **options)
+    call_command("seed", stdout=said, **{"no_images": True, **options})
     return said.getvalue()
 
 
@@ -40,7 +40,12 @@ def test_a_fresh_site_gets_populated_boards(stack: Stack) -> None:
     seed()
     wanted = manifests()
     assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {one["slug"] for one in wanted}
-    expected = {(one["slug"], system["phase"], system["name"]) for one in wanted for system in one["systems"]}
+    expected = {
+        (one["slug"], system["phase"], system["name"])
+        for one in wanted
+        for system in one["systems"]
+        if "predictions" in system
+    }
     shown = Standing.objects.values_list(
         "leaderboard__phase__benchmark__slug", "leaderboard__phase__slug", "system__name"
     )

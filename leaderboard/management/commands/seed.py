@@ -14,7 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard import demo
 from leaderboard.actions import hosting, manifest, submissions, teams
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Membership, Phase, Run, State, Submission, Team, User
+from leaderboard.management import image_systems
+from leaderboard.models import Membership, Phase, Run, State, Submission, System, Team, User
 from leaderboard.uploads import sha256_of
 
 LOOK_EVERY = 0.2
@@ -25,45 +26,78 @@ SILENT_AFTER = 30.0
 class Command(BaseCommand):
     help = (
         "Makes the demonstration's people, hosts the benchmarks in fixtures/ and submits their baselines. "
-        "The sandbox server and a worker must be running. What is there already is left as it is."
+        "The sandbox server and a worker must be running. Where a container engine answers too, the reference systems "
+        "in fixtures/systems/ are built and submitted. What is there already is left as it is."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--fixtures", type=Path, default=settings.ROOT / "fixtures", help="default: %(default)s")
         parser.add_argument("--wait-seconds", type=float, default=300, help="for all runs to end; 0: do not wait")
+        parser.add_argument("--no-images", action="store_true", help="leave out systems that are container images")
 
-    def handle(self, *, fixtures: Path, wait_seconds: float, **_: Any) -> None:
+    def handle(self, *, fixtures: Path, wait_seconds: float, no_images: bool, **_: Any) -> None:
         people = demo.people()
         folders = sorted(path.parent for path in fixtures.glob("*/benchmark.json"))
         if not folders:
             raise CommandError(f"{fixtures}: found no */benchmark.json")
         submitted: list[Submission] = []
+        images: list[image_systems.Wanted] = []
         for folder in folders:
             try:
                 plan = manifest.read(folder / "benchmark.json")
                 hosting.host(manifest=plan, folder=folder, by=people["curator"], say=self.say)
-                submitted += [self.submit(plan, part, folder, people) for part in plan.systems]
+                submitted += [self.submit(plan, part, folder, people) for part in plan.systems if part.predictions]
+                images += [self.wanted(plan, part, folder, people) for part in plan.systems if part.image]
             except (manifest.ManifestError, Refused) as error:
                 problems = [problem["text"] for problem in getattr(error, "problems", [])]
                 raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
+        made = [] if no_images else image_systems.submit(images, self.say)
         if wait_seconds:
             self.wait(submitted, wait_seconds)
+            image_systems.wait(made, wait_seconds, self.say)
         self.say(f"the demonstration's passwords are kept in {demo.logins()}")
 
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> Submission:
         """The system's submission of this very file; made if there is none that the server did not fail."""
-        by = next((people[person.username] for person in demo.PEOPLE if person.team == part.team), people["curator"])
-        phase = Phase.objects.get(benchmark__slug=plan.slug, slug=part.phase)
-        team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
-        Membership.objects.get_or_create(team=team, user=by)
-        described = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
-        system = teams.system(team=team, name=part.name, by=by, kind=part.kind, **described)
+        by, phase = self.submitter(part, people), self.phase(plan, part)
+        system = self.entrant(part, by)
         with hosting.opened(folder, part.predictions) as file:
             there = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
             kept = there.exclude(predictions__runs__state=State.FAILED).first()
             return kept or submissions.submit(phase=phase, system=system, file=file, by=by)  # type: ignore[arg-type]
+
+    def wanted(
+        self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
+    ) -> image_systems.Wanted:
+        """The system as something to build."""
+        by = self.submitter(part, people)
+        return image_systems.Wanted(
+            name=part.name,
+            source=image_systems.source_of(folder, part.image),
+            benchmark=folder,
+            phase=self.phase(plan, part),
+            team=part.team,
+            by=by,
+            entrant=lambda: self.entrant(part, by),
+        )
+
+    @staticmethod
+    def phase(plan: manifest.Manifest, part: manifest.SystemPart) -> Phase:
+        return Phase.objects.get(benchmark__slug=plan.slug, slug=part.phase)
+
+    @staticmethod
+    def submitter(part: manifest.SystemPart, people: dict[str, User]) -> User:
+        return next((people[person.username] for person in demo.PEOPLE if person.team == part.team), people["curator"])
+
+    @staticmethod
+    def entrant(part: manifest.SystemPart, by: User) -> System:
+        """The system's row, and its team's, made if need be."""
+        team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
+        Membership.objects.get_or_create(team=team, user=by)
+        described = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
+        return teams.system(team=team, name=part.name, by=by, kind=part.kind, **described)
 
     def wait(self, submitted: list[Submission], seconds: float) -> None:
         """Follow the runs in the database until all are over; a CommandError says who did not answer."""
