@@ -43,13 +43,13 @@ def one_referee() -> Iterator[Box]:
 
 
 def phases() -> list[tuple[str, dict[str, Any], Path, Path]]:
-    """(task, options, gold, predictions) of every fixture system."""
+    """(task, options, gold, predictions) of every fixture system that has a file."""
     found = []
     for manifest in sorted(FIXTURES.glob("*/benchmark.json")):
         benchmark = json.loads(manifest.read_text())
         splits = {split["name"]: split["gold"] for split in benchmark["splits"]}
         options = {phase["slug"]: (phase.get("options", {}), splits[phase["split"]]) for phase in benchmark["phases"]}
-        for system in benchmark["systems"]:
+        for system in (one for one in benchmark["systems"] if "predictions" in one):
             chosen, gold = options[system["phase"]]
             found.append((benchmark["task"], chosen, manifest.parent / gold, manifest.parent / system["predictions"]))
     return found
