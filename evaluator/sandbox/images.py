@@ -27,8 +27,8 @@ from evaluator.sandbox.image_errors import ArchiveError, LayerCountError, LayerD
 class ImageLimits:
     """What an image may be. Sizes are bytes."""
 
-    archive_bytes: int = 8 << 30  # as received
-    unpacked_bytes: int = 16 << 30  # of all layers
+    archive_bytes: int = 10_000_000_000  # as received
+    unpacked_bytes: int = 10_000_000_000  # of all layers
     ratio: int = 200  # of a packed layer's unpacked bytes to its packed ones
     members: int = 2000  # of the archive
     layers: int = 127  # what overlayfs engines mount

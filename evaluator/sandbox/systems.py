@@ -50,13 +50,13 @@ class SystemLimits:
 
     wall_seconds: float = 600.0  # from the container's start
     cpus: float = 1.0  # processors at a time
-    memory_bytes: int = 2 << 30
+    memory_bytes: int = 4_000_000_000
     processes: int = 256  # processes and threads at a time
     tmp_bytes: int = 512 << 20
     output_bytes: int = 200_000_000  # of the predictions file; the folder has little more room
-    output_files: int = 16  # files and folders that /output can hold
+    output_files: int = 64  # files and folders that /output can hold
     open_files: int = 1024
-    log_bytes: int = 64 << 10  # the end of what it prints, which is kept
+    log_bytes: int = 64_000  # the end of what it prints, which is kept
 
     def __post_init__(self) -> None:
         check_limits(vars(self))

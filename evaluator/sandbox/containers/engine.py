@@ -88,6 +88,11 @@ class Engine:
         text = "".join(str(word.get("stream", "")) for word in said)
         return re.findall(r"Loaded image ID: (sha256:[0-9a-f]{64})", text)
 
+    def save(self, image: str) -> Iterator[bytes]:
+        """What `docker save` writes. Raises NotThereError before the first piece."""
+        with _ours("saving an image"):
+            yield from self.client.get_image(image)
+
     def pull(self, repository: str, digest: str) -> Iterator[dict[str, Any]]:
         """What the engine tells of its progress."""
         with _ours("pulling an image"):
