@@ -25,10 +25,8 @@ DRAWS = 200_000
 """The most exchanges of one pair: the least p is 5e-6, which counts among up to 10,000 pairs."""
 
 _BUDGET = 1_000_000_000  # groups x exchanges, where an exchange is a product of sums: some seconds
-_RANKED, _TAKEN_AGAIN = (
-    20,
-    200,
-)  # how much more a unit costs than a group, where it has to be ranked; for other measures
+_RANKED = 20  # how much more a unit costs than a group, where it has to be ranked
+_TAKEN_AGAIN = 200  # the same where the measure is taken again from the units
 ENOUGH = 200
 """So many exchanges with a difference at least as large settle a p, to about a fourteenth of itself."""
 _ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
