@@ -1,6 +1,7 @@
 """`python -m evaluator`: the referee on anybody's machine, with the code that the server runs.
 
-Exit status: 0 done; 2 the predictions are bad; 3 the gold (or the inputs) is bad; 4 our own fault; 64 wrong usage.
+Exit status: 0 done; 2 the predictions (or the image) are bad; 3 the gold (or the inputs) is bad; 4 our own fault; 64
+wrong usage.
 """
 
 import argparse
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import evaluator.blas  # noqa: F401  - before whatever imports NumPy
-from evaluator.errors import UsageError, printable, shown
+from evaluator.client import arguments
+from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
+from evaluator.client.telling import print_problems, printable_lines
+from evaluator.errors import SandboxError, UsageError, printable, shown
 from evaluator.operations import JOBS, RESAMPLES, SEED
 from evaluator.tables import comparison_table, score_table
 from evaluator.task import TASKS, find_task
 
-DONE, BAD_PREDICTIONS, BAD_GOLD, OUR_FAULT, WRONG_USAGE = 0, 2, 3, 4, 64
 _EXIT = {"predictions": BAD_PREDICTIONS, "gold": BAD_GOLD, "inputs": BAD_GOLD, "usage": WRONG_USAGE}
 _MAX_RESAMPLES = 100_000
 
@@ -30,16 +33,22 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}\n{self.format_usage().strip()}")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Runs one command; returns the exit status."""
     try:
-        given = _parser().parse_args(arguments)
-        status = _tasks(given) if given.command == "tasks" else _job(given)
+        given = _parser().parse_args(words)
+        status = _command(given)
         sys.stdout.flush()  # here, where a reader that has gone is still understood
         return status
     except UsageError as error:
         print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
         return WRONG_USAGE
+    except SandboxError as error:
+        print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
+        return OUR_FAULT
+    except KeyboardInterrupt:
+        print("evaluator: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone; Python's own flush at exit must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -50,10 +59,6 @@ def main(arguments: Sequence[str]) -> int:
         where = f"{Path(place.filename).name}:{place.lineno}"
         print(f"evaluator: our own fault: {type(error).__name__} at {where}", file=sys.stderr)
         return OUR_FAULT
-
-
-def printable_lines(text: str) -> str:
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _program() -> str:
@@ -86,6 +91,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(name)
         command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
         command.add_argument("--json", action="store_true")
+    arguments.add_run(commands)
+    arguments.add_submit(commands)
     return parser
 
 
@@ -105,6 +112,20 @@ def _options(pairs: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--option {shown(name)} is given twice, expected once")
         options[name] = value
     return options
+
+
+def _command(given: argparse.Namespace) -> int:
+    if given.command == "tasks":
+        return _tasks(given)
+    if given.command == "run":
+        from evaluator.client import running  # what scoring does not need is not loaded for it
+
+        return running.run(given, _options(given.option))
+    if given.command == "submit":
+        from evaluator.client import submitting
+
+        return submitting.submit(given)
+    return _job(given)
 
 
 def _tasks(given: argparse.Namespace) -> int:
@@ -133,16 +154,16 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _job(given: argparse.Namespace) -> int:
-    arguments: dict[str, Any] = {"task": given.task, "options": _options(given.option)}
-    find_task(given.task).parse_options(arguments["options"])
+    asked: dict[str, Any] = {"task": given.task, "options": _options(given.option)}
+    find_task(given.task).parse_options(asked["options"])
     if given.command == "compare":
         paths = {"predictions_a": given.predictions_a, "predictions_b": given.predictions_b}
     else:
         paths = {"predictions": given.predictions}
     if given.command in {"score", "compare"}:
         paths["gold"] = given.gold
-        arguments["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
-        arguments["seed"] = _whole_number("seed", given.seed, 10**18 - 1)
+        asked["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
+        asked["seed"] = _whole_number("seed", given.seed, 10**18 - 1)
     else:
         paths["inputs"] = given.inputs
     with ExitStack() as stack:
@@ -152,8 +173,8 @@ def _job(given: argparse.Namespace) -> int:
                 files[name] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
                 raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
-            arguments[f"{name}_name"] = path
-        report, _ = JOBS[given.command](files, arguments)
+            asked[f"{name}_name"] = path
+        report, _ = JOBS[given.command](files, asked)
     if not report["ok"]:
         return _refused(report, given.json)
     _print_report(given, report)
@@ -163,10 +184,7 @@ def _job(given: argparse.Namespace) -> int:
 def _refused(report: dict[str, Any], as_json: bool) -> int:
     if report["fault"] == "usage":
         raise UsageError(report["problems"][0]["text"])
-    for problem in report["problems"]:
-        print(problem["text"], file=sys.stderr)
-    if report["more"]:
-        print(f"and {report['more']} more problem{'s' if report['more'] > 1 else ''}", file=sys.stderr)
+    print_problems(report["problems"], report["more"])
     if as_json:
         print(json.dumps(report))
     return _EXIT[report["fault"]]

@@ -1,0 +1,53 @@
+"""The files of a run on one's own machine: the inputs that go in, the predictions that come out."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tempfile
+import zlib
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from evaluator.errors import UsageError, shown
+
+_DEFAULT_OUTPUT = "predictions.jsonl"
+
+
+def opened_inputs(path: str, stack: ExitStack) -> BinaryIO:
+    """Open for reading alone, as the sandbox wants it, and unpacked, as a system expects it. Raises UsageError."""
+    try:
+        if not path.endswith(".gz"):
+            return stack.enter_context(Path(path).open("rb"))
+        plain = stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115
+        with gzip.open(path) as packed:
+            shutil.copyfileobj(packed, plain)
+        plain.flush()
+        return stack.enter_context(Path(plain.name).open("rb"))
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"cannot read {shown(path)}: {why}") from None
+
+
+def wanted_output(output: str | None) -> Path:
+    """Where predictions go. Nothing is written over that nobody named. Raises UsageError."""
+    path = Path(output or _DEFAULT_OUTPUT)
+    if output is None and path.exists():
+        raise UsageError(f"{_DEFAULT_OUTPUT} exists already, expected --output FILE: where to write, or that it may go")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError(f"--output is {shown(str(path))}, expected a file in a folder that exists")
+    return path
+
+
+def keep(made: BinaryIO, wanted: Path, name: str) -> Path:
+    """Where it was written: `wanted` with the ending of `name`, since readers go by it. Raises UsageError."""
+    plain = wanted.with_suffix("") if wanted.suffix == ".gz" else wanted
+    output = plain.with_name(plain.name + ".gz") if name.endswith(".gz") else plain
+    made.seek(0)
+    try:
+        with output.open("wb") as file:
+            shutil.copyfileobj(made, file)
+    except OSError as error:
+        raise UsageError(f"cannot write {shown(str(output))}: {error.strerror}") from None
+    return output

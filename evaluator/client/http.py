@@ -1,0 +1,127 @@
+"""Requests to a server's API, with the standard library alone. The token goes to that server and nowhere else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import IO, Any, NoReturn
+
+from evaluator.errors import EvaluatorError, SandboxError, UsageError, shown
+
+_SECONDS = 60.0
+_MOST_BYTES = 64 << 20  # of an answer
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_NOT_SAFE = "the token may hold letters, digits and - . _ ~ + / = alone"
+Body = bytes | IO[bytes]
+
+
+class AwayError(SandboxError):
+    """No answer, or a broken connection: whether the request was done is not known."""
+
+
+@dataclass
+class RefusedError(EvaluatorError):
+    """The server's own words for why it did not do what was asked. `problems` are the lines at fault."""
+
+    status: int
+    code: str
+    message: str
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    more: int = 0
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the token along, wherever it leads."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
+        raise UsageError("the server redirects; expected the address that it leads to as --server")
+
+
+class Server:
+    """One server, as one person. address: `https://board.example`, without a path of the API."""
+
+    def __init__(self, address: str, token: str) -> None:
+        """Raises UsageError."""
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise UsageError(f"--server is {shown(address)}, expected an address like https://board.example")
+        if not token or not token.isascii() or not all(sign.isalnum() or sign in "-._~+/=" for sign in token):
+            raise UsageError(_NOT_SAFE)
+        self.address = address.rstrip("/")
+        self.is_open = parts.scheme == "http" and parts.hostname not in _LOOPBACK
+        self._token = token
+        self._opener = urllib.request.build_opener(_NoRedirects)
+
+    def get(self, path: str, **query: str) -> Any:
+        """An answer's JSON. Raises RefusedError, AwayError."""
+        return self.request("GET", path, query=query)
+
+    def post(self, path: str, told: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
+        """The same, with a JSON body."""
+        return self.request(
+            "POST", path, body=json.dumps(told).encode(), content_type="application/json", seconds=seconds
+        )
+
+    def request(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        content_type: str = "application/octet-stream",
+        seconds: float = _SECONDS,
+    ) -> Any:
+        """path: below `/api/v1/`. A body that is a file is sent whole. Raises RefusedError, AwayError."""
+        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
+        headers = {"Authorization": f"Token {self._token}", "Accept": "application/json"}
+        if body is not None:
+            length = len(body) if isinstance(body, bytes) else os.fstat(body.fileno()).st_size
+            headers |= {"Content-Type": content_type, "Content-Length": str(length)}
+        request = urllib.request.Request(  # noqa: S310 - the scheme was checked
+            f"{self.address}/api/v1/{urllib.parse.quote(path)}{asked}", data=body, headers=headers, method=verb
+        )
+        try:
+            with self._opener.open(request, timeout=seconds) as answer:
+                return _json(answer.read(_MOST_BYTES))
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _refusal(error) from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", None) or error
+            what = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+            raise AwayError(f"no answer from {self.address}: {what}") from None
+
+
+def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
+    try:
+        said = json.loads(error.read(_MOST_BYTES))
+        told = RefusedError(
+            error.code,
+            str(said["code"]),
+            str(said["message"]),
+            list(said.get("problems", [])),
+            int(said.get("more", 0)),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
+        # A proxy's page, or no Holdout at all.
+        return AwayError(f"the server answers with status {error.code} and no words of Holdout's")
+    if error.code >= 500:
+        return AwayError(f"the server says ({told.code}): {told.message}")
+    return told
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content) if content else None
+    except ValueError:
+        raise AwayError("the server's answer is no JSON: is this a Holdout?") from None

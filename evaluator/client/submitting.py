@@ -1,0 +1,159 @@
+"""`holdout submit`: predictions, an image's archive or a registry's reference to a server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+from evaluator.client import following, uploading
+from evaluator.client.http import AwayError, RefusedError, Server
+from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT, WRONG_USAGE
+from evaluator.client.telling import print_problems, say
+from evaluator.client.tokens import token
+from evaluator.errors import UsageError, printable, shown
+from evaluator.tables import score_table
+
+_JOINING = 1800.0  # seconds: a server puts ten gigabytes together and hashes them
+_CHECKING = 180.0
+_THEIRS = ("invalid_predictions", "invalid_image", "too_large")
+
+
+def submit(given: argparse.Namespace) -> int:
+    """The exit status. Raises UsageError and SandboxError."""
+    if sum(what is not None for what in (given.predictions, given.image, given.reference)) != 1:
+        raise UsageError("expected one of: a predictions file, --image, --reference")
+    if given.resume and given.image is None:
+        raise UsageError("--resume goes on with an image: expected --image, as before")
+    server = Server(given.server, token(given.token_file))
+    if server.is_open:
+        say("warning: the address is plain http, so whoever is on the way can read the token")
+    try:
+        told = _sent(given, server)
+        say(f"submitted: {told['page']}")
+        return _end(given, server, told)
+    except RefusedError as error:
+        print_problems(error.problems, error.more)
+        say(f"refused ({error.code}): {error.message}")
+        if given.json:
+            refusal = {"code": error.code, "message": error.message, "problems": error.problems, "more": error.more}
+            print(json.dumps({"ok": False, **refusal}))
+        return BAD_PREDICTIONS if error.code in _THEIRS else WRONG_USAGE
+
+
+def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
+    """The submission, as the API tells it."""
+    described = {"system": given.system, "team": given.team, "note": given.note}
+    phase = f"benchmarks/{given.benchmark}/phases/{given.phase}"
+    if given.reference is not None:
+        told = {**described, "reference": given.reference}
+        return _once(given, server, lambda: server.post(f"{phase}/images/references/", told))
+    if given.image is not None:
+        with _archive(given.image) as archive:
+            upload = _uploaded(given, server, archive)
+        path = f"image-uploads/{upload}/submission/"
+        try:
+            return _once(given, server, lambda: server.post(path, described, seconds=_JOINING))
+        except RefusedError as error:
+            if error.code not in _THEIRS:
+                say(f"the archive stays on the server for some days; to submit it then, add --resume {upload}")
+            raise
+    with _opened(given.predictions) as file:
+        kind = "application/gzip" if given.predictions.endswith(".gz") else "application/x-ndjson"
+        query = {**{name: text for name, text in described.items() if text}, "name": Path(given.predictions).name}
+        return _once(
+            given,
+            server,
+            lambda: server.request(
+                "POST", f"{phase}/submissions/", query=query, body=file, content_type=kind, seconds=_CHECKING
+            ),
+        )
+
+
+def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
+    """The id of an upload that is whole."""
+    if given.resume:
+        upload = uploading.resumed(server, archive, given.resume)
+    else:
+        name = Path(given.image).name
+        upload = uploading.begin(server, archive, benchmark=given.benchmark, phase=given.phase, name=name)
+    try:
+        uploading.send(server, archive, upload)
+    except (AwayError, KeyboardInterrupt):
+        say(f"the upload broke off; to go on, repeat the command with --resume {upload}")
+        raise
+    return upload
+
+
+def _once(given: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
+    """What must not be done twice, since it is charged: if its answer is lost, look whether it was done."""
+    newest = _newest(given, server)
+    try:
+        told: dict[str, Any] = send()
+    except AwayError:
+        found = _newest(given, server)
+        if found is None or (newest is not None and found["id"] == newest["id"]):
+            raise
+        say("the connection broke, but the submission has arrived")
+        return found
+    return told
+
+
+def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
+    """The last submission of this system in this phase."""
+    names = {"benchmark": given.benchmark, "phase": given.phase, "system": given.system}
+    rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
+    return rows[0] if rows else None
+
+
+def _end(given: argparse.Namespace, server: Server, told: dict[str, Any]) -> int:
+    """Without --wait the submission is the result; with it, its end."""
+    if not given.wait:
+        if given.json:
+            print(json.dumps(told))
+        return DONE
+    told = following.followed(server, quote(told["id"]))
+    scores = following.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
+    if given.json:
+        print(json.dumps({**told, "scores": scores and scores["scores"]}))
+    for warning in told["warnings"]:
+        say(f"warning: {warning}")
+    if told["log"]:
+        say(f"--- what it printed\n{told['log'].rstrip()}\n---")
+    print_problems(told["problems"])
+    if told["state"] == "done":
+        if scores and not given.json:
+            print(score_table(scores["scores"]))
+        return DONE
+    say(f"{told['state']}: {told['reason_text']}" + ("; the quota is refunded" if told["refunded"] else ""))
+    if told["state"] == "rejected":
+        return BAD_PREDICTIONS
+    return BAD_GOLD if told["reason"] == "bad_gold" else OUR_FAULT
+
+
+@contextmanager
+def _archive(image: str) -> Iterator[IO[bytes]]:
+    """An archive's file; of a tag or id, what the engine of this machine saves."""
+    if Path(image).is_file():
+        with _opened(image) as file:
+            yield file
+        return
+    from evaluator.client import local
+
+    engine = local.connected()
+    with local.saved(engine, local.id_of(engine, image)) as file:
+        yield file
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115 - closed below; what its reader raises is not ours to explain
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(path)}: {printable(error.strerror or str(error))}") from None
+    with file:
+        yield file
