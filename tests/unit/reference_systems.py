@@ -1,0 +1,47 @@
+"""Runs a reference system as its image would: its code and public data in one folder, the standard library alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+Json = dict[str, Any]
+
+
+def lines(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def written(path: Path, rows: list[Json]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def answers(system: str, folder: Path, data: dict[str, str], questions: list[Json]) -> list[Json]:
+    """What a system of fixtures/systems answers. `data`: names and texts of the files that its image holds."""
+    for path in (FIXTURES / "systems" / system).glob("*.py"):
+        shutil.copy(path, folder)
+    for name, content in data.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    inputs, output = written(folder / "inputs.jsonl", questions), folder / "predictions.jsonl"
+    for program in ("train.py", "learn.py", "main.py"):
+        if (folder / program).exists():
+            environment = {"HOLDOUT_INPUTS": str(inputs), "HOLDOUT_OUTPUT": str(output)}
+            command = [sys.executable, "-S", "-B", program]
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+    return lines(output)
+
+
+def public(benchmark: str, name: str) -> str:
+    return (FIXTURES / benchmark / name).read_text(encoding="utf-8")
+
+
+def asked(gold: list[Json], *fields: str) -> list[Json]:
+    """Inputs: the named fields and no answer."""
+    return [{name: line[name] for name in ("id", *fields) if name in line} for line in gold]
