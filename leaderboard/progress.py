@@ -46,10 +46,11 @@ class Progress:
 
     @cached_property
     def place(self) -> int | None:
-        """How many runs are before this one; None once it has been taken. One query."""
-        if self.run is None or self.run.state != State.QUEUED:
+        """How many runs, or containers, are before this one; None once it has been taken. One query."""
+        life = self._life
+        if life is None or life.state != State.QUEUED:
             return None
-        return Run.objects.filter(state=State.QUEUED, queued_at__lt=self.run.queued_at).count()
+        return type(life)._default_manager.filter(state=State.QUEUED, queued_at__lt=life.queued_at).count()
 
     @property
     def warnings(self) -> list[str]:
@@ -68,6 +69,11 @@ class Progress:
         return self.submission.kind == Submission.Kind.IMAGE
 
     @property
+    def container_waits_or_runs(self) -> bool:
+        """Whether there is still something to withdraw: what has made its predictions is only scored."""
+        return self.is_made and self.prediction is not None and not self.prediction.is_over
+
+    @property
     def file_is_shown(self) -> bool:
         """A container could write hidden inputs into its predictions, so nobody gets those."""
         return not self.is_made or self.submission.phase.split.inputs_public
@@ -80,9 +86,27 @@ class Progress:
 
     @property
     def receipt(self) -> dict[str, Any]:
-        """What the numbers were made of; empty until there are numbers."""
-        return self.run.provenance if self.run else {}
+        """What the numbers were made of; empty until there are numbers.
 
+        What a container chooses (its file's digest) and what it can stretch (times) are left out on hidden inputs.
+        """
+        if self.run is None or not self.run.provenance:
+            return {}
+        if not self.is_made:
+            return self.run.provenance
+        kept = {
+            name: value for name, value in self.run.provenance.items() if self.file_is_shown or name not in _ITS_OWN
+        }
+        return {**kept, "container": self.container}
+
+    @property
+    def container(self) -> dict[str, Any]:
+        """What the container ran under: image, limits, runtime; empty until it ran."""
+        execution = self.prediction.execution if self.prediction and self.is_made else {}
+        return {name: execution[name] for name in ("image", "runtime", "limits") if name in execution}
+
+
+_ITS_OWN = ("predictions_sha256", "seconds", "sandbox_start_seconds")
 
 _BOARD = Subquery(
     Leaderboard.objects.filter(

@@ -7,6 +7,8 @@ from django.contrib import admin
 from leaderboard.admin.readonly import ReadOnlyAdmin
 from leaderboard.models import (
     Comparison,
+    Image,
+    ImageUpload,
     Leaderboard,
     Prediction,
     QuotaCharge,
@@ -16,22 +18,42 @@ from leaderboard.models import (
     Score,
     Standing,
     Submission,
+    WorkerReport,
 )
 
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyAdmin):
-    list_display = ("system", "phase", "submitted_by", "received_at")
+    list_display = ("system", "phase", "kind", "submitted_by", "received_at")
     list_select_related = ("system", "phase__benchmark", "submitted_by")
-    list_filter = ("phase__benchmark",)
+    list_filter = ("kind", "phase__benchmark")
 
 
 @admin.register(Prediction)
 class PredictionAdmin(ReadOnlyAdmin):
-    list_display = ("id", "submission", "name", "bytes", "n_lines", "state", "reason")
+    list_display = ("id", "submission", "name", "bytes", "n_lines", "state", "stage", "reason")
     list_select_related = ("submission__system", "submission__phase__benchmark")
     list_filter = ("state",)
     exclude = ("file",)
+
+
+@admin.register(Image)
+class ImageAdmin(ReadOnlyAdmin):
+    list_display = ("id", "reference", "archive_bytes", "digest", "unpacked_bytes", "created_at")
+    exclude = ("archive",)
+
+
+@admin.register(ImageUpload)
+class ImageUploadAdmin(ReadOnlyAdmin):
+    list_display = ("name", "by", "phase", "received", "bytes", "began_at", "touched_at")
+    list_select_related = ("by", "phase__benchmark")
+    exclude = ("pieces",)
+
+
+@admin.register(WorkerReport)
+class WorkerReportAdmin(ReadOnlyAdmin):
+    list_display = ("queue", "host", "ready", "message", "seen_at")
+    list_filter = ("queue", "ready")
 
 
 @admin.register(Run)

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from leaderboard import limits
 from leaderboard.api import addresses
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.quotas import Quota
@@ -63,6 +64,20 @@ class QuotaShape(serializers.Serializer[Any]):
     resets_at = serializers.DateTimeField()
 
 
+class LimitsShape(serializers.Serializer[Any]):
+    """Sizes are bytes; `gpus` asks for a worker that has them."""
+
+    wall_seconds = serializers.FloatField()
+    memory_bytes = serializers.IntegerField()
+    cpus = serializers.FloatField()
+    processes = serializers.IntegerField()
+    image_bytes = serializers.IntegerField()
+    output_bytes = serializers.IntegerField()
+    output_files = serializers.IntegerField()
+    log_bytes = serializers.IntegerField()
+    gpus = serializers.IntegerField()
+
+
 class PhaseShape(serializers.Serializer[Any]):
     slug = serializers.CharField()
     title = serializers.CharField()
@@ -75,9 +90,14 @@ class PhaseShape(serializers.Serializer[Any]):
     quota_total = serializers.IntegerField()
     quota = QuotaShape(allow_null=True, help_text="what your team has left; null: you are not logged in")
     disclosure = serializers.CharField()
+    takes_predictions = serializers.BooleanField(help_text="whether predictions files are taken")
+    takes_images = serializers.BooleanField(help_text="whether container images are taken")
+    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase takes none")
+    shows_logs = serializers.BooleanField(help_text="whether a team reads what its container prints")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
     submissions = serializers.URLField(help_text="where to POST predictions")
+    images = serializers.URLField(help_text="where to begin to send an image")
     page = serializers.URLField()
 
 
@@ -154,7 +174,8 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
-    names = ("slug", "title", "options", "opens_at", "closes_at", "quota_per_day", "quota_total", "disclosure")
+    dated = ("opens_at", "closes_at", "quota_per_day", "quota_total", "disclosure")
+    names = ("slug", "title", "options", *dated, "takes_predictions", "takes_images")
     place = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},
@@ -163,7 +184,10 @@ def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, requ
         "quota": quota,
         "leaderboard": addresses.of(request, "api_leaderboard", *place),
         "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *place),
+        "limits": limits.of(phase).as_dict() if phase.takes_images else None,
+        "shows_logs": phase.logs_are_shown,
         "submissions": addresses.of(request, "api_submit", *place),
+        "images": addresses.of(request, "api_images", *place),
         "page": addresses.of(request, "leaderboard", *place),
     }
 

@@ -8,9 +8,11 @@ from leaderboard.web.people import (
     manage_phases,
     manage_rescoring,
     manage_splits,
+    manage_workers,
     mine,
     submission,
     submit,
+    submit_image,
     teams,
     tokens,
 )
@@ -25,6 +27,7 @@ rescoring: list[URLPattern] = [
 
 manage: list[URLPattern | URLResolver] = [
     path("", manage_benchmarks.desk, name="manage"),
+    path("workers/", manage_workers.workers, name="manage_workers"),
     path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
     path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
@@ -37,9 +40,12 @@ manage: list[URLPattern | URLResolver] = [
 
 urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/submit/", submit.submit, name="submit"),
+    path("benchmarks/<slug:slug>/<slug:phase>/submit-image/", submit_image.submit_image, name="submit_image"),
+    path("me/image-uploads/<uuid:pk>/give-up/", submit_image.give_up, name="give_up_image_upload"),
     path("submissions/<uuid:pk>/", submission.submission, name="submission"),
     path("submissions/<uuid:pk>/state/", submission.state, name="submission_state"),
     path("submissions/<uuid:pk>/receipt.json", submission.receipt, name="submission_receipt"),
+    path("submissions/<uuid:pk>/withdraw/", submission.withdraw, name="withdraw_submission"),
     path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
     path("me/submissions/", mine.my_submissions, name="my_submissions"),
     path("me/teams/", teams.my_teams, name="my_teams"),

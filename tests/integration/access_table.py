@@ -60,7 +60,12 @@ PUBLIC = [
 PEOPLE = [
     Row("submit", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("submit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    # The phase takes files: its page for images leads to the one for files.
+    Row("submit_image", ELSEWHERE, "login 422 422 422 422 422 422"),
+    Row("submit_image", "login 404 404 404 302 302 404", "login 404 404 404 422 422 404", where=DRAFT),
+    Row("give_up_image_upload", NO_PAGE, "login 302 404 404 404 404 404", where=UPLOAD),
     Row("submission", ITS_TEAM_AND_MANAGERS),
+    Row("withdraw_submission", NO_PAGE, "login 302 404 404 404 404 404"),
     Row("submission_state", ITS_TEAM_AND_MANAGERS.replace("login", "404")),
     # There is no receipt before there are numbers.
     Row("submission_receipt", "login 404 404 404 404 404 404"),
@@ -72,6 +77,7 @@ PEOPLE = [
 ]
 MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
+    Row("manage_workers", "login 404 404 404 404 200 200"),
     Row("manage_benchmark_create", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     *both("manage_benchmark", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 302 404 302 404"),
@@ -152,8 +158,8 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "comparison", "download", "goldversion", "leaderboard", "prediction", "quotacharge", "ranking"),
-    *("release", "run", "score", "standing", "submission"),
+    *("auditentry", "comparison", "download", "goldversion", "image", "imageupload", "leaderboard", "prediction"),
+    *("quotacharge", "ranking", "release", "run", "score", "standing", "submission", "workerreport"),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""
 EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}

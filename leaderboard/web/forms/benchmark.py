@@ -7,9 +7,17 @@ from typing import Any
 from django import forms
 
 from evaluator.task import TASKS
+from leaderboard import limits
 from leaderboard.models import Dataset, Split
 from leaderboard.web.forms.options import OptionsField
 
+LIMIT_FIELDS = {
+    "seconds": ("wall_seconds", 1),
+    "memory_mb": ("memory_bytes", limits.MB),
+    "cpus": ("cpus", 1),
+    "image_mb": ("image_bytes", limits.MB),
+}
+"""Fields of a phase's form -> the limit that each sets, and the limit's units in one of the field's."""
 SLUG_HELP = "Part of its address: letters, digits, hyphens. Cannot be changed later."
 
 
@@ -45,13 +53,49 @@ class PhaseForm(forms.Form):
     closes_at = forms.DateTimeField(required=False, label="Closes", help_text="UTC. Empty: never.")
     quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions a team and day")
     quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, initial=100, label="Submissions a team in all")
+    takes_predictions = forms.BooleanField(required=False, initial=True, label="Takes predictions files")
+    takes_images = forms.BooleanField(
+        required=False, label="Takes container images", help_text="They run on this server, on the split's inputs."
+    )
+    seconds = forms.FloatField(required=False, min_value=1, max_value=604_800, label="Seconds a container may run")
+    memory_mb = forms.IntegerField(required=False, min_value=16, max_value=10_000_000, label="Its memory, in MB")
+    cpus = forms.FloatField(required=False, min_value=0.1, max_value=1024, label="Its processors")
+    image_mb = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, label="Its image unpacked, in MB")
+    shows_logs = forms.TypedChoiceField(
+        required=False,
+        label="Its team reads what it prints",
+        choices=[("", "Where the inputs are public"), ("yes", "Yes"), ("no", "No")],
+        coerce=lambda value: value == "yes",
+        empty_value=None,
+        help_text="On hidden inputs a log could carry them out.",
+    )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        given = limits.defaults()
+        for name, (limit, unit) in LIMIT_FIELDS.items():
+            self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
         self.fields["split"].queryset = dataset.splits.order_by("id")  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = lambda split: f"{split.name} ({split.kind})"  # type: ignore[attr-defined]
         for name in ("opens_at", "closes_at"):
             self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def clean(self) -> dict[str, Any]:
+        """`limits` holds what was filled in, as a phase stores it."""
+        found = super().clean() or {}
+        filled = {name: found.pop(name, None) for name in LIMIT_FIELDS}
+        if self.errors:
+            return found
+        if any(value is not None for value in filled.values()) and not found["takes_images"]:
+            self.add_error(
+                "takes_images", "Limits are set, and no images are taken; tick this or leave the limits empty."
+            )
+        found["limits"] = {
+            limit: filled[name] if unit == 1 else filled[name] * unit
+            for name, (limit, unit) in LIMIT_FIELDS.items()
+            if filled[name] is not None
+        }
+        return found
 
 
 class GoldForm(forms.Form):
@@ -73,6 +117,11 @@ class SplitForm(forms.Form):
     kind = forms.ChoiceField(choices=Split.Kind.choices, initial=Split.Kind.TEST)
     gold_public = forms.BooleanField(
         required=False, label="Publish the gold", help_text="For train and dev. Leave it off for what is held out."
+    )
+    hide_inputs = forms.BooleanField(
+        required=False,
+        label="Hide the inputs too",
+        help_text="Submitted containers see them, nobody else: phases on this split take images only.",
     )
     options = OptionsField()
     file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
-from leaderboard.models import System, Team, User
+from leaderboard.models import ImageUpload, Phase, System, Team, User
 
 OTHER_FIELDS = "Choose one of your systems or name another, not both."
+ONE_IMAGE = "Choose an archive or name an image in a registry, one of the two."
 
 
 class SystemChoice(forms.ModelChoiceField):
@@ -18,8 +20,8 @@ class SystemChoice(forms.ModelChoiceField):
         return f"{obj.name} ({obj.team.name})"
 
 
-class SubmissionForm(forms.Form):
-    """A predictions file for a system that is chosen or named."""
+class SystemForm(forms.Form):
+    """A system that is chosen or named, and a note."""
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="Another one, named below")
     new_system = forms.CharField(
@@ -34,11 +36,9 @@ class SubmissionForm(forms.Form):
     note = forms.CharField(
         max_length=300, required=False, help_text="For your own list: a commit, a seed, a setting. Never published."
     )
-    file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["file"].widget.attrs["accept"] = ".jsonl,.jsonl.gz,.gz,application/x-ndjson"
         systems = System.objects.filter(team__in=user.teams.values("pk")).select_related("team")
         teams = user.teams.order_by("membership__id")
         self.fields["system"].queryset = systems.order_by("name")  # type: ignore[attr-defined]
@@ -60,4 +60,42 @@ class SubmissionForm(forms.Form):
             return found
         if bool(found.get("system")) == bool(found.get("new_system")):
             self.add_error("system" if found.get("system") else "new_system", OTHER_FIELDS)
+        return found
+
+
+class SubmissionForm(SystemForm):
+    """A predictions file of a system."""
+
+    file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].widget.attrs["accept"] = ".jsonl,.jsonl.gz,.gz,application/x-ndjson"
+
+
+class ImageForm(SystemForm):
+    """A container image of a system: an archive, one that is here already (`upload`), or a registry's by digest."""
+
+    file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
+    reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
+    upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, **kwargs)
+        mine = ImageUpload.objects.filter(by=user, phase=phase).select_related("phase__benchmark", "phase__split")
+        self.fields["upload"].queryset = mine  # type: ignore[attr-defined]
+        file, reference = self.fields["file"], self.fields["reference"]
+        file.widget.attrs["accept"] = ".tar,application/x-tar"
+        file.is_one_of_two = True  # type: ignore[attr-defined]
+        reference.is_one_of_two = True  # type: ignore[attr-defined]
+        reference.help_text = f"registry/name@sha256:… from {', '.join(settings.REGISTRIES)}"
+        reference.widget.attrs["spellcheck"] = "false"
+        if not settings.REGISTRIES:
+            del self.fields["reference"]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean()
+        named = [name for name in ("file", "reference", "upload") if found.get(name)]
+        if not self.errors and len(named) != 1:
+            self.add_error("file", ONE_IMAGE if "reference" in self.fields else "Choose the archive of your image.")
         return found

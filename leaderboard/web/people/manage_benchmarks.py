@@ -17,6 +17,7 @@ from leaderboard.actions import benchmarks, splits
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, GoldVersion, User
 from leaderboard.preparing import outdated_version, progress_of
+from leaderboard.web import limit_rows
 from leaderboard.web.forms.benchmark import BenchmarkForm
 from leaderboard.web.people.access import PersonRequest, managed_or_404, needs
 from leaderboard.web.people.refusals import Refusal
@@ -81,12 +82,13 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
 def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
     """The benchmark's desk, with what was refused, if anything was."""
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
-    phases = found.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions"))
+    phases = list(found.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
     context = {
         "benchmark": found,
         "task": TASKS[found.task],
         "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
         "phases": [(phase, progress_of(phase), outdated_version(phase)) for phase in phases],
+        "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "organisers": found.organisers.order_by("username"),
         "refusal": refusal,
     }

@@ -31,7 +31,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         check_upload(request)
         if form.is_valid():
             split = _create(benchmark.dataset, form.cleaned_data, request.user)
-            messages.success(request, f"The split {split.name} is there, with its gold and its public inputs.")
+            messages.success(request, f"The split {split.name} is there, with its gold and its inputs.")
             return redirect("manage_gold", slug, split.name)
     except Refused as refused:
         refusal = Refusal(refused)
@@ -42,7 +42,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
 
 def _create(dataset: Dataset, form: dict[str, Any], by: User) -> Split:
     described = {name: form[name] for name in ("name", "kind", "gold_public", "options")}
-    split = splits.create_split(dataset=dataset, by=by, **described)
+    split = splits.create_split(dataset=dataset, by=by, inputs_public=not form["hide_inputs"], **described)
     try:
         splits.add_gold(split=split, file=form["file"], reason="First version.", by=by)
     except Refused:

@@ -6,17 +6,20 @@ import json
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import receipts
-from leaderboard.models import Reason, State
+from leaderboard.actions import images
+from leaderboard.models import Reason, State, Submission
 from leaderboard.progress import Progress
 from leaderboard.web.people.access import PersonRequest, progress_or_404
+from leaderboard.web.people.container import container
 from leaderboard.web.people.sheet import sheet
 
 # Seconds that a submission has waited -> milliseconds until its page asks again.
@@ -29,17 +32,29 @@ SLOWEST = 10_000
 @require_safe
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     """The whole page."""
-    return render(request, "people/submission.html", _context(progress_or_404(request.user, pk)))
+    return render(request, "people/submission.html", _context(request, pk))
 
 
 @never_cache
 @require_safe
 def state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The part that follows the state: it asks for itself again until the submission is over."""
-    context = _context(progress_or_404(request.user, pk))  # type: ignore[arg-type]
+    context = {**_context(request, pk), "asks": True}
     # Those who listen hear of a change once, not every time that the page asks.
     context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
     return render(request, "people/submission_state.html", context)
+
+
+@login_required
+@require_POST
+def withdraw(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Stop a container of one's own team that waits or runs."""
+    found = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
+    if images.cancel(submission=found, by=request.user):
+        messages.success(request, "The submission is withdrawn. It counts against the quota.")
+    else:
+        messages.info(request, "There was nothing left to withdraw.")
+    return redirect(found)
 
 
 @login_required
@@ -70,9 +85,17 @@ def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
     return answer
 
 
-def _context(progress: Progress) -> dict[str, Any]:
+def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
+    progress = progress_or_404(request.user, pk)  # type: ignore[arg-type]
     found = progress.submission
+    # A file's page tells everybody the same: who asks matters only for what a container left.
+    is_manager = progress.is_made and found.phase.benchmark.is_managed_by(request.user)
+    may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
     return {
+        "container": container(progress, is_manager=is_manager),
+        "is_manager": is_manager,
+        "may_still_run": progress.container_waits_or_runs,
+        "may_withdraw": may_withdraw,
         "progress": progress,
         "submission": found,
         "benchmark": found.phase.benchmark,
@@ -82,6 +105,10 @@ def _context(progress: Progress) -> dict[str, Any]:
         "is_queued": progress.state is State.QUEUED,
         "ask_again": None if progress.is_over else _ask_again(found.received_at),
     }
+
+
+def _is_of_its_team(request: HttpRequest, progress: Progress) -> bool:
+    return progress.submission.system.team.members.filter(pk=request.user.pk).exists()
 
 
 def _ask_again(since: Any) -> int:

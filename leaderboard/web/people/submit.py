@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -12,12 +13,12 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.task import TASKS
 from leaderboard.actions import submissions, teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase, Submission
-from leaderboard.quotas import quota_of
 from leaderboard.web.forms.submission import SubmissionForm
 from leaderboard.web.people.access import PersonRequest, phase_or_404
-from leaderboard.web.people.refusals import Refusal, seconds_until
+from leaderboard.web.people.quota_card import may_submit, quotas_of_person
+from leaderboard.web.people.refusals import Refusal, with_retry
 from leaderboard.web.people.upload import check_upload
 
 
@@ -27,6 +28,9 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Takes a predictions file; a refused one comes back with its problems and the status that fits."""
     found = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
+        if not found.takes_predictions:
+            messages.info(request, "This phase takes container images, no predictions files.")
+            return redirect("submit_image", slug, phase)
         return _page(request, found, SubmissionForm(user=request.user, initial={"system": request.GET.get("system")}))
     form = SubmissionForm(request.POST, request.FILES, user=request.user)
     try:
@@ -46,9 +50,7 @@ def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submi
 def _page(
     request: PersonRequest, phase: Phase, form: SubmissionForm, refused: Refused | None = None, status: int = 200
 ) -> HttpResponse:
-    quotas = [
-        (team, quota_of(phase=phase, team=team)) for team in (request.user.teams.order_by("membership__id") or [None])
-    ]
+    quotas = quotas_of_person(request.user, phase)
     context = {
         "benchmark": phase.benchmark,
         "phase": phase,
@@ -56,11 +58,9 @@ def _page(
         "form": form,
         "quotas": quotas,
         "open": phase.is_open(),
-        "may_submit": phase.is_open() and any(quota.left_today for _, quota in quotas),
+        "may_submit": phase.takes_predictions and may_submit(phase, quotas),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "refusal": Refusal(refused) if refused else None,
     }
     response = render(request, "people/submit.html", context, status=refused.code.status if refused else status)
-    if refused and refused.code is Code.QUOTA_EXCEEDED:
-        response["Retry-After"] = str(seconds_until(quotas[0][1].resets_at))
-    return response
+    return with_retry(response, refused)

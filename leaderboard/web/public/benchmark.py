@@ -14,6 +14,7 @@ from evaluator.task import TASKS
 from leaderboard.models import Benchmark, GoldVersion, Phase, Team
 from leaderboard.quotas import quota_of
 from leaderboard.standings import board_of, by_primary, reported_of
+from leaderboard.web import limit_rows
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import benchmark_or_404
 from leaderboard.web.public.boards import other_boards
@@ -37,6 +38,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "splits": benchmark.dataset.splits.prefetch_related(versions),
         "downloads": benchmark.dataset.downloads.all(),
         "phases": phases,
+        "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "main": main,
         "board": board,
         "rows": rows,

@@ -1,0 +1,233 @@
+// Sends a large archive in pieces, through the API: a lost connection, a reload or a restart of the server costs one
+// piece. Without this script the form is sent as any other. What is here already is for the server to say (`received`).
+"use strict";
+(() => {
+  const form = document.querySelector("form[data-image-upload]");
+  const progress = form && form.querySelector(".upload-progress");
+  if (!progress) return;
+  const bar = progress.querySelector("progress");
+  const words = progress.querySelector("[data-upload-words]");
+  const news = progress.querySelector("[data-upload-news]");
+  const button = form.querySelector("button[type=submit]");
+  const cancel = form.querySelector("[data-upload-cancel]");
+  const chosen = form.elements.file;
+  const system = form.elements.system;
+  const named = form.elements.new_system;
+  const token = form.elements.csrfmiddlewaretoken.value;
+
+  const WAITS = [1, 2, 4, 8, 15, 30, 30, 30, 60, 60]; // seconds before each new attempt; any piece that arrives starts them anew
+  const SILENCE = 60000; // milliseconds without a byte until a connection is taken for lost
+
+  class Stopped extends Error {}
+  let underWay = null; // the request that is being sent
+  let wake = null; // ends a pause
+  let givenUp = false;
+
+  // --- what is remembered of an upload, so that the same file goes on after a reload: its address, by what the file is
+  const key = (file) => `holdout-image ${form.dataset.begin} ${file.name} ${file.size} ${file.lastModified}`;
+  const remembered = (file) => {
+    try { return localStorage.getItem(key(file)); } catch { return null; }
+  };
+  const remember = (file, address) => {
+    try {
+      if (address) localStorage.setItem(key(file), address);
+      else localStorage.removeItem(key(file));
+    } catch { /* a browser that keeps nothing: the list of unfinished uploads below still has it */ }
+  };
+
+  // --- asking: answers {status, answer}; status 0 is a connection that was lost
+  const ask = (method, address, body = null, type = "", moved = () => {}) =>
+    new Promise((resolve) => {
+      const request = new XMLHttpRequest();
+      let silent;
+      const listen = () => {
+        clearTimeout(silent);
+        silent = setTimeout(() => request.abort(), SILENCE);
+      };
+      const end = (status) => {
+        clearTimeout(silent);
+        underWay = null;
+        let answer = {};
+        try { answer = JSON.parse(request.responseText); } catch { /* a proxy's page, or nothing */ }
+        resolve({ status, answer });
+      };
+      request.open(method, address);
+      request.setRequestHeader("X-CSRFToken", token);
+      if (type) request.setRequestHeader("Content-Type", type);
+      request.upload.addEventListener("progress", ({ loaded }) => { listen(); moved(loaded); });
+      request.addEventListener("load", () => end(request.status));
+      for (const lost of ["error", "abort"]) request.addEventListener(lost, () => end(0));
+      underWay = request;
+      listen();
+      request.send(body);
+    });
+
+  const pause = (seconds) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(() => wake(), seconds * 1000);
+      wake = () => { clearTimeout(timer); wake = null; resolve(); };
+    });
+  window.addEventListener("online", () => wake && wake());
+
+  const checked = () => {
+    if (givenUp) throw new Stopped("");
+  };
+
+  // Lost connections and servers that are being restarted are waited for; every other answer is one.
+  const isLost = ({ status, answer }) => status === 0 || (status >= 500 && answer.code !== "engine_away");
+  const waited = async (tries, { status }) => {
+    if (tries >= WAITS.length) throw new Stopped("The server cannot be reached. What has arrived is kept: press the button to go on.");
+    const why = status ? `The server answered ${status}` : "The connection was lost";
+    news.textContent = `${why}; trying again in ${WAITS[tries]} s.`;
+    await pause(WAITS[tries]);
+    checked();
+  };
+  const persistently = async (...request) => {
+    for (let tries = 0; ; tries += 1) {
+      const found = await ask(...request);
+      checked();
+      if (!isLost(found)) return found;
+      await waited(tries, found);
+    }
+  };
+
+  const refused = ({ status, answer }) => {
+    if (status === 401 || status === 403) {
+      return new Stopped("You are not logged in any more, or in another session. Reload this page, log in, and choose the same file: it goes on.");
+    }
+    return new Stopped(answer.message || `The server answered ${status}.`);
+  };
+  const here = (address) => new URL(address, window.location.href).pathname;
+
+  // --- an upload: where it is, and how much of it the server has
+  const begun = async (file) => {
+    const body = JSON.stringify({ name: file.name.slice(-255), bytes: file.size });
+    const found = await persistently("POST", form.dataset.begin, body, "application/json");
+    if (found.status !== 201) throw refused(found);
+    remember(file, here(found.answer.url));
+    return found.answer;
+  };
+  const resumed = async (file) => {
+    const address = form.dataset.upload || remembered(file);
+    if (!address) return null;
+    const found = await persistently("GET", address);
+    if (found.status === 200 && found.answer.bytes === file.size) {
+      if (found.answer.received) news.textContent = `Going on at ${size(found.answer.received)}.`;
+      return found.answer;
+    }
+    if (found.status !== 404 && found.status !== 200) throw refused(found);
+    remember(file, null);
+    return null;
+  };
+
+  const sent = async (upload, file) => {
+    const began = Date.now();
+    const first = upload.received;
+    for (let tries = 0; upload.received < upload.bytes; ) {
+      const offset = upload.received;
+      const piece = file.slice(offset, offset + upload.piece_bytes);
+      const address = `${here(upload.pieces)}?offset=${offset}`;
+      const show = (loaded) => tell(Math.min(offset + loaded, upload.bytes), upload.bytes, began, first);
+      show(0);
+      const found = await ask("POST", address, piece, "application/octet-stream", show);
+      checked();
+      if (found.status === 200) {
+        upload = found.answer;
+        tries = 0;
+        news.textContent = "";
+      } else if (isLost(found) || found.answer.code === "wrong_offset") {
+        // Whether the piece arrived the server knows.
+        if (isLost(found)) await waited(tries++, found);
+        const state = await persistently("GET", here(upload.url));
+        if (state.status !== 200) throw refused(state);
+        upload = state.answer;
+        news.textContent = `Going on at ${size(upload.received)}.`;
+      } else {
+        if (found.status === 404) remember(file, null);
+        throw found.status === 404 ? new Stopped("This upload was given up elsewhere. Press the button to begin again.") : refused(found);
+      }
+    }
+    return upload;
+  };
+
+  // --- telling
+  const size = (bytes) => (bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`);
+  const left = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
+  const tell = (done, all, began, first) => {
+    const seconds = (Date.now() - began) / 1000;
+    const rest = seconds > 3 && done > first ? `, about ${left(((all - done) * seconds) / (done - first))} left` : "";
+    bar.value = (100 * done) / all;
+    words.textContent = `Sending: ${Math.floor((100 * done) / all)} % · ${size(done)} of ${size(all)}${rest}`;
+  };
+  const busy = (is) => {
+    button.disabled = is;
+    cancel.hidden = !is;
+    chosen.disabled = is;
+  };
+
+  // --- the form
+  const checkSystem = () => {
+    if (!system) return;
+    const both = system.value && named.value.trim();
+    const none = !system.value && !named.value.trim();
+    named.setCustomValidity(both || none ? "Choose one of your systems or name another, not both." : "");
+  };
+  for (const field of [system, named]) field && field.addEventListener("input", checkSystem);
+  checkSystem();
+
+  const uploadOf = async (file) => sent((await resumed(file)) || (await begun(file)), file);
+
+  form.addEventListener("submit", async (event) => {
+    const file = chosen.files[0];
+    if (!file) return; // an image in a registry, or nothing: the server says what is missing
+    event.preventDefault();
+    progress.hidden = false;
+    news.textContent = "";
+    const wrong = unfit(file);
+    if (wrong) return stop(wrong);
+    givenUp = false;
+    busy(true);
+    try {
+      const upload = await uploadOf(file);
+      remember(file, null);
+      form.elements.upload.value = upload.id;
+      cancel.hidden = true;
+      bar.removeAttribute("value");
+      words.textContent = "All there; the server puts it together";
+      form.submit(); // the file field is disabled: only the upload's name is sent
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+      busy(false);
+      if (!givenUp) stop(error.message);
+    }
+  });
+  // A page that the browser shows again, as it was left.
+  window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
+
+  const unfit = (file) => {
+    const expected = Number(form.dataset.bytes || file.size);
+    if (file.size !== expected) return `This is another file: it has ${file.size.toLocaleString("en")} bytes, and the upload is of ${expected.toLocaleString("en")}.`;
+    if (file.size > Number(form.dataset.most)) return `The archive has ${size(file.size)}; this phase takes at most ${size(Number(form.dataset.most))}.`;
+    return file.size ? "" : "The file is empty.";
+  };
+  const stop = (text) => {
+    words.textContent = "Not sent";
+    news.textContent = text;
+  };
+
+  cancel.addEventListener("click", async () => {
+    const file = chosen.files[0];
+    const address = form.dataset.upload || remembered(file);
+    givenUp = true;
+    if (underWay) underWay.abort();
+    if (wake) wake();
+    remember(file, null);
+    busy(false);
+    if (address) await ask("DELETE", address);
+    delete form.dataset.upload;
+    delete form.dataset.bytes;
+    bar.value = 0;
+    words.textContent = "Given up";
+    news.textContent = "Nothing of it is kept.";
+  });
+})();

@@ -1,0 +1,36 @@
+"""What the workers that run containers last said of themselves, for those who run the server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from leaderboard.models import Prediction, State, WorkerReport
+from leaderboard.web.people.access import PersonRequest, needs
+
+
+@needs("workers.see")
+@never_cache
+@require_safe
+def workers(request: PersonRequest) -> HttpResponse:
+    """Each worker's report, and what waits for them."""
+    context = {
+        "reports": [(report, _told(report)) for report in WorkerReport.objects.all()],
+        "waiting": Prediction.objects.filter(state=State.QUEUED).count(),
+        "running": Prediction.objects.filter(state=State.RUNNING).select_related(
+            "submission__system", "submission__phase__benchmark"
+        ),
+        "switched_on": settings.SYSTEMS,
+        "runtime": settings.ENGINE_RUNTIME,
+    }
+    return render(request, "manage/workers.html", context)
+
+
+def _told(report: WorkerReport) -> list[tuple[str, Any]]:
+    """What holds around a container there, by name."""
+    return sorted(report.detail.items())
