@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from leaderboard.models import Prediction
@@ -23,6 +24,14 @@ class Cost:
     def as_dict(self) -> dict[str, float | None]:
         return asdict(self)
 
+    @property
+    def is_known(self) -> bool:
+        return any(value is not None for value in self.as_dict().values())
+
+
+KINDS = tuple(field.name for field in fields(Cost))
+"""The names of what is measured, in the order of a board's columns."""
+
 
 def of(prediction: Prediction) -> Cost:
     """The published cost of a container's execution; empty for an uploaded file."""
@@ -33,6 +42,11 @@ def of(prediction: Prediction) -> Cost:
         memory_mb=step(_megabytes(measured.get("peak_memory_bytes"))),
         image_mb=step(_megabytes(measured.get("image_bytes"))),
     )
+
+
+def told(stored: Mapping[str, float | None] | None) -> Cost | None:
+    """A release's cost; None where it tells none."""
+    return None if stored is None else Cost(**{name: stored.get(name) for name in KINDS})
 
 
 def step(value: float | None) -> float | None:

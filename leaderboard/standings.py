@@ -17,8 +17,20 @@ from django.conf import settings
 from evaluator.definition import CROSS, parse_cross
 from evaluator.measures import Measure
 from evaluator.task import TASKS
+from leaderboard import costs
+from leaderboard.costs import Cost
 from leaderboard.disclosure import reveals_comparisons
-from leaderboard.models import Benchmark, GoldVersion, Leaderboard, Phase, Ranking, ReportedResult, System
+from leaderboard.models import (
+    Benchmark,
+    GoldVersion,
+    Leaderboard,
+    Phase,
+    Ranking,
+    Release,
+    ReportedResult,
+    Submission,
+    System,
+)
 
 Slice = tuple[tuple[str, str], ...]
 """(dimension, value as shown) pairs in the order of their names; the whole is ()."""
@@ -50,6 +62,7 @@ class Row:
     """One system of a board. rank None: it does not compete, or has no value.
 
     rank_low, rank_high: the ranks that the differences between systems leave it, None until they are computed.
+    cost: of its container, None where none is told; `no_cost` says why.
     """
 
     rank: int | None
@@ -68,6 +81,8 @@ class Row:
     run_id: UUID | None = None
     rank_low: int | None = None
     rank_high: int | None = None
+    cost: Cost | None = None
+    no_cost: str = ""
 
     @property
     def competes(self) -> bool:
@@ -76,6 +91,10 @@ class Row:
     def cell(self, measure: str, slice_: Slice = WHOLE) -> Cell:
         """What was revealed, or a cell without a value."""
         return self.cells.get((measure, slice_), NO_CELL)
+
+    def spent(self, kind: str) -> float | None:
+        """One of costs.KINDS."""
+        return None if self.cost is None else self.cost.as_dict()[kind]
 
 
 @dataclass(frozen=True)
@@ -152,6 +171,16 @@ class Board:
         pair = crossed_by(self.phase)
         return pair if pair and set(pair) <= self.dimensions.keys() else None
 
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs a system answers: a line of gold makes one."""
+        return self.gold.n_lines if self.gold else 0
+
+    @cached_property
+    def cost_kinds(self) -> Sequence[str]:
+        """Which of costs.KINDS some row tells; none where no system ran as a container."""
+        return [kind for kind in costs.KINDS if any(row.spent(kind) is not None for row in self.rows)]
+
     def measures_on(self, dimensions: Collection[str]) -> Sequence[Measure]:
         """The measures that were revealed on a slice by exactly these dimensions, the primary one first."""
         wanted = tuple(sorted(dimensions))
@@ -206,7 +235,7 @@ def frozen_boards(phase: Phase) -> list[Leaderboard]:
 
 def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]:
     tells_ranges = reveals_comparisons(phase)
-    standings = list(leaderboard.standings.select_related("release", "system__team"))
+    standings = list(leaderboard.standings.select_related("release__submission", "system__team"))
     shared = Counter(standing.rank for standing in standings)
     rows = [
         Row(
@@ -226,11 +255,20 @@ def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None
             released_at=standing.release.released_at,
             warnings=standing.release.warnings,
             cells=_cells(standing.release.values, within),
+            cost=costs.told(standing.release.cost),
+            no_cost=_no_cost(standing.release),
         )
         for standing in standings
     ]
     rows.sort(key=lambda row: (row.released_at, row.system_id))
     return rows
+
+
+def _no_cost(release: Release) -> str:
+    if release.cost is not None:
+        return ""
+    is_file = release.submission.kind == Submission.Kind.PREDICTIONS
+    return "uploaded as a file: what it took to make is not known" if is_file else "not measured"
 
 
 def _cells(scores: Sequence[Mapping[str, Any]], within: Collection[str] | None) -> dict[Key, Cell]:

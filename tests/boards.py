@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.actions import releases, teams
-from leaderboard.models import Release, Run, State, Submission, System, Team
+from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
 from tests.world import World
 
 SYMMETRIC = {
@@ -48,9 +48,13 @@ def stand(
     primary: str = "accuracy",
     warnings: tuple[str, ...] = (),
     at: datetime | None = None,
+    spent: dict[str, float] | None = None,
     **described: Any,
 ) -> Release:
-    """A system with a published run; `described` goes to a system that is made for it."""
+    """A system with a published run; `described` goes to a system that is made for it.
+
+    spent: what an engine measured of its container; None: it was uploaded as a file.
+    """
     home = Team.objects.get_or_create(name=team)[0] if team else world.system.team
     system = teams.system(team=home, name=name, by=world.researcher)
     System.objects.filter(pk=system.pk).update(**described)
@@ -59,6 +63,10 @@ def stand(
         state=State.DONE, at=at, finished_at=at, outcomes="outcomes", outcomes_sha256="0" * 64, attempt=1
     )
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
+    if spent is not None:
+        image = Image.objects.get_or_create(reference=f"registry.example/system@sha256:{'0' * 64}")[0]
+        Submission.objects.filter(pk=run.prediction.submission_id).update(kind=Submission.Kind.IMAGE, image=image)
+        Prediction.objects.filter(pk=run.prediction_id).update(cost=spent)
     with transaction.atomic():
         return releases.publish(
             run=Run.objects.get(pk=run.pk),

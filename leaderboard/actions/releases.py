@@ -8,8 +8,9 @@ from typing import Any
 
 from django.db.models import Max
 
+from leaderboard import costs
 from leaderboard.actions import boards, comparisons
-from leaderboard.disclosure import reveal
+from leaderboard.disclosure import reveal, reveal_cost
 from leaderboard.models import Phase, Release, Run, System
 
 
@@ -33,6 +34,7 @@ def publish(*, run: Run, primary: str, scores: list[dict[str, Any]], warnings: l
         primary=primary,
         values=reveal(phase=phase, scores=scores),
         warnings=warnings,
+        cost=reveal_cost(phase=phase, cost=costs.of(run.prediction)),
         released_at=at,
     )
     board = boards.of_run(phase=phase, run=run)

@@ -23,6 +23,7 @@ class Release(models.Model):
     primary = models.CharField(max_length=60)
     values = models.JSONField(help_text='[{"measure", "slice", "value", "low", "high", "n"}] as revealed')
     warnings = models.JSONField(default=list)
+    cost = models.JSONField(null=True, help_text="of the container, in coarse steps (costs.py); null: none is told")
     released_at = models.DateTimeField()
 
     class Meta:
