@@ -1,0 +1,143 @@
+"""Where a token goes, and what becomes of answers that are none of Holdout's."""
+
+from __future__ import annotations
+
+import http.server
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.client.http import AwayError, RefusedError, Server
+from evaluator.client.tokens import token
+from evaluator.errors import UsageError
+
+TOKEN = "abc123"
+
+
+class Answering(http.server.ThreadingHTTPServer):
+    """Answers every request alike, and remembers who asked."""
+
+    def __init__(self, status: int, body: bytes, **headers: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status, self.body, self.headers = status, body, headers
+        self.asked: list[tuple[str, str]] = []
+        self.address = f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: Answering
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.path, self.headers.get("Authorization", "")))
+        self.send_response(self.server.status)
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(self.server.body)))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def answering(status: int, body: bytes, **headers: str) -> Iterator[Answering]:
+    server = Answering(status, body, **headers)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_an_answer_and_the_token() -> None:
+    with answering(200, b'{"results": []}') as server:
+        assert Server(f"{server.address}/", TOKEN).get("submissions/", system="a b&c") == {"results": []}
+    assert server.asked == [("/api/v1/submissions/?system=a+b%26c", f"Token {TOKEN}")]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_takes_the_token_along(status: int) -> None:
+    with answering(200, b"{}") as elsewhere, answering(status, b"", Location=f"{elsewhere.address}/x") as server:
+        with pytest.raises(UsageError, match="redirects"):
+            Server(server.address, TOKEN).get("tasks/")
+        assert len(server.asked) == 1
+        assert elsewhere.asked == []
+
+
+def test_a_refusal_keeps_the_servers_words() -> None:
+    said = b'{"code": "invalid_predictions", "message": "No.", "problems": [{"text": "p:1: x"}], "more": 3}'
+    with answering(422, said) as server, pytest.raises(RefusedError) as refused:
+        Server(server.address, TOKEN).get("tasks/")
+    assert (refused.value.code, str(refused.value), refused.value.more) == ("invalid_predictions", "No.", 3)
+    assert refused.value.problems == [{"text": "p:1: x"}]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (502, b"<html>Bad gateway</html>"),
+        (404, b"<html>nothing here</html>"),
+        (403, b"[]"),
+        (500, b'{"code": "server_error", "message": "An error of ours"}'),
+        (503, b'{"code": "engine_away", "message": "no engine"}'),
+        (200, b"<html>a page</html>"),
+    ],
+)
+def test_what_is_no_refusal_may_be_tried_again(status: int, body: bytes) -> None:
+    with answering(status, body) as server, pytest.raises(AwayError) as away:
+        Server(server.address, TOKEN).get("tasks/")
+    assert TOKEN not in str(away.value)
+
+
+def test_nobody_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    with pytest.raises(AwayError, match=f"no answer from http://127.0.0.1:{port}"):
+        Server(f"http://127.0.0.1:{port}", TOKEN).get("tasks/")
+
+
+@pytest.mark.parametrize("address", ["board.example", "ftp://board.example", "file:///etc/passwd", "https://", "x"])
+def test_what_is_no_address(address: str) -> None:
+    with pytest.raises(UsageError, match="--server is"):
+        Server(address, TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_open"),
+    [
+        ("http://127.0.0.1:8000", False),
+        ("http://localhost:8000", False),
+        ("https://board.example", False),
+        ("http://board.example", True),
+    ],
+)
+def test_a_token_in_the_open_is_known(address: str, is_open: bool) -> None:
+    assert Server(address, TOKEN).is_open is is_open
+
+
+@pytest.mark.parametrize("wrong", ["", "two words", "a\r\nX-Evil: 1", "tökén"])
+def test_what_is_no_token_is_not_quoted(wrong: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Server("http://127.0.0.1:1", wrong)
+    assert not wrong or wrong not in str(refused.value)
+
+
+def test_a_token_comes_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    monkeypatch.setenv("HOLDOUT_TOKEN", "of-the-environment\n")
+    assert token(str(tmp_path / "token")) == TOKEN
+    assert token(None) == "of-the-environment"
+    with pytest.raises(UsageError, match="cannot read --token-file"):
+        token(str(tmp_path / "absent"))
+    monkeypatch.delenv("HOLDOUT_TOKEN")
+    with pytest.raises(UsageError, match="HOLDOUT_TOKEN"):
+        token(None)

@@ -1,0 +1,155 @@
+"""`holdout run` before any engine is asked: what it takes, and what it refuses."""
+
+from __future__ import annotations
+
+import builtins
+import gzip
+import io
+from argparse import Namespace
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from evaluator.__main__ import main
+from evaluator.client import files, running
+from evaluator.client.sizes import read_size, size_text
+from evaluator.errors import UsageError
+from evaluator.sandbox.systems import SystemLimits
+from leaderboard import limits
+
+INPUTS = b'{"id": "a1", "claim": "c", "evidence_text": "e"}\n'
+RUN = ["run", "some-image", "--task", "fact-verification", "--inputs", "inputs.jsonl"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "inputs.jsonl").write_bytes(INPUTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody-listens.sock")
+    return tmp_path
+
+
+def asked(**changes: str | None) -> Namespace:
+    return Namespace(**{"seconds": None, "memory": None, "cpus": None, "processes": None, **changes})
+
+
+def test_what_is_not_asked_for_is_what_a_server_allows() -> None:
+    ours, servers = vars(running._limits(asked())), limits.defaults().as_dict()
+    same = set(ours) & set(servers)
+    assert same == set(servers) - {"image_bytes", "gpus"}
+    assert {name: ours[name] for name in same} == {name: servers[name] for name in same}
+
+
+def test_limits_are_what_was_asked_for() -> None:
+    made = running._limits(asked(seconds="2.5", memory="512MB", cpus="0.5", processes="7"))
+    assert made == SystemLimits(wall_seconds=2.5, memory_bytes=512_000_000, cpus=0.5, processes=7)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GB", 4 * 10**9), ("4g", 4 * 10**9), ("2GiB", 2 << 30), ("1.5 MB", 1_500_000), ("77", 77), ("3kB", 3000)],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert read_size("memory", text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1", "4 TB", "1e9", "0x10", "٤GB", "4GB please"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a size"):
+        read_size("memory", text)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (169_149_640, "169 MB"), (4 * 10**9, "4 GB")],
+)
+def test_sizes_for_people(number: int, text: str) -> None:
+    assert size_text(number) == text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--seconds", "soon"], '--seconds is "soon", expected a number'),
+        (["--processes", "1.5"], '--processes is "1.5", expected a whole number'),
+        (["--seconds", "0"], "limit wall_seconds is 0.0"),
+        (["--cpus", "nan"], "limit cpus is nan"),
+        (["--memory", "1kB"], "limit memory_bytes is 1000"),
+        (["--task", "guessing"], "guessing"),
+        (["--option", "nonsense=1"], "nonsense"),
+        (["--inputs", "absent.jsonl"], "absent.jsonl"),
+        (["--output", "no/such/folder/p.jsonl"], "expected a file in a folder that exists"),
+        (["--output", "."], "expected a file in a folder that exists"),
+    ],
+)
+def test_wrong_usage(more: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, *more]) == 64
+    assert said in capsys.readouterr().err
+
+
+def test_nothing_is_written_over_that_nobody_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "predictions.jsonl").write_text("precious")
+    assert main(RUN) == 64
+    assert "--output FILE" in capsys.readouterr().err
+    assert (folder / "predictions.jsonl").read_text() == "precious"
+
+
+def test_bad_inputs_are_told_before_anything_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "inputs.jsonl").write_text("no JSON\n")
+    assert main(RUN) == 3
+    assert "inputs.jsonl:1: " in capsys.readouterr().err
+
+
+def test_no_engine_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(RUN) == 4
+    said = capsys.readouterr().err
+    assert "docker.io" in said and "DOCKER_HOST" in said
+    assert "Traceback" not in said
+
+
+def test_no_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    found = builtins.__import__
+
+    def without_docker(name: str, *more: object) -> object:
+        if name == "evaluator.sandbox.containers.engine":
+            raise ModuleNotFoundError("No module named 'docker'", name="docker")
+        return found(name, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", without_docker)
+    assert main(RUN) == 4
+    assert "package docker: pip install 'holdout[systems]'" in capsys.readouterr().err
+
+
+def test_packed_inputs_are_unpacked(folder: Path) -> None:
+    (folder / "inputs.jsonl.gz").write_bytes(gzip.compress(INPUTS))
+    with ExitStack() as stack:
+        assert files.opened_inputs("inputs.jsonl.gz", stack).read() == INPUTS
+
+
+@pytest.mark.parametrize("content", [INPUTS, gzip.compress(INPUTS)[:-4], gzip.compress(INPUTS)[:20] + b"\0" * 9])
+def test_damaged_inputs_are_told(folder: Path, content: bytes) -> None:
+    (folder / "inputs.jsonl.gz").write_bytes(content)
+    with ExitStack() as stack, pytest.raises(UsageError, match=r"cannot read .*inputs\.jsonl\.gz"):
+        files.opened_inputs("inputs.jsonl.gz", stack)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "written", "kept"),
+    [
+        ("p.jsonl", "predictions.jsonl", "p.jsonl"),
+        ("p.jsonl", "predictions.jsonl.gz", "p.jsonl.gz"),
+        ("p.jsonl.gz", "predictions.jsonl", "p.jsonl"),
+        ("p.jsonl.gz", "predictions.jsonl.gz", "p.jsonl.gz"),
+    ],
+)
+def test_predictions_are_named_by_what_they_are(folder: Path, wanted: str, written: str, kept: str) -> None:
+    assert files.keep(io.BytesIO(b"content"), folder / wanted, written) == folder / kept
+    assert (folder / kept).read_bytes() == b"content"
+
+
+def test_what_the_command_needs_is_an_extra_with_the_servers_pin() -> None:
+    root = Path(__file__).resolve().parents[4]
+    pins = [line.split("#")[0].strip() for line in (root / "requirements.txt").read_text().splitlines()]
+    extra = [line for line in (root / "requirements-systems.txt").read_text().splitlines() if line[:1] not in "#"]
+    assert extra and set(extra) <= set(pins)
