@@ -143,12 +143,27 @@ class DockerSandbox:
             raise
         return True
 
-    def reap(self, *, keep: frozenset[str] = frozenset(), settle_seconds: float = 60.0) -> list[str]:
-        """As `systems.SystemSandbox.reap`. settle_seconds: 0 at a start, when no worker of this instance runs."""
+    def reap(
+        self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), settle_seconds: float = 60.0
+    ) -> list[str]:
+        """As `systems.SystemSandbox.reap`. settle_seconds: 0 at a start, when no worker of this instance runs, and
+        where `keep` is a function that knows of every execution before it begins.
+        """
         removed = reaper.reap(self._engine, self.instance, keep, settle_seconds)
         for what in removed:
             _log.warning("removed what a dead worker left: %s", what)
         return removed
+
+    def check(self) -> None:
+        """Raises SandboxError unless the engine answers and the last health check passed. Cheap: no container."""
+        if not self._layers:
+            self.layers()
+            return
+        try:
+            self._info = self._engine.info()
+        except EngineError:
+            self._info, self._layers, self._keeper = {}, {}, None
+            raise
 
     def layers(self) -> Mapping[str, bool | str]:
         """As `systems.SystemSandbox.layers`. Raises SandboxError also where the runtime is not the one asked for."""
@@ -157,7 +172,7 @@ class DockerSandbox:
         if self.runtime not in (info.get("Runtimes") or {}):
             known = ", ".join(sorted(info.get("Runtimes") or {}))
             raise SandboxError(f"the engine has no runtime {self.runtime}, it has: {known}")
-        labels = reaper.labels(self.instance, "health", "probe", health.PATIENCE)
+        labels = reaper.labels(self.instance, reaper.PROBE, "probe", health.PATIENCE)
         self._layers = health.examine(
             self._engine,
             self._keeper_image().id,

@@ -146,6 +146,12 @@ class ImageMissingError(SandboxError):
     """The engine no longer has the image: load or pull it again, then retry."""
 
 
+class KilledError(SandboxError):
+    """It ended with status 137: killed from outside, or it chose this status itself. Who retries must not do so for
+    ever: a system that always ends like this would be run for nothing.
+    """
+
+
 class CancelledError(SandboxError):
     """`keep_going` said no; the container is gone and nothing was written that counts."""
 
@@ -190,10 +196,11 @@ class SystemSandbox(Protocol):
         reaper removes them.
         """
 
-    def reap(self, *, keep: frozenset[str] = frozenset()) -> list[str]:
+    def reap(self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset()) -> list[str]:
         """Remove what a dead worker left: containers and volumes of this instance's label, save executions in `keep`.
 
-        Returns what was removed, in words. Raises SandboxError.
+        keep: a function is asked after the engine was: an execution that is noted before its container is made is then
+        never taken for a dead one. Returns what was removed, in words. Raises SandboxError.
         """
 
     def layers(self) -> Mapping[str, bool | str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any, BinaryIO
 
+import structlog
 from django.conf import settings
 
 from evaluator.errors import SandboxError
@@ -18,6 +19,7 @@ from evaluator.sandbox.images import ImageLimits, read_image
 from evaluator.sandbox.systems import (
     CancelledError,
     ImageMissingError,
+    KilledError,
     LoadedImage,
     SystemExecution,
     SystemLimits,
@@ -25,20 +27,26 @@ from evaluator.sandbox.systems import (
 )
 from leaderboard.limits import ContainerLimits
 from leaderboard.models import Image, Prediction, Reason
-from leaderboard.storage import opened
+from leaderboard.storage import check_digest, opened
 
 __all__ = [
     "CancelledError",
     "ImageError",
     "ImageMissingError",
+    "KilledError",
     "SandboxError",
     "ahead",
+    "check",
     "checked_reference",
+    "forget",
     "load",
     "reap",
     "run",
 ]
 
+log = structlog.get_logger(__name__)
+_forgotten: set[str] = set()
+"""So that an engine is not asked for each old image each time. What this process runs again is taken out again."""
 REASONS = {
     Verdict.TIME: Reason.SYSTEM_TIME,
     Verdict.MEMORY: Reason.SYSTEM_RESOURCES,
@@ -80,12 +88,23 @@ def checked_reference(reference: str) -> str:
     return str(parse_reference(reference, settings.REGISTRIES))
 
 
-def load(image: Image, limits: ContainerLimits) -> LoadedImage:
-    """The image as the engine has it, read and checked first. Raises ImageError (theirs) and SandboxError (ours)."""
+def check() -> None:
+    """Raises SandboxError unless the engine answers and its last health check passed. Cheap."""
+    _sandbox().check()
+
+
+def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]) -> LoadedImage:
+    """The image as the engine has it, read and checked first; `when_read` is called between the two.
+
+    Raises ImageError (theirs), SandboxError and AlteredError (ours).
+    """
     if image.reference:
+        when_read()
         return _sandbox().pull(image.reference)
     with opened(image.archive) as archive:
+        check_digest(archive, image.archive_sha256)
         read = read_image(archive.fileno(), ImageLimits(unpacked_bytes=limits.image_bytes))
+        when_read()
         return _sandbox().load(read)
 
 
@@ -118,6 +137,7 @@ def run(
         ),
         gpus=limits.gpus,
     )
+    _forgotten.discard(image)
     result = _sandbox().run(execution, into, keep_going=keep_going)
     return Ran(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
@@ -134,9 +154,24 @@ def name_of(prediction: Prediction) -> str:
     return f"{prediction.pk.hex}-{prediction.attempt}"
 
 
-def reap(*, keep: frozenset[str]) -> list[str]:
-    """Remove what dead workers left, save these executions; what was removed, in words. Raises SandboxError."""
-    return _sandbox().reap(keep=keep)
+def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
+    """Remove what dead workers left; what was removed, in words. Raises SandboxError.
+
+    `keep` tells the executions that are under way. A claim is committed before its container is made, so whoever reads
+    it after the engine was asked for its containers misses none.
+    """
+    return _sandbox().reap(keep=keep, settle_seconds=0)
+
+
+def forget(images: frozenset[str]) -> None:
+    """Have the engine remove these images, as far as they are there, have no tag and are not in use."""
+    for image in sorted(images - _forgotten):
+        try:
+            _sandbox().forget(image)
+        except SandboxError as error:
+            log.warning("image_not_forgotten", image=image, error=str(error))
+            return
+        _forgotten.add(image)
 
 
 def _cost(result: SystemResult) -> dict[str, Any]:

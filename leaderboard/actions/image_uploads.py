@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import tempfile
-from typing import IO
+from typing import Any
+from uuid import UUID
 
-from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
+from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import images, submissions
+from leaderboard.actions import image_files, images, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ImageUpload, Phase, Submission, System, User
 from leaderboard.models.image import KEPT, images_storage
 
 PIECE_BYTES = 16_000_000
 """The most that one request may bring."""
+PIECES = "pieces"
 AT_ONCE = 3
 """Unfinished uploads of one person; each may hold as much as an image."""
 
@@ -51,7 +53,7 @@ def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
     if len(piece) > PIECE_BYTES:
         raise Refused(Code.TOO_LARGE, f"The piece has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
     storage = images_storage()
-    stored = storage.save(f"pieces/{upload.pk.hex}/{offset:014d}", ContentFile(piece))
+    stored = storage.save(f"{PIECES}/{upload.pk.hex}/{offset:014d}", ContentFile(piece))
     pieces = [*upload.pieces, stored]
     kept = ImageUpload.objects.filter(pk=upload.pk, received=offset).update(
         received=offset + len(piece), pieces=pieces, touched_at=timezone.now()
@@ -71,7 +73,8 @@ def finish(*, upload: ImageUpload, system: System, by: User, note: str = "") -> 
         )
     submissions.check_may_submit(phase=upload.phase, system=system, by=by, at=timezone.now())
     images.check_takes_images(upload.phase)
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as whole:
+    # Named, so that a store of folders can move it into its place instead of copying it.
+    with TemporaryUploadedFile("image.tar", "application/x-tar", upload.bytes, None) as whole:
         sha256 = _joined(images_storage(), upload.pieces, whole)
         if upload.sha256 not in ("", sha256):
             discard(upload)
@@ -79,13 +82,23 @@ def finish(*, upload: ImageUpload, system: System, by: User, note: str = "") -> 
                 Code.INVALID_IMAGE,
                 f"The archive came with the sha256 {sha256}, and {upload.sha256} was announced; send it again.",
             )
-        image = images.kept(archive=File(whole, name="image.tar"), sha256=sha256)
-    submission = images.submit(phase=upload.phase, system=system, image=image, by=by, note=note)
-    discard(upload)
+        image = image_files.kept(archive=whole, sha256=sha256)
+    submission = _submitted_once(upload, phase=upload.phase, system=system, image=image, by=by, note=note)
+    _delete_pieces(upload.pk)
     return submission
 
 
-def _joined(storage: Storage, pieces: list[str], whole: IO[bytes]) -> str:
+@transaction.atomic
+def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
+    """The upload ends with its submission: of two requests that finish it, one is charged."""
+    if not ImageUpload.objects.select_for_update().filter(pk=upload.pk).exists():
+        raise Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
+    submission = images.submit(**described)
+    ImageUpload.objects.filter(pk=upload.pk).delete()
+    return submission
+
+
+def _joined(storage: Storage, pieces: list[str], whole: File[bytes]) -> str:
     """Writes the pieces one after the other; the sha256 of it all."""
     digest = hashlib.sha256()
     for name in pieces:
@@ -99,19 +112,37 @@ def _joined(storage: Storage, pieces: list[str], whole: IO[bytes]) -> str:
 
 def discard(upload: ImageUpload) -> None:
     """Forget an upload and what came of it."""
-    pieces = list(upload.pieces)
+    key = upload.pk
     upload.delete()
-    for name in pieces:
-        images_storage().delete(name)
+    _delete_pieces(key)
+
+
+def _delete_pieces(key: UUID) -> None:
+    """Also those that a request which died between the store and the database left."""
+    storage, folder = images_storage(), f"{PIECES}/{key.hex}"
+    with contextlib.suppress(FileNotFoundError):
+        for name in storage.listdir(folder)[1]:
+            storage.delete(f"{folder}/{name}")
+        storage.delete(folder)
 
 
 def forget_old() -> int:
-    """Discard what nobody has gone on with for days; how many uploads that were."""
+    """Discard what nobody has gone on with for days, and pieces without an upload; how many uploads that were."""
     old = list(ImageUpload.objects.filter(touched_at__lt=timezone.now() - KEPT))
     for upload in old:
         AuditEntry.record("image_upload.forgotten", upload, received=upload.received, bytes=upload.bytes)
         discard(upload)
+    _delete_strays()
     return len(old)
+
+
+def _delete_strays() -> None:
+    """A row goes before its pieces do; and it goes alone when its person or phase is deleted."""
+    with contextlib.suppress(FileNotFoundError):
+        folders = images_storage().listdir(PIECES)[0]
+        for key in (UUID(name) for name in folders):
+            if not ImageUpload.objects.filter(pk=key).exists():
+                _delete_pieces(key)
 
 
 def _elsewhere(upload: ImageUpload) -> Refused:

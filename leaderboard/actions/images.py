@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.conf import settings
-from django.core.files.base import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import availability, limits
-from leaderboard.actions import engine, predictions, submissions
+from leaderboard.actions import engine, image_files, predictions, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Image, Phase, State, Submission, System, User
 from leaderboard.uploads import sha256_of
@@ -48,34 +47,19 @@ def submit(*, phase: Phase, system: System, image: Image, by: User, note: str = 
 def _accept(*, phase: Phase, system: System, image: Image, by: User, note: str, at: datetime) -> Submission:
     phase.split = submissions.locked_split(phase)
     submission = submissions.charged(phase=phase, system=system, by=by, note=note, at=at, image=image)
+    image_files.check_stored(image)
     submission.phase = phase
     predictions.queue(submission=submission)
     AuditEntry.record("submission.accepted", submission, by=by, image=str(image))
     return submission
 
 
-def kept(*, archive: File[bytes], sha256: str) -> Image:
-    """The image of an archive, stored once however often it is sent. `sha256`: of the archive's bytes."""
-    there = Image.objects.filter(archive_sha256=sha256).first()
-    if there is not None:
-        return there
-    image = Image(archive_sha256=sha256, archive_bytes=archive.size)
-    image.archive.save("image.tar", archive, save=False)
-    stored = str(image.archive.name)
-    made, created = Image.objects.get_or_create(
-        archive_sha256=sha256, defaults={"archive": stored, "archive_bytes": archive.size}
-    )
-    if not created:
-        image.archive.storage.delete(stored)
-    return made
-
-
 def submit_archive(*, phase: Phase, system: System, file: UploadedFile, by: User, note: str = "") -> Submission:
-    """The same for an archive that came whole, in one request. One that is refused is not kept."""
+    """The same for an archive that came whole, in one request."""
     submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
     check_takes_images(phase)
     check_size(phase, file.size or 0)
-    image = kept(archive=file, sha256=sha256_of(file))
+    image = image_files.kept(archive=file, sha256=sha256_of(file))
     return submit(phase=phase, system=system, image=image, by=by, note=note)
 
 

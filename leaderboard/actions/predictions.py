@@ -5,6 +5,7 @@ What comes out is scored exactly as an uploaded file. A worker here has an engin
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from typing import IO, Any
 from uuid import UUID
@@ -16,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import limits
-from leaderboard.actions import boards, claims, doorbell, engine, referee, runs, submissions, workers
+from leaderboard.actions import boards, claims, doorbell, engine, image_files, referee, runs, submissions, workers
 from leaderboard.actions.claims import Claim, LateError
 from leaderboard.actions.lease import Lease
 from leaderboard.availability import queue_of
@@ -46,9 +47,12 @@ def queue(*, submission: Submission) -> Prediction:
 
 def predict(*, prediction_id: UUID) -> None:
     """Make one prediction from claim to its end. Safe to call any number of times, from any number of workers."""
-    if not workers.report().ready:
-        # Attempts that are spent on an engine's restart would all be over before it is back. The sweeper rings again.
-        log.warning("engine_away", prediction=str(prediction_id))
+    if not (workers.ready() and referee.answers()):
+        # Attempts that are spent on a restart would all be over before it is back. The sweeper rings again.
+        log.warning("engine_or_sandbox_away", prediction=str(prediction_id))
+        return
+    if referee.is_outdated():
+        Prediction.objects.filter(pk=prediction_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
         return
     mine = claims.claim(WAITING, pk=prediction_id)
     if mine is None:
@@ -59,7 +63,11 @@ def predict(*, prediction_id: UUID) -> None:
         except (LateError, engine.CancelledError):
             log.warning("late_attempt", prediction=str(prediction_id), attempt=mine.attempt)
         except engine.ImageError as error:
-            reject(mine, reason=Reason.BAD_IMAGE, problems=[_problem(str(error))], refund=True)
+            with contextlib.suppress(LateError):
+                reject(mine, reason=Reason.BAD_IMAGE, problems=[_problem(str(error))], refund=True)
+        except engine.KilledError as error:
+            log.error("container_killed", prediction=str(prediction_id), error=str(error))
+            _killed(mine)
         except engine.SandboxError as error:
             log.error("engine_broke", prediction=str(prediction_id), error=str(error))
             give_up(mine, reason=Reason.ENGINE)
@@ -112,7 +120,7 @@ def _ran(mine: Mine, image: Image, allowed: limits.ContainerLimits, **given: Any
 def _loaded(mine: Mine, image: Image, allowed: limits.ContainerLimits) -> str:
     """The engine's name for the image, which is read and checked first."""
     _enter(mine, Stage.READING)
-    loaded = engine.load(image, allowed)
+    loaded = engine.load(image, allowed, when_read=lambda: _enter(mine, Stage.LOADING))
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
     return loaded.id
 
@@ -129,7 +137,12 @@ def _collect(mine: Mine, made: IO[bytes], name: str, told: dict[str, Any]) -> No
     gold = boards.gold_of(phase)
     if gold is None:
         raise AlteredError("the split has lost its gold")
-    answer = referee.validate(split=phase.split, gold=gold, predictions=made, name=name, options=phase.options)
+    try:
+        answer = referee.validate(split=phase.split, gold=gold, predictions=made, name=name, options=phase.options)
+    except referee.SandboxError as error:
+        log.error("sandbox_broke", prediction=str(mine.row.pk), error=str(error))
+        give_up(mine, reason=Reason.SANDBOX)
+        return
     if not answer.ok:
         found = answer.report.get("problems", []) if answer.report.get("fault", "predictions") == "predictions" else []
         if not found and not answer.reason:
@@ -142,11 +155,12 @@ def _collect(mine: Mine, made: IO[bytes], name: str, told: dict[str, Any]) -> No
     size = made.tell()
     made.seek(0)
     digest = sha256_of(made)
-    stored = mine.row.file.storage.save(f"{mine.row.pk.hex}-{mine.attempt}.{name.partition('.')[2]}", File(made))
+    storage, extension = mine.row.file.storage, name.partition(".")[2]
+    wanted = f"{mine.row.pk.hex}-{mine.attempt}.{extension}"
     try:
         _hand_over(
             mine,
-            file=stored,
+            file=storage.save(wanted, File(made)),
             name=name,
             sha256=digest,
             bytes=size,
@@ -155,8 +169,11 @@ def _collect(mine: Mine, made: IO[bytes], name: str, told: dict[str, Any]) -> No
             **told,
         )
     except BaseException:
-        mine.row.file.storage.delete(stored)
+        storage.delete(wanted)
         raise
+    for attempt in range(1, mine.attempt):
+        # A worker that died between the store and the database left these.
+        storage.delete(f"{mine.row.pk.hex}-{attempt}.{extension}")
 
 
 def _told(phase: Phase, problems: list[dict[str, Any]], more: int) -> list[dict[str, Any]]:
@@ -195,6 +212,20 @@ def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]], refund: b
         raise LateError
     if refund:
         _refund(mine.row)
+    if reason == Reason.BAD_IMAGE and mine.row.submission.image:
+        image_files.drop_refused(mine.row.submission.image)
+
+
+def _killed(mine: Mine) -> None:
+    """A status that an operator's kill and a system's own will share: tried again, and in the end the system's fault.
+
+    To fail and refund it would let a system that ends so each time be run for nothing without end.
+    """
+    if mine.attempt < settings.MAX_ATTEMPTS:
+        give_up(mine, reason=Reason.ENGINE)
+        return
+    with contextlib.suppress(LateError):
+        reject(mine, reason=Reason.SYSTEM_EXIT, problems=[_problem("it ended with the status of a killed program")])
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, image_uploads, predictions, runs
+from leaderboard.actions import doorbell, image_files, image_uploads, predictions, runs
 from leaderboard.actions.claims import Lost
 from leaderboard.availability import queue_of
 from leaderboard.models import Prediction, Reason, Run, State
@@ -20,14 +20,14 @@ AT_ONCE = 1000
 
 
 def sweep() -> int:
-    """Requeue or fail what lost its lease, and ring for what waits unheard; how many rows it touched."""
+    """Requeue or fail what lost its lease, ring for what waits unheard, forget what nobody sent; how many rows."""
     at = timezone.now()
     made = Prediction.objects.select_related("submission__phase")
     touched = _take_back(Run.objects.select_related("prediction"), runs.give_up, at)
     touched += _take_back(made, predictions.give_up, at)
     touched += _ring_again(Run.objects.all(), lambda run: doorbell.ring_for_run(run.pk), at)
     touched += _ring_again(made, _ring_for_prediction, at)
-    return touched + image_uploads.forget_old()
+    return touched + image_uploads.forget_old() + image_files.forget_unused()
 
 
 def _take_back(rows: Any, give_up: Callable[..., None], at: datetime) -> int:

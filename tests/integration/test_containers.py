@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 from django.core.files import File
 
-from leaderboard.actions import image_uploads, images, predictions, runs, sweeping, workers
+from leaderboard.actions import image_files, image_uploads, images, predictions, runs, sweeping, workers
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
 from tests import images as made
@@ -143,7 +144,7 @@ def test_an_upload_goes_on_where_it_broke_off(world: World, right: Path) -> None
 
 def test_a_prediction_whose_worker_died_is_made_by_another(world: World, right: Path, settings) -> None:
     with right.open("rb") as file:
-        image = images.kept(archive=File(file), sha256="0" * 64)
+        image = image_files.kept(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
     submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
     waiting = submission.predictions.get()
     dead = predictions.claims.claim(predictions.WAITING, pk=waiting.pk)

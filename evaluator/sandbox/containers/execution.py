@@ -18,7 +18,7 @@ from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.usage import Meter
 from evaluator.sandbox.contract import Verdict
 from evaluator.sandbox.openfile import open_file
-from evaluator.sandbox.systems import CancelledError, SystemExecution, SystemResult
+from evaluator.sandbox.systems import CancelledError, KilledError, SystemExecution, SystemResult
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
@@ -202,8 +202,9 @@ class Run:
         if code and state.get("OOMKilled"):
             return self._result(Verdict.MEMORY, f"it needed more than {self.limits.memory_bytes} bytes of memory", code)
         if code == _KILLED:
-            # Neither by us nor for memory: a program cannot send this to the first process of its own namespace.
-            raise EngineError(f"the container of {self.execution.execution_id} was killed from outside")
+            # Neither by us nor for memory. A program cannot send this to the first process of its own namespace, but
+            # that process may end with this status of its own accord, and the engine tells no difference.
+            raise KilledError(f"the container of {self.execution.execution_id} was killed from outside, or says so")
         if code:
             return self._result(Verdict.EXIT, "it ended with an exit status that is not 0", code)
         if state.get("Error"):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from evaluator.sandbox.containers.engine import Engine, EngineError
 
+PROBE = "health"
+"""The execution that a probe's container is labelled with; several may be under way."""
 INSTANCE, EXECUTION, PART, DEADLINE = (f"holdout.{name}" for name in ("instance", "execution", "part", "deadline"))
 
 
@@ -17,24 +20,31 @@ def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str
     return {INSTANCE: instance, EXECUTION: execution, PART: part, DEADLINE: deadline}
 
 
-def reap(engine: Engine, instance: str, keep: frozenset[str], settle_seconds: float) -> list[str]:
+def reap(
+    engine: Engine, instance: str, keep: frozenset[str] | Callable[[], frozenset[str]], settle_seconds: float
+) -> list[str]:
     """Remove this instance's containers, then its volumes, save those of executions in `keep`.
 
-    What is younger than `settle_seconds` stays: `keep` may have been read before it was made. What is past its deadline
-    goes, whatever `keep` says. Nothing without our label is ever touched. Raises EngineError when nothing can be
+    What is younger than `settle_seconds` stays: a set may have been read before it was made. A function is asked after
+    each listing, so what is noted before it is made needs no such time. What is past its deadline goes, whatever `keep`
+    says. Nothing without our label is ever touched. Raises EngineError when nothing can be
     listed; what cannot be removed is left for the next time.
     """
     label = f"{INSTANCE}={instance}"
     removed = []
-    for container in engine.containers(label):
-        if _is_left(container.get("Labels"), container.get("Created"), instance, keep, settle_seconds):
+    containers = engine.containers(label)
+    kept = keep() if callable(keep) else keep
+    for container in containers:
+        if _is_left(container.get("Labels"), container.get("Created"), instance, kept, settle_seconds):
             try:
                 engine.remove(container["Id"])
             except EngineError:
                 continue
             removed.append(f"{container['Labels'][PART]} container of {container['Labels'][EXECUTION]}")
-    for volume in engine.volumes(label):
-        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, keep, settle_seconds):
+    volumes = engine.volumes(label)
+    kept = keep() if callable(keep) else keep
+    for volume in volumes:
+        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, kept, settle_seconds):
             try:
                 engine.remove_volume(volume["Name"])
             except EngineError:
@@ -51,6 +61,8 @@ def _is_left(
     deadline = labels.get(DEADLINE, "")
     if deadline.isdigit() and int(deadline) < time.time():
         return True
+    if labels[EXECUTION] == PROBE:
+        return False  # it has a deadline of half a minute, and nobody notes it
     return labels[EXECUTION] not in keep and (created or 0) <= time.time() - settle_seconds
 
 
