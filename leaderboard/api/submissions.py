@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -22,7 +23,7 @@ from leaderboard.api import submission_shapes as shapes
 from leaderboard.api.base import View
 from leaderboard.api.pagination import Pages, pages_of
 from leaderboard.api.shapes import ScoreShape, errors
-from leaderboard.models import Phase, Run, Submission, Team, User
+from leaderboard.models import Phase, Prediction, Run, Submission, Team, User
 from leaderboard.standings import slice_of
 
 FILTERS = {"benchmark": "phase__benchmark__slug", "phase": "phase__slug", "system": "system__name", "state": "last"}
@@ -100,7 +101,10 @@ class SubmissionsView(View):
         wanted = queries.read(queries.SubmissionQuery, request)
         filters = {field: wanted[name] for name, field in FILTERS.items() if wanted[name]}
         runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
-        rows = Submission.objects.of_teams_of(request.user).annotate(last=Subquery(runs[:1])).filter(**filters)
+        # What a container has yet to make has no run.
+        made = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
+        last = Coalesce(Subquery(runs[:1]), Subquery(made[:1]))
+        rows = Submission.objects.of_teams_of(request.user).annotate(last=last).filter(**filters)
         rows = rows.order_by("-received_at", "pk")
         pages = Pages()
         page = pages.paginate_queryset(progress.followed(rows), request, view=self) or []

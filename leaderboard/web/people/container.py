@@ -29,6 +29,10 @@ class CostRow:
     unit: str
     about: str
 
+    @property
+    def shown(self) -> str:
+        return f"{self.value:,g} {self.unit}"
+
 
 @dataclass(frozen=True)
 class Container:
