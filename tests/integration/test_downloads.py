@@ -142,4 +142,3 @@ def test_public_gold_may_be_offered(world):
     world.split.gold_public = True
     world.split.save()
     assert offer(world, gold_lines(), "gold.jsonl").sha256 == world.gold.sha256
-
