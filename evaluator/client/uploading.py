@@ -15,7 +15,7 @@ from evaluator.client.telling import Progress, say
 from evaluator.errors import UsageError, shown
 
 ATTEMPTS = 6
-"""Failures in a row after which an upload is given up; any piece that arrives starts the count again."""
+"""Failures in a row after which an upload is given up; whatever arrives starts the count again."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 _CHUNK = 1 << 20
 
@@ -41,14 +41,15 @@ def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
 
 def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[float], None] = time.sleep) -> None:
     """Send what is not there yet. Raises RefusedError, and AwayError once it has failed for too long."""
-    progress, failures = Progress(), 0
+    progress, failures, received = Progress(), 0, 0
     while True:
         try:
             state = _state(server, upload)
             while state["received"] < state["bytes"]:
-                _show(progress, state["received"], state["bytes"])
+                if state["received"] > received:
+                    received, failures = state["received"], 0
+                _show(progress, received, state["bytes"])
                 state = _piece(server, archive, upload, state["received"], state["piece_bytes"])
-                failures = 0
             progress.end()
             return
         except (AwayError, RefusedError) as error:

@@ -1,0 +1,244 @@
+"""`holdout submit` against a live server: predictions and images, over a network that breaks."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.utils import timezone
+
+from evaluator.__main__ import main
+from evaluator.client import uploading
+from leaderboard.actions import image_uploads, tokens
+from leaderboard.models import Image, ImageUpload, QuotaCharge, Submission, WorkerReport
+from tests.integration.broken_network import Fault, network
+from tests.stack import Stack
+from tests.world import World, build, prediction_lines
+
+pytest_plugins = ["tests.stack"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+PIECE = 50_000
+REFERENCE = "registry.example/negation@sha256:" + "a" * 64
+
+
+@pytest.fixture
+def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
+    world = build()
+    world.phase.takes_images = True
+    world.phase.save()
+    WorkerReport.objects.create(queue="systems", host="there", ready=True, seen_at=timezone.now())
+    monkeypatch.setattr(image_uploads, "PIECE_BYTES", PIECE)
+    monkeypatch.setattr(uploading, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setenv("HOLDOUT_TOKEN", tokens.issue(by=world.researcher)[1])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "predictions.jsonl").write_bytes(prediction_lines())
+    (tmp_path / "image.tar").write_bytes(random.Random(1).randbytes(4 * PIECE + 123))
+    return world
+
+
+@pytest.fixture
+def submit(
+    world: World, live_server: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command; status, output and errors. No word of it holds the token."""
+
+    def run(*words: str, server: str = live_server.url) -> tuple[int, str, str]:
+        secret = os.environ.get("HOLDOUT_TOKEN", "nothing")
+        status = main(
+            ["submit", *words, "--server", server, "--benchmark", "tiny", "--phase", "test", "--system", "Bernoulli"]
+        )
+        said = capsys.readouterr()
+        assert secret not in said.out + said.err
+        return status, said.out, said.err
+
+    return run
+
+
+def port(live_server: Any) -> int:
+    found = urlsplit(live_server.url).port
+    assert found
+    return found
+
+
+def stored() -> str:
+    """The sha256 of the one image that is there."""
+    with Image.objects.get().archive.open("rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def sent() -> str:
+    return hashlib.sha256(Path("image.tar").read_bytes()).hexdigest()
+
+
+def test_predictions_are_followed_to_their_scores(submit: Any, stack: Stack) -> None:
+    status, out, err = submit("predictions.jsonl", "--wait", "--note", "seed 7")
+    assert status == 0, err
+    rows = [line.split() for line in out.splitlines()]
+    assert ["accuracy", "all", "1.0000"] in [row[:3] for row in rows]
+    submission = Submission.objects.get()
+    assert submission.note == "seed 7"
+    assert str(submission.pk) in err
+
+
+def test_without_waiting_the_submission_is_the_result(submit: Any, stack: Stack) -> None:
+    status, out, _ = submit("predictions.jsonl", "--json")
+    told = json.loads(out)
+    assert (status, told["id"], told["system"]) == (0, str(Submission.objects.get().pk), "Bernoulli")
+
+
+def test_a_bad_file_is_told_as_validate_tells_it(submit: Any, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("predictions.jsonl").write_text('{"id": "a1", "predicted_label": "MAYBE"}\n{"id": "zz"}\n')
+    status, _, err = submit("predictions.jsonl")
+    with world.split.inputs.open("rb") as inputs:
+        Path("inputs.jsonl").write_bytes(inputs.read())
+    assert main(["validate", "fact-verification", "--inputs", "inputs.jsonl", "predictions.jsonl"]) == status == 2
+    problems = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("predictions.jsonl:1: ") for line in problems)
+    assert err.splitlines()[: len(problems)] == problems
+    assert not Submission.objects.exists()
+
+
+def test_an_image_arrives_in_pieces(submit: Any) -> None:
+    status, _, err = submit("--image", "image.tar")
+    assert (status, stored()) == (0, sent()), err
+    assert not ImageUpload.objects.exists()
+    assert QuotaCharge.objects.count() == 1
+
+
+@pytest.mark.parametrize("fault", [Fault.CUT, Fault.UNANSWERED])
+def test_an_image_arrives_over_a_network_that_breaks(submit: Any, live_server: Any, fault: Fault) -> None:
+    """The third piece meets the fault; what is there is not sent again."""
+    pieces = itertools.count(1)
+
+    def third(line: str) -> Fault:
+        return fault if "/pieces/" in line and next(pieces) == 3 else Fault.NONE
+
+    with network(port(live_server), third) as way:
+        status, _, err = submit("--image", "image.tar", server=way.address)
+    assert (status, stored()) == (0, sent()), err
+    assert "trying again" in err
+    offsets = [int(line.split("offset=")[1].split()[0]) for line, _ in way.seen if "/pieces/" in line]
+    assert offsets[:3] == [0, PIECE, 2 * PIECE]
+    assert min(offsets[3:]) >= 2 * PIECE
+    assert Submission.objects.count() == 1
+
+
+def test_an_upload_that_was_given_up_goes_on_later(submit: Any, live_server: Any) -> None:
+    pieces = itertools.count(1)
+    faults: list[str] = []
+
+    def after_the_second(line: str) -> Fault:
+        if "/pieces/" not in line or next(pieces) <= 2:
+            return Fault.NONE
+        faults.append(line)
+        return Fault.GONE
+
+    with network(port(live_server), after_the_second) as way:
+        status, _, err = submit("--image", "image.tar", server=way.address)
+    assert status == 4
+    assert len(faults) == uploading.ATTEMPTS
+    upload = ImageUpload.objects.get()
+    assert upload.received == 2 * PIECE
+    assert f"--resume {upload.pk}" in err
+    with network(port(live_server), lambda _: Fault.NONE) as way:
+        status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk), server=way.address)
+    assert (status, stored()) == (0, sent()), err
+    first = next(line for line, _ in way.seen if "/pieces/" in line)
+    assert f"offset={2 * PIECE} " in first
+    assert not ImageUpload.objects.exists()
+
+
+def test_another_archive_does_not_go_on(submit: Any, live_server: Any, world: World) -> None:
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=77)
+    status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk))
+    assert status == 64
+    assert "of 77 bytes" in err
+
+
+def test_the_same_size_with_other_bytes_is_refused(submit: Any, world: World) -> None:
+    """The sha256 was announced at the beginning."""
+    content = Path("image.tar").read_bytes()
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=len(content), sha256=sent())
+    Path("image.tar").write_bytes(content[::-1])
+    status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk))
+    assert status == 2
+    assert "(invalid_image)" in err
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("words", [("predictions.jsonl",), ("--image", "image.tar")])
+def test_a_lost_answer_is_no_second_submission(
+    submit: Any, live_server: Any, stack: Stack, words: tuple[str, ...]
+) -> None:
+    def last(line: str) -> Fault:
+        finishing = line.startswith("POST") and ("/submission/" in line or "/submissions/" in line)
+        return Fault.UNANSWERED if finishing else Fault.NONE
+
+    with network(port(live_server), last) as way:
+        status, _, err = submit(*words, server=way.address)
+    assert status == 0, err
+    assert "the submission has arrived" in err
+    assert str(Submission.objects.get().pk) in err
+
+
+def test_a_submission_that_did_not_arrive_is_told(submit: Any, live_server: Any) -> None:
+    def posts(line: str) -> Fault:
+        return Fault.CUT if line.startswith("POST") else Fault.NONE
+
+    with network(port(live_server), posts) as way:
+        status, _, err = submit("predictions.jsonl", server=way.address)
+    assert (status, Submission.objects.count()) == (4, 0)
+    assert "no answer from" in err
+
+
+def test_a_quota_that_is_used_up_keeps_the_archive(submit: Any, world: World) -> None:
+    world.phase.quota_total = 1
+    world.phase.save()
+    assert submit("--image", "image.tar")[0] == 0
+    Path("image.tar").write_bytes(b"another image")
+    status, _, err = submit("--image", "image.tar")
+    assert status == 64
+    assert "(quota_exceeded)" in err
+    assert f"--resume {ImageUpload.objects.get().pk}" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("predictions.jsonl", "--image", "image.tar"), 64, "expected one of"),
+        ((), 64, "expected one of"),
+        (("absent.jsonl",), 64, "absent.jsonl"),
+        (("--image", "image.tar", "--resume", "x"), 64, "expected the id"),
+        (("predictions.jsonl", "--resume", "x"), 64, "expected --image"),
+        (("predictions.jsonl", "--team", "Strangers"), 64, "(not_a_member)"),
+        (("--reference", REFERENCE), 2, "(invalid_image)"),
+    ],
+)
+def test_what_is_refused(submit: Any, words: tuple[str, ...], status: int, said: str) -> None:
+    got, _, err = submit(*words)
+    assert (got, said in err) == (status, True), err
+    assert not Submission.objects.exists()
+
+
+def test_an_unknown_token_and_an_unknown_phase(submit: Any, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.benchmark.slug = "huge"
+    world.benchmark.save()
+    status, _, err = submit("predictions.jsonl")
+    assert (status, "(not_found)" in err) == (64, True), err
+    monkeypatch.setenv("HOLDOUT_TOKEN", "0" * 64)
+    status, _, err = submit("predictions.jsonl")
+    assert (status, "(authentication_failed)" in err) == (64, True), err
+
+
+def test_a_phase_without_an_engine_is_not_the_authors_fault(submit: Any) -> None:
+    WorkerReport.objects.all().delete()
+    status, _, err = submit("--image", "image.tar")
+    assert (status, "engine_away" in err) == (4, True), err

@@ -1,0 +1,70 @@
+"""The page about containers and the code say the same."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from evaluator.sandbox import image_errors
+from evaluator.sandbox.containers import settings
+from evaluator.sandbox.systems import SystemExecution
+from leaderboard import limits
+from leaderboard.actions import engine
+from leaderboard.actions.refusal import Code
+from leaderboard.environment import PREFIX, VARIABLES
+from leaderboard.models import Reason
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "systems.md").read_text()
+ROWS = [[cell.strip() for cell in row.split("|")] for row in re.findall(r"^\| (.*) \|$", PAGE, flags=re.MULTILINE)]
+EXECUTION = SystemExecution(execution_id="e", image="sha256:" + "a" * 64, inputs=0, task="t")
+
+
+def kinds(error: type[image_errors.ImageError]) -> set[str]:
+    return {error.code}.union(*(kinds(kind) for kind in error.__subclasses__()))
+
+
+def test_each_refusal_of_an_image_has_a_row() -> None:
+    told = {row[0].strip("`") for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[0])}
+    assert told == kinds(image_errors.ImageError) - {"image"}
+
+
+def test_each_refusal_of_a_request_has_its_status() -> None:
+    told = {(int(row[0]), row[1].strip("`")) for row in ROWS if re.fullmatch(r"4\d\d|5\d\d", row[0])}
+    assert told <= {(code.status, code.text) for code in Code}
+    needed = (Code.NOT_TAKEN, Code.ENGINE_AWAY, Code.TOO_LARGE, Code.WRONG_OFFSET, Code.INVALID_IMAGE)
+    assert {(code.status, code.text) for code in needed} <= told
+
+
+def test_each_end_of_a_container_has_a_row() -> None:
+    told = {name for row in ROWS if len(row) == 4 for name in re.findall(r"`(\w+)`", row[1])} | {"bad_image"}
+    assert {"bad_image"} <= set(re.findall(r"`(\w+)`", PAGE))
+    ours = {Reason.ENGINE, Reason.STORAGE, Reason.LOST, Reason.INTERNAL, Reason.WITHDRAWN, Reason.BAD_PREDICTIONS}
+    assert told == {str(reason) for reason in {*engine.REASONS.values(), *ours, Reason.BAD_IMAGE}}
+
+
+def test_each_limit_has_a_row_with_its_default() -> None:
+    shown = {row[2].strip("`"): row[1] for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[2])}
+    known = limits.defaults().as_dict()
+    assert set(shown) == set(known)
+    units = {"s": 1, "KB": 1000, "MB": 10**6, "GB": 10**9}
+    for name, text in shown.items():
+        found = re.match(r"(\d+)(?: (s|KB|MB|GB)\b)?", text)
+        assert found, (name, text)
+        assert int(found[1]) * units.get(found[2] or "", 1) == known[name], (name, text)
+
+
+def test_all_that_a_system_is_told_is_on_the_page() -> None:
+    """Its environment, by name; its task file, by key."""
+    row = next(row for row in ROWS if row[0] == "the environment")
+    named = {name.split("=")[0] for name in re.findall(r"`([A-Z_]+(?:=[^`]*)?)`", row[1])}
+    assert named == set(settings.environment(EXECUTION))
+    row = next(row for row in ROWS if row[0] == "`/input/task.json`")
+    assert set(re.findall(r"`(\w+)`", row[1])) == set(json.loads(settings.task_file(EXECUTION)))
+    assert f"user {settings.NOBODY.split(':')[0]}" in PAGE
+
+
+def test_the_page_names_no_variable_that_nobody_reads() -> None:
+    named = set(re.findall(rf"{PREFIX}([A-Z_]*[A-Z])\b", PAGE))
+    systems = {name.removeprefix(PREFIX) for name in settings.environment(EXECUTION)}
+    assert named <= {*VARIABLES, *systems, "TOKEN", "SYSTEM"}, named
