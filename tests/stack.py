@@ -84,12 +84,12 @@ class Stack:
 
     workers: list[Worker] = field(default_factory=list)
 
-    def start_worker(self, *, concurrency: int = 1, **env: str) -> Worker:
-        """A worker; its log is in the data folder, named after its number."""
+    def start_worker(self, *, concurrency: int = 1, command: list[str] | None = None, **env: str) -> Worker:
+        """A worker that scores, or another; its log is in the data folder, named after its number."""
         log = settings.DATA / f"worker-{len(self.workers)}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                processes.worker(concurrency=concurrency),
+                command or processes.worker(concurrency=concurrency),
                 cwd=settings.ROOT,
                 env=environment(**env),
                 stdin=subprocess.DEVNULL,

@@ -14,7 +14,8 @@ Json = dict[str, Any]
 
 
 def lines(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    # Not splitlines: a Unicode line separator inside a text would end a line there.
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
 
 
 def written(path: Path, rows: list[Json]) -> Path:
