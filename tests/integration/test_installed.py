@@ -23,7 +23,7 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("laptop")
     source = folder / "source"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "requirements.txt"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "requirements.txt", "requirements-systems.txt"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "evaluator", source / "evaluator", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
