@@ -48,7 +48,7 @@ def host(
     dataset = _dataset(manifest, parts, by)
     if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
         benchmark = dataset.benchmarks.get(slug=manifest.slug)
-        opened_up = _open_to_images(benchmark, manifest, by)
+        opened_up = _open_to_images(benchmark, manifest, by, say)
         more = _downloads(dataset, manifest, folder, by, say)
         news = [f"{more} more to download"] * bool(more) + [f"{opened_up} phases take images"] * bool(opened_up)
         what = ", ".join(news) or "nothing was changed"
@@ -170,12 +170,15 @@ def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say
     return len({part.name for part in manifest.downloads} - there)
 
 
-def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User) -> int:
-    """How many phases came to take images since they were hosted."""
+def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
+    """How many phases came to take images since they were hosted. Limits that somebody has set since stay."""
     wanted = {part.slug: part.limits for part in manifest.phases if part.takes_images}
-    closed = list(benchmark.phases.filter(slug__in=wanted, takes_images=False))
-    for phase in closed:
-        benchmarks.take_images(phase=phase, limits=wanted[phase.slug], by=by)
+    closed = []
+    for phase in benchmark.phases.filter(slug__in=wanted):
+        if not phase.takes_images:
+            closed.append(benchmarks.take_images(phase=phase, limits=wanted[phase.slug], by=by))
+        elif phase.limits != wanted[phase.slug]:
+            say(f"{manifest.slug}: the phase {phase.slug} has other limits for containers; they stay as they are")
     return len(closed)
 
 

@@ -22,6 +22,7 @@ def world(sandbox: str) -> World:
     return build()
 
 
+SYSTEM = {"name": "A system", "team": "A team", "phase": "test"}
 PAGES = {"name": "pages", "file": "pages.txt", "title": "The pages"}
 
 
@@ -148,6 +149,23 @@ class TestHosting:
         assert "on another dataset" in str(refused)
         assert Dataset.objects.count() == 1
 
+    def test_a_phase_may_come_to_take_images(self, folder: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        (phase,) = manifest()["phases"]
+        more = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 60}}])
+        said: list[str] = []
+        hosted = hosting.host(manifest=more, folder=folder, by=curator, say=said.append)
+        made = hosted.benchmark.phases.get()
+        assert (hosted.changed, made.takes_images, made.limits) == (True, True, {"wall_seconds": 60})
+        assert "1 phases take images" in said[-1]
+        assert not hosting.host(manifest=more, folder=folder, by=curator).changed
+
+        other = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 90}}])
+        assert not hosting.host(manifest=other, folder=folder, by=curator, say=said.append).changed
+        assert "test has other limits for containers; they stay" in said[-2]
+        made.refresh_from_db()
+        assert made.limits == {"wall_seconds": 60}
+
     def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
         hosted = hosting.host(manifest=manifest(public=False), folder=folder, by=curator)
         assert hosted.benchmark.state == Benchmark.State.DRAFT
@@ -166,6 +184,9 @@ class TestHosting:
             ({"splits": [{"name": "test", "kind": "test", "gold": "absent.jsonl"}]}, "absent.jsonl cannot be read"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "../../etc/passwd"}]}, "outside"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "stands twice"),
+            ({"systems": [SYSTEM]}, "system A system names neither of predictions and image"),
+            ({"systems": [{**SYSTEM, "predictions": "a.jsonl", "image": "../a"}]}, "names both of predictions and"),
+            ({"systems": [{**SYSTEM, "image": "../a"}]}, "is an image: phase is 'test'; expected one of none"),
             ({"downloads": [PAGES, PAGES]}, "download pages stands twice"),
             ({"downloads": [{**PAGES, "file": "absent.txt"}]}, "absent.txt cannot be read"),
             ({"downloads": [{**PAGES, "file": "../pages.txt"}]}, "outside"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +14,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from leaderboard import demo
+from leaderboard import building, demo
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, QuotaCharge, Run, Standing, State, Submission, System
+from tests.containers import engine_is_there
 from tests.stack import Stack
 
 pytest_plugins = ["tests.stack"]
@@ -34,6 +37,17 @@ def seed(**options: Any) -> str:
 
 def manifests() -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(FIXTURES.glob("*/benchmark.json"))]
+
+
+@pytest.fixture
+def images_alone(tmp_path: Path) -> Path:
+    """Mirror Claims with the systems that are images, and no others."""
+    for name in ("systems", "mirror-claims"):
+        shutil.copytree(FIXTURES / name, tmp_path / name)
+    plan = json.loads((tmp_path / "mirror-claims" / "benchmark.json").read_text())
+    plan["systems"] = [system for system in plan["systems"] if "image" in system]
+    (tmp_path / "mirror-claims" / "benchmark.json").write_text(json.dumps(plan))
+    return tmp_path
 
 
 def test_a_fresh_site_gets_populated_boards(stack: Stack) -> None:
@@ -95,6 +109,45 @@ def test_without_a_worker_it_says_so(sandbox: str, transactional_db: None, monke
     with pytest.raises(CommandError, match="no worker has taken one"):
         seed(wait_seconds=0.1)
     assert set(Run.objects.values_list("state", flat=True)) == {State.QUEUED}
+
+
+def test_without_an_engine_images_are_left_out_by_name(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.actions.doorbell._send", lambda *_: None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+    (line,) = (line for line in said.splitlines() if line.startswith("left out"))
+    wanted = [f"mirror-claims: {name}, in a container" for name in ("Majority label", "Claim-only")]
+    assert all(name in line for name in wanted)
+    assert "there is no `docker` command here" in line
+    assert not System.objects.filter(name__endswith="in a container").exists()
+
+
+def test_an_image_that_cannot_be_built_is_left_out_alone(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built(*, system: Any, benchmark: Any) -> Any:
+        raise building.CannotBuildError(f"no {system.name} today")
+
+    monkeypatch.setattr("leaderboard.actions.doorbell._send", lambda *_: None)
+    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    monkeypatch.setattr(building, "built", built)
+    engine_is_there()
+    said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+    assert "mirror-claims: Claim-only, in a container: left out. no claim-only today" in said
+    assert said.count(": left out. ") == 2
+
+
+def test_an_engine_without_a_worker_is_said(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.SWEEP_SECONDS = -2.5  # so that nobody waits for a report that will not come
+    monkeypatch.setattr("leaderboard.actions.doorbell._send", lambda *_: None)
+    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    assert "Why: No worker with a container engine has reported" in seed(
+        fixtures=images_alone, wait_seconds=0, no_images=False
+    )
 
 
 def test_a_folder_without_benchmarks_is_named(db: None, tmp_path: Any) -> None:
