@@ -1,0 +1,10 @@
+"""Sizes as limits tell them: in decimal units, as `docker` does."""
+
+from __future__ import annotations
+
+from django import template
+
+from leaderboard.web.limit_rows import size
+
+register = template.Library()
+register.filter("decimal", size)
