@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.models import Run, State
+from leaderboard.models import Prediction, Run, State
 from leaderboard.queue import app
 from tests.stack import Stack, environment
 
@@ -24,8 +24,9 @@ def empty_queue() -> None:
     """Forget the messages of earlier tests, whichever broker holds them."""
     with app.connection_for_write() as broker:
         channel = broker.channel()
-        app.amqp.queues["scoring"](channel).declare()
-        app.amqp.queues["scoring"](channel).purge()
+        for queue in ("scoring", "systems"):
+            app.amqp.queues[queue](channel).declare()
+            app.amqp.queues[queue](channel).purge()
 
 
 @pytest.fixture
@@ -33,11 +34,11 @@ def faulty(tmp_path: Path) -> Iterator[object]:
     """Starts a worker that holds at a point; returns once it is there."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(point: str) -> subprocess.Popen[bytes]:
+    def start(point: str, *, module: str = "faulty_worker", queue: str = "scoring") -> subprocess.Popen[bytes]:
         reached = tmp_path / point
         log = (tmp_path / f"{point}.log").open("wb")
-        command = [sys.executable, "-m", "celery", "-A", "tests.integration.faulty_worker"]
-        command += ["worker", "--pool", "solo", "-Q", "scoring", "-l", "WARNING"]
+        command = [sys.executable, "-m", "celery", "-A", f"tests.integration.{module}"]
+        command += ["worker", "--pool", "solo", "-Q", queue, "-l", "WARNING"]
         process = subprocess.Popen(
             command,
             cwd=settings.ROOT,
@@ -63,7 +64,8 @@ def faulty(tmp_path: Path) -> Iterator[object]:
 
 def let_leases_end() -> None:
     """The time of the dead worker's lease has passed."""
-    Run.objects.filter(state=State.RUNNING).update(lease_until=timezone.now() - timedelta(seconds=1))
+    for rows in (Run.objects, Prediction.objects):
+        rows.filter(state=State.RUNNING).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 @pytest.fixture

@@ -62,5 +62,16 @@ def containers(label: str) -> list[str]:
     return _docker("ps", "--all", "--quiet", "--filter", f"label={label}").stdout.split()
 
 
+def left(instance: str) -> list[str]:
+    """Containers and volumes that the engine holds for an instance of the site."""
+    label = f"holdout.instance={instance}"
+    return containers(label) + _docker("volume", "ls", "--quiet", "--filter", f"label={label}").stdout.split()
+
+
+def is_there(image: str) -> bool:
+    """Whether the engine has an image."""
+    return _docker("image", "inspect", image).returncode == 0
+
+
 def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["docker", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -131,6 +131,10 @@ class DockerSandbox:
             raise
         return loaded
 
+    def images(self) -> frozenset[str]:
+        """The ids of the images that the engine has, whosever they are. Raises SandboxError."""
+        return self._engine.images()
+
     def forget(self, image: str) -> bool:
         """As `systems.SystemSandbox.forget`."""
         try:

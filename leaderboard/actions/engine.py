@@ -45,8 +45,6 @@ __all__ = [
 ]
 
 log = structlog.get_logger(__name__)
-_forgotten: set[str] = set()
-"""So that an engine is not asked for each old image each time. What this process runs again is taken out again."""
 REASONS = {
     Verdict.TIME: Reason.SYSTEM_TIME,
     Verdict.MEMORY: Reason.SYSTEM_RESOURCES,
@@ -137,7 +135,6 @@ def run(
         ),
         gpus=limits.gpus,
     )
-    _forgotten.discard(image)
     result = _sandbox().run(execution, into, keep_going=keep_going)
     return Ran(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
@@ -165,13 +162,11 @@ def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
 
 def forget(images: frozenset[str]) -> None:
     """Have the engine remove these images, as far as they are there, have no tag and are not in use."""
-    for image in sorted(images - _forgotten):
-        try:
+    try:
+        for image in sorted(images & _sandbox().images()):
             _sandbox().forget(image)
-        except SandboxError as error:
-            log.warning("image_not_forgotten", image=image, error=str(error))
-            return
-        _forgotten.add(image)
+    except SandboxError as error:
+        log.warning("images_not_forgotten", error=str(error))
 
 
 def _cost(result: SystemResult) -> dict[str, Any]:

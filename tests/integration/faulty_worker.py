@@ -7,20 +7,13 @@ appears when it is reached. It then waits to be killed; the product has no such 
 from __future__ import annotations
 
 import os
-import signal
-from pathlib import Path
 from typing import Any
 
 from leaderboard import jobs
 from leaderboard.actions import referee, releases, runs
+from tests.integration.holding import after, hold
 
 app = jobs.app
-
-
-def hold(*_: Any, **__: Any) -> None:
-    Path(os.environ["HOLD_FILE"]).touch()
-    while True:
-        signal.pause()
 
 
 def on_second_call(function: Any, then: Any) -> Any:
@@ -29,14 +22,6 @@ def on_second_call(function: Any, then: Any) -> Any:
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         return next(calls, then)(*args, **kwargs)
-
-    return wrapped
-
-
-def after(function: Any) -> Any:
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        function(*args, **kwargs)
-        hold()
 
     return wrapped
 

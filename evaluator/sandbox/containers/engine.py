@@ -78,6 +78,11 @@ class Engine:
         with _ours("looking at an image"):
             return dict(self.client.inspect_image(image))
 
+    def images(self) -> frozenset[str]:
+        """Ids of those that something can be made from, tagged or not."""
+        with _ours("listing images"):
+            return frozenset(str(image["Id"]) for image in self.client.images())
+
     def load(self, archive: Iterable[bytes]) -> list[str]:
         """The ids that the engine says it loaded."""
         with _ours("loading an image"):

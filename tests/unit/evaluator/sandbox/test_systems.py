@@ -254,6 +254,34 @@ def test_the_reaper_goes_on_where_one_is_stuck() -> None:
     assert engine.removed == ["free"]
 
 
+def test_the_reaper_learns_what_is_under_way_after_what_there_is() -> None:
+    """Else one that begins between the two questions would be taken for dead, however young it is."""
+    asked: list[str] = []
+    under_way: set[str] = set()
+
+    class Starting(Listed):
+        def containers(self, label: str) -> list[dict[str, Any]]:
+            asked.append("engine")
+            under_way.add("e")  # its row is committed, then its container is made, then we list it
+            return super().containers(label)
+
+    def keep() -> frozenset[str]:
+        asked.append("caller")
+        return frozenset(under_way)
+
+    engine: Any = Starting({"Id": "young", "Labels": reaper.labels("i", "e", "system", 1000), "Created": time.time()})
+    assert reaper.reap(engine, "i", keep, 0) == []
+    assert asked[:2] == ["engine", "caller"]
+
+
+def test_the_reaper_leaves_a_probe_until_its_deadline() -> None:
+    """Another worker's health check is in nobody's list."""
+    labels = {name: reaper.labels("i", reaper.PROBE, "probe", seconds) for name, seconds in (("on", 30), ("over", -1))}
+    engine: Any = Listed(*({"Id": name, "Labels": labels[name], "Created": 0} for name in labels))
+    reaper.reap(engine, "i", frozenset(), 0)
+    assert engine.removed == ["over"]
+
+
 def test_the_reaper_asks_nothing_of_an_engines_filter() -> None:
     """Whatever the engine lists, only what carries our labels is touched."""
     strange: list[dict[str, Any] | None] = [
