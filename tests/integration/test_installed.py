@@ -80,6 +80,15 @@ def test_nothing_of_the_server_comes_with_it(installed):
         assert b"ModuleNotFoundError" in missing.stderr
 
 
+def test_what_needs_more_says_what_to_install(installed):
+    words = ["--task", "fact-verification", "--inputs", COMMANDS["validate"][1]]
+    asked = run(installed, "run", "image", *words)
+    assert (asked.returncode, "pip install 'holdout[systems]'" in asked.stderr) == (4, True), asked.stderr
+    where = ["--server", "https://board.example", "--benchmark", "b", "--phase", "p", "--system", "s"]
+    asked = run(installed, "submit", "predictions.jsonl", *where)
+    assert (asked.returncode, "set HOLDOUT_TOKEN" in asked.stderr) == (64, True), asked.stderr
+
+
 def test_what_the_server_needs_is_an_extra(installed):
     place = next(installed.parent.glob("lib/python*/site-packages/holdout-*.dist-info"))
     metadata = PathDistribution(place).metadata
