@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,21 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard import building, demo
-from leaderboard.models import AuditEntry, Benchmark, GoldVersion, QuotaCharge, Run, Standing, State, Submission, System
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    GoldVersion,
+    Prediction,
+    QuotaCharge,
+    Run,
+    Standing,
+    State,
+    Submission,
+    System,
+)
 from tests.containers import engine_is_there
 from tests.stack import Stack
 
@@ -137,6 +151,40 @@ def test_an_image_that_cannot_be_built_is_left_out_alone(
     said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
     assert "mirror-claims: Claim-only, in a container: left out. no claim-only today" in said
     assert said.count(": left out. ") == 2
+
+
+def test_what_was_built_from_the_same_sources_is_not_built_again(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds: list[str] = []
+
+    @contextmanager
+    def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
+        builds.append(f"{system.name} for {benchmark.name}")
+        archive = images_alone / "archive.tar.gz"
+        archive.write_text(f"build {len(builds)}: other bytes each time")
+        yield archive
+
+    def again() -> list[str]:
+        builds.clear()
+        seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+        return builds
+
+    monkeypatch.setattr("leaderboard.actions.doorbell._send", lambda *_: None)
+    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    monkeypatch.setattr(building, "built", built)
+    engine_is_there()
+    assert again() == ["majority for mirror-claims", "claim-only for mirror-claims"]
+    assert set(Submission.objects.values_list("kind", "system__kind")) == {("image", "baseline")}
+    assert again() == []
+    ended = Prediction.objects.filter(submission__system__name__startswith="Majority")
+    ended.update(state=State.REJECTED, finished_at=timezone.now())
+    assert again() == ["majority for mirror-claims"]
+    with (images_alone / "systems" / "claim-only" / "main.py").open("a") as program:
+        program.write("# another version\n")
+    assert again() == ["claim-only for mirror-claims"]
+    assert again() == []
+    assert Submission.objects.count() == 4
 
 
 def test_an_engine_without_a_worker_is_said(
