@@ -7,6 +7,10 @@ import itertools
 import json
 import os
 import random
+import re
+import shutil
+import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from evaluator.__main__ import main
 from evaluator.client import uploading
 from leaderboard.actions import image_uploads, tokens
 from leaderboard.models import Image, ImageUpload, QuotaCharge, Submission, WorkerReport
+from tests.conftest import ROOT
 from tests.integration.broken_network import Fault, network
 from tests.stack import Stack
 from tests.world import World, build, prediction_lines
@@ -37,26 +42,22 @@ def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     WorkerReport.objects.create(queue="systems", host="there", ready=True, seen_at=timezone.now())
     monkeypatch.setattr(image_uploads, "PIECE_BYTES", PIECE)
     monkeypatch.setattr(uploading, "_FIRST_PAUSE", 0.0)
-    monkeypatch.setenv("HOLDOUT_TOKEN", tokens.issue(by=world.researcher)[1])
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "token").write_text(tokens.issue(by=world.researcher)[1])
     (tmp_path / "predictions.jsonl").write_bytes(prediction_lines())
     (tmp_path / "image.tar").write_bytes(random.Random(1).randbytes(4 * PIECE + 123))
     return world
 
 
 @pytest.fixture
-def submit(
-    world: World, live_server: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[int, str, str]]:
+def submit(world: World, live_server: Any, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Runs the command; status, output and errors. No word of it holds the token."""
 
     def run(*words: str, server: str = live_server.url) -> tuple[int, str, str]:
-        secret = os.environ.get("HOLDOUT_TOKEN", "nothing")
-        status = main(
-            ["submit", *words, "--server", server, "--benchmark", "tiny", "--phase", "test", "--system", "Bernoulli"]
-        )
+        where = ["--server", server, "--token-file", "token", "--benchmark", "tiny", "--phase", "test"]
+        status = main(["submit", *words, *where, "--system", "Bernoulli"])
         said = capsys.readouterr()
-        assert secret not in said.out + said.err
+        assert Path("token").read_text() not in said.out + said.err
         return status, said.out, said.err
 
     return run
@@ -156,6 +157,23 @@ def test_an_upload_that_was_given_up_goes_on_later(submit: Any, live_server: Any
     assert not ImageUpload.objects.exists()
 
 
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq: apt-get install jq")
+def test_the_pages_recipe_for_programs_works(world: World, live_server: Any) -> None:
+    """As docs/systems.md has it, but for the names."""
+    page = (ROOT / "docs" / "systems.md").read_text()
+    found = re.search(r"^    docker save .*?(^    API=.*?\| jq -r \.url$)", page, re.MULTILINE | re.DOTALL)
+    assert found
+    script = textwrap.dedent(found[1]).replace("SLUG", "tiny").replace("PHASE", "test")
+    script = script.replace("https://board.example", live_server.url).replace("16000000", str(PIECE))
+    shell = {**os.environ, "HOLDOUT_TOKEN": Path("token").read_text()}
+    done = subprocess.run(["bash", "-ec", script], env=shell, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *received, url = done.stdout.split()
+    assert received == [str(min(PIECE * number, 4 * PIECE + 123)) for number in range(1, 6)]
+    assert url.endswith(f"/api/v1/submissions/{Submission.objects.get().pk}/")
+    assert stored() == sent()
+
+
 def test_another_archive_does_not_go_on(submit: Any, live_server: Any, world: World) -> None:
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=77)
     status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk))
@@ -228,12 +246,12 @@ def test_what_is_refused(submit: Any, words: tuple[str, ...], status: int, said:
     assert not Submission.objects.exists()
 
 
-def test_an_unknown_token_and_an_unknown_phase(submit: Any, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_token_and_an_unknown_phase(submit: Any, world: World) -> None:
     world.benchmark.slug = "huge"
     world.benchmark.save()
     status, _, err = submit("predictions.jsonl")
     assert (status, "(not_found)" in err) == (64, True), err
-    monkeypatch.setenv("HOLDOUT_TOKEN", "0" * 64)
+    Path("token").write_text("0" * 64)
     status, _, err = submit("predictions.jsonl")
     assert (status, "(authentication_failed)" in err) == (64, True), err
 
