@@ -1,0 +1,172 @@
+"""An image's archive on its way through a real browser: in pieces, over lost connections and reloads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests import images as made
+from tests.browser.conftest import Site, faults, log_in, shoot
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.engine,
+    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+]
+PAGE = "/benchmarks/mirror-claims/containers/submit-image/"
+PIECES = re.compile(r"/pieces/\?offset=(\d+)")
+PIECE = 16_000_000
+
+
+@pytest.fixture(scope="module")
+def phase(chromium: Browser, site: Site) -> None:
+    """A phase that takes images alone, with limits of its own, made by a curator on the pages."""
+    with chromium.new_context(base_url=site.url) as context:
+        page = context.new_page()
+        log_in(page, site, "curator")
+        page.goto("/manage/benchmarks/mirror-claims/phases/create/")
+        page.get_by_label("Title").fill("Containers")
+        page.get_by_label("Short name").fill("containers")
+        page.get_by_label("Split").select_option(label="test (test)")
+        page.get_by_label("Takes predictions files").uncheck()
+        page.get_by_label("Takes container images").check()
+        page.get_by_label("Seconds a container may run").fill("90")
+        assert faults(page) == []
+        shoot(page, "manage-phase-containers")
+        page.get_by_role("button", name="Add it").click()
+        expect(page.get_by_role("status").first).to_contain_text("The phase Containers is there")
+        page.get_by_text("Limits of containers in Containers").click()
+        assert faults(page) == []
+        shoot(page, "manage-benchmark-containers")
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Three pieces of something that is no image: it costs nothing, so each test may send it."""
+    path = tmp_path / "mine.tar"
+    path.write_bytes(os.urandom(2 * PIECE + 3_000_000))
+    return path
+
+
+def choose(page: Page, archive: Path, name: str) -> None:
+    page.get_by_label(re.compile(r"name of (your|another) system", re.IGNORECASE)).fill(name)
+    page.get_by_label("Archive of the image").set_input_files(archive)
+
+
+def arrives(page: Page, archive: Path) -> None:
+    """The submission's page, with the digest of exactly this file."""
+    expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"), timeout=60_000)
+    expect(page.get_by_role("main")).to_contain_text(hashlib.sha256(archive.read_bytes()).hexdigest())
+
+
+def test_an_archive_goes_on_where_the_connection_was_lost(page: Page, site: Site, phase: None, archive: Path) -> None:
+    log_in(page, site, "ada")
+    page.goto(PAGE)
+    expect(page.get_by_text("90 s")).to_be_visible()
+    assert faults(page) == []
+    shoot(page, "submit-image")
+    offsets: list[int] = []
+
+    def once(route: Route) -> None:
+        found = PIECES.search(route.request.url)
+        assert found is not None
+        offsets.append(int(found[1]))
+        if offsets.count(PIECE) == 1 and offsets[-1] == PIECE:
+            route.abort("connectionreset")
+        else:
+            route.continue_()
+
+    page.route(PIECES, once)
+    choose(page, archive, "Lost and found")
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_text("The connection was lost; trying again in 1 s.")).to_be_visible()
+    assert faults(page) == []
+    shoot(page, "submit-image-lost")
+    arrives(page, archive)
+    assert offsets == [0, PIECE, PIECE, 2 * PIECE]
+    # What is no image is read by the worker, rejected and refunded; the page follows by itself.
+    expect(page.locator("#submission-state")).to_have_attribute("data-state", "rejected", timeout=60_000)
+    expect(page.locator("#submission-state")).to_contain_text("It is refunded")
+    assert faults(page) == []
+    shoot(page, "submission-image-refused")
+
+
+def test_an_upload_goes_on_after_a_reload(page: Page, site: Site, phase: None, archive: Path) -> None:
+    log_in(page, site, "ada")
+    page.goto(PAGE)
+
+    def first_alone(route: Route) -> None:
+        route.continue_() if route.request.url.endswith("offset=0") else route.abort()
+
+    page.route(PIECES, first_alone)
+    choose(page, archive, "Again")
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_text(re.compile("trying again in"))).to_be_visible()
+    page.unroute(PIECES)
+    page.reload()
+    unfinished = page.get_by_role("region", name="Unfinished uploads")
+    expect(unfinished).to_contain_text("mine.tar")
+    assert faults(page) == []
+    shoot(page, "submit-image-unfinished")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if PIECES.search(request.url) else None)
+    choose(page, archive, "Again")
+    page.get_by_role("button", name="Upload and submit").click()
+    arrives(page, archive)
+    assert [int(found[1]) for url in asked if (found := PIECES.search(url))] == [PIECE, 2 * PIECE]
+
+
+def test_go_on_takes_the_same_file_alone_and_give_up_forgets_it(
+    page: Page, site: Site, phase: None, archive: Path, tmp_path: Path
+) -> None:
+    log_in(page, site, "emil")
+    page.goto(PAGE)
+    page.route(PIECES, lambda route: route.abort())
+    choose(page, archive, "Never")
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_text(re.compile("trying again in"))).to_be_visible()
+    page.reload()
+    page.get_by_role("link", name="Go on with mine.tar").click()
+    expect(page.get_by_text("Choose the same file again")).to_be_visible()
+    other = tmp_path / "other.tar"
+    other.write_bytes(b"another")
+    choose(page, other, "Never")
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_text("This is another file")).to_be_visible()
+    choose(page, archive, "Never")
+    page.get_by_role("button", name="Upload and submit").click()
+    expect(page.get_by_text(re.compile("trying again in"))).to_be_visible()
+    with page.expect_response(lambda response: response.request.method == "DELETE") as gone:
+        page.get_by_role("button", name="Give up", exact=True).click()
+    assert gone.value.status == 204
+    expect(page.get_by_text("Nothing of it is kept.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Unfinished uploads")).to_have_count(0)
+
+
+def test_without_scripts_an_archive_goes_in_one_piece(
+    chromium: Browser, site: Site, phase: None, archive: Path
+) -> None:
+    with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
+        page = context.new_page()
+        log_in(page, site, "emil")
+        page.goto(PAGE)
+        expect(page.get_by_text("Without JavaScript an archive goes in one piece")).to_be_visible()
+        choose(page, archive, "By hand")
+        page.get_by_role("button", name="Upload and submit").click()
+        arrives(page, archive)
+
+
+def test_the_dark_page_keeps_its_contrast(chromium: Browser, site: Site, phase: None) -> None:
+    with chromium.new_context(base_url=site.url, color_scheme="dark") as context:
+        page = context.new_page()
+        log_in(page, site, "ada")
+        for name, address in (("submit-image", PAGE), ("benchmark-containers", "/benchmarks/mirror-claims/")):
+            page.goto(address)
+            assert faults(page) == []
+            shoot(page, f"{name}-dark")
