@@ -15,6 +15,9 @@
   const named = form.elements.new_system;
   const token = form.elements.csrfmiddlewaretoken.value;
 
+  // Hidden here and not by <noscript>: it also holds where this file did not arrive.
+  form.querySelector("[data-without-script]").hidden = true;
+
   const WAITS = [1, 2, 4, 8, 15, 30, 30, 30, 60, 60]; // seconds before each new attempt; any piece that arrives starts them anew
   const SILENCE = 60000; // milliseconds without a byte until a connection is taken for lost
 
