@@ -22,6 +22,15 @@ from leaderboard.models import System
 from leaderboard.standings import Board, Key, Ranges, Row, board_of, reported_of
 
 
+class CostShape(serializers.Serializer[Any]):
+    """In coarse steps, the powers of the square root of two, rounded up; null: not measured."""
+
+    wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
+    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
+    memory_mb = serializers.FloatField(allow_null=True, help_text="the most it held, files in memory included")
+    image_mb = serializers.FloatField(allow_null=True, help_text="its layers unpacked")
+
+
 class RowShape(serializers.Serializer[Any]):
     rank = serializers.IntegerField(allow_null=True, help_text="null: does not compete, or has no value")
     tied = serializers.BooleanField()
@@ -41,6 +50,8 @@ class RowShape(serializers.Serializer[Any]):
     released_at = serializers.DateTimeField()
     warnings = serializers.ListField(child=serializers.CharField())
     scores = ScoreShape(many=True)
+    cost = CostShape(allow_null=True, help_text="of its container; null: see `no_cost`")
+    no_cost = serializers.CharField(help_text="why there is no cost; empty where there is one")
 
 
 class BoardShape(serializers.Serializer[Any]):
@@ -56,6 +67,7 @@ class BoardShape(serializers.Serializer[Any]):
     dimensions = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
     )
+    n_inputs = serializers.IntegerField(help_text="how many inputs a system answers, and its cost is for")
     crossed = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
@@ -67,7 +79,7 @@ class BoardShape(serializers.Serializer[Any]):
 
 OF_A_ROW = (
     *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description"),
-    *("paper_url", "code_url", "released_at", "warnings"),
+    *("paper_url", "code_url", "released_at", "warnings", "no_cost"),
 )
 OF_A_CELL = ("value", "low", "high", "n")
 CONDITIONAL = method_decorator(conditional_page, name="dispatch")
@@ -91,6 +103,7 @@ class BoardView(View):
             "rank_ranges": board.ranges.value,
             "measures": [measure.name for measure in board.measures],
             "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},
+            "n_inputs": board.n_inputs,
             "crossed": board.crossed,
             "rows": [_row(row, keys) for row in rows],
             "reported": reported(reported_of(board.phase.benchmark)),
@@ -106,11 +119,14 @@ class BoardTableView(View):
         parameters=[queries.BoardQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """The same as CSV: per measure its value, low, high and n. Text that a spreadsheet would run is quoted."""
-        _, keys, rows = _asked_for(request, slug, phase)
+        """The same as CSV: per measure its value, low, high and n; then costs, where a row has some.
+
+        Text that a spreadsheet would run is quoted.
+        """
+        board, keys, rows = _asked_for(request, slug, phase)
         name = f"{slug}-{phase}-leaderboard.csv"
         return HttpResponse(
-            table.written(rows, keys),
+            table.written(rows, keys, board.cost_kinds),
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
@@ -130,4 +146,9 @@ def _row(row: Row, keys: list[Key]) -> dict[str, Any]:
         for measure, slice_ in keys
         if (cell := row.cells.get((measure, slice_)))
     ]
-    return {**{name: getattr(row, name) for name in OF_A_ROW}, "submission": row.submission_id, "scores": scores}
+    return {
+        **{name: getattr(row, name) for name in OF_A_ROW},
+        "submission": row.submission_id,
+        "scores": scores,
+        "cost": row.cost and row.cost.as_dict(),
+    }

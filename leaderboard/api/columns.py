@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework.exceptions import ValidationError
 
-from leaderboard import standings
+from leaderboard import costs, standings
 from leaderboard.standings import WHOLE, Board, Key, Row, Slice
 
 ALL = "all"
@@ -64,6 +64,8 @@ def ordered(board: Board, sort: str) -> list[Row]:
     name, backwards = sort.removeprefix("-"), sort.startswith("-")
     if name in PLAIN:
         return standings.in_order(board.rows, lambda row: _plain(row, name), descending=backwards)
+    if name in costs.KINDS:
+        return standings.in_order(board.rows, lambda row: row.spent(name), descending=backwards)
     key, best_first = _column(board, name)
     return standings.in_order(board.rows, lambda row: row.cell(*key).value, descending=best_first != backwards)
 
@@ -82,5 +84,5 @@ def _column(board: Board, name: str) -> tuple[Key, bool]:
         if name == label(key):
             declared = board.measure(key[0])
             return key, declared is None or declared.higher_is_better is not False
-    known = ", ".join([*(measure.name for measure in board.measures), *PLAIN, "measure[dimension=value]"])
+    known = ", ".join([*(measure.name for measure in board.measures), *PLAIN, *costs.KINDS, "measure[dimension=value]"])
     raise ValidationError({"sort": f'"{name}" is no column here, expected one of: {known}.'})

@@ -19,14 +19,17 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(ACTIVE) else text
 
 
-def written(rows: Iterable[Row], keys: Sequence[Key]) -> str:
-    """The table. Four columns a key: the value under the key's label, then `:low`, `:high` and `:n`."""
+def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
+    """The table. Four columns a key: the value under the key's label, then `:low`, `:high` and `:n`.
+
+    costs: which of costs.KINDS follow, a column each.
+    """
     lines = io.StringIO()
     out = csv.writer(lines)
     parts = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
-    out.writerow([*ABOUT, *parts])
+    out.writerow([*ABOUT, *parts, *costs])
     for row in rows:
-        out.writerow([*_about(row), *_numbers(row, keys)])
+        out.writerow([*_about(row), *_numbers(row, keys), *(row.spent(kind) for kind in costs)])
     return lines.getvalue()
 
 

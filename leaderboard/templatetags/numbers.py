@@ -29,6 +29,12 @@ def compact(value: float | None, decimals: int = 3) -> str:
 
 
 @register.filter
+def spent(value: float | None) -> str:
+    """A cost, a step of three digits: `2.83`, `1,450`."""
+    return NONE if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+@register.filter
 def interval(cell: object) -> str:
     """`[0.501, 0.546]`, or nothing."""
     low, high = getattr(cell, "low", None), getattr(cell, "high", None)

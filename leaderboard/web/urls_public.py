@@ -5,6 +5,7 @@ from django.urls import path
 from leaderboard.web.public.benchmark import benchmark
 from leaderboard.web.public.boards import leaderboard
 from leaderboard.web.public.by_slice import board_by_slice
+from leaderboard.web.public.cost import cost_board
 from leaderboard.web.public.crossed import crossed_board
 from leaderboard.web.public.downloads import download_file, download_gold, download_inputs
 from leaderboard.web.public.home import home
@@ -26,4 +27,5 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
     path("benchmarks/<slug:slug>/<slug:phase>/cross/<path:pair>/", crossed_board, name="crossed_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),
+    path("benchmarks/<slug:slug>/<slug:phase>/cost/", cost_board, name="cost_board"),
 ]

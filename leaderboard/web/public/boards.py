@@ -14,6 +14,7 @@ from evaluator.task import TASKS
 from leaderboard.models import Leaderboard
 from leaderboard.preparing import progress_of
 from leaderboard.standings import Board, Row, by_primary, frozen_boards, reported_of
+from leaderboard.web import cost_columns
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import board_or_404
 from leaderboard.web.sorting import Key, Sorting, by_date, by_name
@@ -33,10 +34,15 @@ class BoardLink:
 def leaderboard(
     request: HttpRequest, slug: str, phase: str, gold: int | None = None, task_version: int = 1
 ) -> HttpResponse:
-    """`?sort=` a measure, `system` or `date`; `?order=asc|desc`. With a gold and task version: that board, frozen."""
+    """`?sort=` a measure, a cost, `system` or `date`; `?order=asc|desc`.
+
+    With a gold and task version: that board, frozen.
+    """
     board = board_or_404(request, slug, phase, version=None if gold is None else (gold, task_version))
     is_frozen = board.leaderboard is not None and board.leaderboard.state == Leaderboard.State.FROZEN
     keys = {measure.name: measure_key(measure) for measure in board.measures}
+    spent = cost_columns.columns(board)
+    keys |= cost_columns.keys(spent)
     keys |= {"system": Key(by_name, best_first=False), "date": Key(by_date)}
     sorting = Sorting.asked(request, keys, board.primary or "system")
     context = {
@@ -46,7 +52,12 @@ def leaderboard(
         "task": TASKS[board.phase.benchmark.task],
         "columns": [(measure, sorting.headings[measure.name], board.n(measure.name)) for measure in board.measures],
         "headings": sorting.headings,
-        "rows": [(row, [(m, row.cell(m.name)) for m in board.measures]) for row in sorting.apply(board.rows)],
+        "rows": [
+            (row, [(m, row.cell(m.name)) for m in board.measures], cost_columns.cells(row, spent))
+            for row in sorting.apply(board.rows)
+        ],
+        "costs": cost_columns.headed(spent, sorting),
+        "no_costs": cost_columns.reasons(board.rows, spent),
         "plot": interval_plot(by_primary(board), board.primary),
         "boards": [] if is_frozen else other_boards(board),
         "is_frozen": is_frozen,
@@ -67,7 +78,7 @@ def measure_key(measure: Measure) -> Key:
 
 
 def other_boards(board: Board) -> list[BoardLink]:
-    """The symmetric board where the gold has pairs, that of the crossed dimensions, and one for each dimension."""
+    """The symmetric board where the gold has pairs, that of two dimensions, one for each dimension, that of costs."""
     where = [board.phase.benchmark.slug, board.phase.slug]
     links = []
     if is_symmetric(board):
@@ -78,6 +89,8 @@ def other_boards(board: Board) -> list[BoardLink]:
     for name, values in board.dimensions.items():
         url = reverse("board_by_slice", args=[*where, name])
         links.append(BoardLink(f"By {name}", url, len(values)))
+    if board.cost_kinds:
+        links.append(BoardLink("Quality and cost", reverse("cost_board", args=where)))
     return links
 
 
