@@ -15,6 +15,13 @@ from tests.container import engine
 from tests.container.systems.running import Systems, known_runtimes
 
 HERE = Path(__file__).parent
+BRIEF = {
+    "test_fork_bomb",
+    "test_no_capability_seccomp_on_no_new_privileges",
+    "test_ignores_sigterm_and_everything_else",
+    "test_sparse_output_of_a_terabyte",
+}
+"""What is run under gVisor each time; the rest of its half takes minutes and is for the full run."""
 BASE = os.environ.get("TEST_BASE_IMAGE", "holdout-base")
 
 
@@ -31,6 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     why = missing() if ours else ""
     for item in ours:
         item.add_marker(pytest.mark.engine)
+        if isinstance(item, pytest.Function) and "runsc" in item.name and item.originalname not in BRIEF:
+            item.add_marker(pytest.mark.slow)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
 
