@@ -49,6 +49,8 @@ PUBLIC = [
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
     *both("crossed_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
+    # No system has run as a container in either: there is no cost.
+    *both("cost_board", NOBODY, NOBODY),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_gold", NOBODY, NOBODY),
     Row("download_gold", EVERYONE, where={"split": "train"}),
