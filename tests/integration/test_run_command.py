@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -17,6 +19,8 @@ from typing import Any
 import pytest
 
 from evaluator.__main__ import main
+from evaluator.client import local
+from evaluator.sandbox import images as images_read
 from tests import images
 from tests.conftest import ROOT
 from tests.world import LABELS
@@ -60,9 +64,10 @@ def build() -> Iterator[Build]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "inputs.jsonl").write_bytes(CLAIMS)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(local, "INSTANCE", f"test-{secrets.token_hex(4)}")
     yield tmp_path
-    assert images.containers("holdout.instance=holdout-run") == []
-    assert docker("volume", "ls", "--quiet", "--filter", "label=holdout.instance=holdout-run") == ""
+    assert images.containers(f"holdout.instance={local.INSTANCE}") == []
+    assert docker("volume", "ls", "--quiet", "--filter", f"label=holdout.instance={local.INSTANCE}") == ""
 
 
 @pytest.fixture
@@ -163,6 +168,17 @@ def test_an_image_that_a_server_would_refuse(
     assert not Path("predictions.jsonl").exists()
 
 
+def test_an_image_is_read_as_a_server_reads_it(run: Any, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it runs, and unless that is left out: its layers would be too much for this server."""
+    small = functools.partial(images_read.read_image, limits=images_read.ImageLimits(unpacked_bytes=1 << 20))
+    monkeypatch.setattr(local, "read_image", small)
+    image = build(images.answering(LABELS))
+    status, _, err = run(image)
+    assert (status, "the image is refused (too_large)" in err) == (2, True), err
+    status, _, err = run(image, "--no-check")
+    assert status == 0, err
+
+
 def test_an_archive_that_is_none(run: Any) -> None:
     Path("image.tar").write_bytes(b"this is no archive" * 1000)
     status, _, err = run("image.tar")
@@ -194,3 +210,4 @@ def test_an_interrupted_run_takes_its_container_along(build: Build, folder: Path
         process.send_signal(number)
         assert process.wait(60) == 130
         assert process.stderr and b"interrupted" in process.stderr.read()
+    assert docker("ps", "--all", "--quiet", "--filter", f"ancestor={image}") == ""
