@@ -47,6 +47,9 @@ def site() -> Iterator[Site]:
 @contextmanager
 def _serving(folder: Path) -> Iterator[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
+    if base := os.environ.get("TEST_BASE_IMAGE"):
+        # With it and an engine the demonstration builds its systems and runs them: their costs are on its boards.
+        own["HOLDOUT_BASE_IMAGE"] = base
     log = folder / "serve.log"
     with log.open("wb") as output:
         server = subprocess.Popen(

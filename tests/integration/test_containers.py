@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.files import File
 
+from leaderboard import costs
 from leaderboard.actions import image_files, image_uploads, images, predictions, runs, sweeping, workers
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
@@ -75,6 +76,9 @@ def test_an_image_becomes_a_score(world: World, right: Path) -> None:
     assert [score["value"] for score in release.values if score["measure"] == "accuracy" and not score["slice"]] == [
         1.0
     ]
+    assert release.cost == costs.of(prediction).as_dict()
+    # Of an execution as short as this, processor time and memory may have ended before anybody looked.
+    assert release.cost["wall_seconds"] >= 1.0 and release.cost["image_mb"] >= 1.0
 
 
 def test_the_same_archive_is_kept_once(world: World, right: Path) -> None:

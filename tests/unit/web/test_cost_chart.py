@@ -111,6 +111,12 @@ def test_a_label_stands_beyond_the_points_beside_its_own_and_has_its_number():
     assert [mark.label for mark in beside] == ["1 s0", "2 s1", "3 s2"]
 
 
+def test_labels_make_way_for_one_another():
+    made = chart(spent("one", 0.52, 8), spent("two", 0.5, 9), spent("far", 0.9, 4096))
+    one, two, _ = made.marks
+    assert abs(one.label_y - two.label_y) >= cost.LINE
+
+
 def test_a_label_makes_way_for_a_point_that_it_would_cover():
     alone = chart(spent("a system of a name", 0.5, 8), spent("far", 0.9, 4096)).marks[0]
     assert alone.label_y == alone.y

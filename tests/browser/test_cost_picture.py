@@ -1,0 +1,51 @@
+"""The picture of quality against cost as a person sees it, of systems that the demonstration ran as containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Site, faults, shoot
+
+pytestmark = pytest.mark.browser
+BOARD = "/benchmarks/mirror-claims/test/"
+
+
+def follow(page: Page) -> None:
+    """To the picture, by the board's link."""
+    page.goto(BOARD)
+    link = page.get_by_role("link", name="Quality and cost")
+    if not link.count():
+        pytest.skip("no system of the demonstration ran as a container: needs a Docker engine and TEST_BASE_IMAGE")
+    link.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("quality and cost")
+
+
+def test_the_picture_of_costs(page: Page) -> None:
+    follow(page)
+    expect(page.get_by_role("img", name="The table has the same numbers")).to_have_count(1)
+    points = page.locator(".cost-chart circle")
+    assert points.count() == page.locator("main tbody tr").count() >= 1
+    assert faults(page) == []
+    shoot(page, "cost")
+
+
+def test_names_give_way_to_numbers_on_a_phone(page: Page) -> None:
+    follow(page)
+    name = page.locator(".mark-name").first
+    expect(name).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 900})
+    expect(name).to_be_hidden()
+    expect(page.locator(".mark-number").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_keeps_its_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
+    with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
+        page = context.new_page()
+        follow(page)
+        assert faults(page) == []
+        if scheme == "dark":
+            shoot(page, "cost-dark")
