@@ -30,6 +30,7 @@ Job = Callable[[Files, Arguments], tuple[Report, bytes]]
 RESAMPLES = 1000
 SEED = 0
 _SAME_DIGITS = 12
+_CUT = {"value", "low", "high", "a", "b", "difference"}
 
 
 def validate(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
@@ -158,7 +159,7 @@ def _compared(task: Task[Any, Any, Any], outcomes: Outcomes, rows: list[Comparis
         "task_version": task.version,
         "n_units": outcomes.n_units,
         "n_groups": outcomes.n_groups,
-        "comparisons": [row.as_dict() for row in rows],
+        "comparisons": [_reproducible(row.as_dict()) for row in rows],
         "warnings": warnings,
     }
     return {"ok": True, "result": result, "primary": task.primary(outcomes.facts)}
@@ -183,13 +184,16 @@ def result_of(
 
 
 def _reproducible(score: dict[str, Any]) -> dict[str, Any]:
-    """The score, or the comparison, with its interval's ends cut to 12 digits, so that another processor says the same.
+    """The score, or the comparison, with its numbers cut to 12 digits: another processor says the same, and equals tie.
 
-    They hang on sums of fractions, which linear algebra adds up in an order that depends on the processor's kind.
+    They hang on sums of fractions, which linear algebra adds up in an order that depends on the processor's kind, and
+    which differ in their last digits with the order of the units: two systems with the same ranks on other questions
+    have one reciprocal rank, and must share their place on a board.
     """
-    for end in ("low", "high"):
-        if score[end] is not None:
-            score[end] = float(f"{score[end]:.{_SAME_DIGITS}g}")
+    for name in _CUT & score.keys():
+        if score[name] is not None:
+            # Differences of nearly equal numbers have fewer digits to give: what is below 1e-13 is nothing.
+            score[name] = float(f"{round(score[name], _SAME_DIGITS + 1):.{_SAME_DIGITS}g}") + 0.0
     return score
 
 
