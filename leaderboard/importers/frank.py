@@ -56,6 +56,14 @@ class Line(msgspec.Struct):
 
     id: str | int
     slices: dict[str, Any] = {}
+    system: str = ""
+    group: str | int | None = None
+
+    @property
+    def article(self) -> str:
+        """What the id says of its article, where no group says it: `hash:model`, the model being the system."""
+        article, _, model = str(self.id).rpartition(":")
+        return article if self.group is None and model and model == self.system else ""
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
@@ -112,10 +120,17 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
 
 
 def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
-    """Gold as it stands, and whether both of its dimensions can be crossed."""
+    """Gold as it stands, and whether both of its dimensions can be crossed.
+
+    Summaries of one article belong together; where the lines do not say so, their ids do.
+    """
     content, dimensions = [], set[str]()
     for number, raw, line in lines(source, Line):
         dimensions.update(line.slices)
+        if line.article:
+            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+            group = salt.group(line.article) if salt is not None else line.article
+            raw = msgspec.json.encode({**fields, "group": group})
         content.append((raw if salt is None else salted(raw, salt), source, number))
     return content, dimensions >= {"split", "dataset"}
 

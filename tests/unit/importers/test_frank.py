@@ -156,3 +156,16 @@ def test_outputs_are_not_written_over_others(put: Any, prepare: Prepare, work: P
     (work / "rated.jsonl").unlink()
     with pytest.raises(ImportFault, match=rf"{OUTPUTS}:2: found model, Bleu, expected hash and model_name"):
         prepare("frank", predictions=tmp_path / "other")
+
+
+def test_summaries_of_one_article_are_one_group(write: Write, prepare: Prepare, work: Path) -> None:
+    """Gold that was made before says it in its ids; what says it itself, or whose ids say nothing, is left alone."""
+    told = [
+        {"id": "a1:bart", "human": 1.0, "system": "bart"},
+        {"id": "a1:s2s", "human": 0.5, "system": "s2s"},
+        {"id": "a2:bart", "human": 0.5, "system": "bart", "group": "own"},
+        {"id": "a2:other", "human": 0.5, "system": "s2s"},
+    ]
+    write("gold.jsonl", told)
+    prepare("frank")
+    assert [line.get("group") for line in lines_of(work / "rated.jsonl")] == ["a1", "a1", "own", None]
