@@ -87,8 +87,10 @@ def test_half_an_upload_is_refused_and_kept(here: World, ada: Client) -> None:
 def test_anothers_upload_cannot_be_submitted(here: World, ada: Client) -> None:
     bob = User.objects.create_user("bob", "bob@holdout.example", "correct horse")
     theirs = image_uploads.begin(phase=here.phase, by=bob, name="secret-name.tar", size=5)
+    image_uploads.add(upload=theirs, offset=0, piece=b"bytes")
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(theirs.pk)})
     assert response.status_code == 422
+    assert not Submission.objects.exists()
     assert "secret-name" not in text(response)
     assert "secret-name" not in text(ada.get(f"{PAGE}?upload={theirs.pk}"))
 
