@@ -51,6 +51,7 @@ RESEARCHER = {
 }
 CURATOR = {
     "manage": "/manage/",
+    "manage-workers": "/manage/workers/",
     "manage-create": "/manage/create/",
     "manage-benchmark": "/manage/benchmarks/atlas-facts/",
     "manage-gold": "/manage/benchmarks/atlas-facts/splits/test/gold/",
