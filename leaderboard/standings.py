@@ -62,6 +62,7 @@ class Row:
     """One system of a board. rank None: it does not compete, or has no value.
 
     rank_low, rank_high: the ranks that the differences between systems leave it, None until they are computed.
+    received_at: when its submission came; released_at: when these scores were published, which a rescoring does anew.
     cost: of its container, None where none is told; `no_cost` says why.
     """
 
@@ -75,6 +76,7 @@ class Row:
     code_url: str
     system_id: int
     submission_id: UUID
+    received_at: datetime
     released_at: datetime
     warnings: Sequence[str]
     cells: Mapping[Key, Cell]
@@ -131,6 +133,13 @@ class Board:
     @property
     def primary(self) -> str:
         return self.gold.primary if self.gold else ""
+
+    @property
+    def frozen(self) -> Version | None:
+        """Which board this is, if another one has replaced it."""
+        if self.leaderboard is None or self.leaderboard.state != Leaderboard.State.FROZEN:
+            return None
+        return self.leaderboard.gold_version.number, self.leaderboard.task_version
 
     @property
     def ranges(self) -> Ranges:
@@ -252,6 +261,7 @@ def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None
             system_id=standing.system_id,
             submission_id=standing.release.submission_id,
             run_id=standing.release.run_id,
+            received_at=standing.release.submission.received_at,
             released_at=standing.release.released_at,
             warnings=standing.release.warnings,
             cells=_cells(standing.release.values, within),
@@ -260,7 +270,7 @@ def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None
         )
         for standing in standings
     ]
-    rows.sort(key=lambda row: (row.released_at, row.system_id))
+    rows.sort(key=lambda row: (row.received_at, row.system_id))
     return rows
 
 

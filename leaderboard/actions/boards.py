@@ -87,13 +87,16 @@ def primary_value(release: Release) -> float | None:
 
 
 def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
-    """The system's best release represents it; of equals the earlier one. Whether it is this one."""
+    """The system's best release represents it; of equals the one whose submission came first. True: this one."""
     value = primary_value(release)
     standing, created = Standing.objects.get_or_create(
         leaderboard=board, system=system, defaults={"release": release, "value": value}
     )
     sign = direction(board, release.primary)
     better = value is not None and (standing.value is None or sign * value > sign * standing.value)
+    if not created and value is not None and value == standing.value:
+        # Workers end in any order: a rescoring must not let another submission represent the system.
+        better = release.submission.received_at < standing.release.submission.received_at
     if not created and better:
         standing.release, standing.value = release, value
         standing.save(update_fields=["release", "value"])

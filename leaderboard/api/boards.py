@@ -19,7 +19,7 @@ from leaderboard.api.benchmark_shapes import ReportedShape
 from leaderboard.api.benchmarks import reported
 from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import System
-from leaderboard.standings import Board, Key, Ranges, Row, board_of, reported_of
+from leaderboard.standings import Board, Key, Ranges, Row, reported_of
 
 
 class CostShape(serializers.Serializer[Any]):
@@ -47,7 +47,8 @@ class RowShape(serializers.Serializer[Any]):
     paper_url = serializers.CharField()
     code_url = serializers.CharField()
     submission = serializers.UUIDField()
-    released_at = serializers.DateTimeField()
+    received_at = serializers.DateTimeField(help_text="when the submission came; a rescoring leaves it")
+    released_at = serializers.DateTimeField(help_text="when these scores were published")
     warnings = serializers.ListField(child=serializers.CharField())
     scores = ScoreShape(many=True)
     cost = CostShape(allow_null=True, help_text="of its container; null: see `no_cost`")
@@ -79,7 +80,7 @@ class BoardShape(serializers.Serializer[Any]):
 
 OF_A_ROW = (
     *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description"),
-    *("paper_url", "code_url", "released_at", "warnings", "no_cost"),
+    *("paper_url", "code_url", "received_at", "released_at", "warnings", "no_cost"),
 )
 OF_A_CELL = ("value", "low", "high", "n")
 CONDITIONAL = method_decorator(conditional_page, name="dispatch")
@@ -124,7 +125,8 @@ class BoardTableView(View):
         Text that a spreadsheet would run is quoted.
         """
         board, keys, rows = _asked_for(request, slug, phase)
-        name = f"{slug}-{phase}-leaderboard.csv"
+        of = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
+        name = f"{slug}-{phase}-{of}leaderboard.csv"
         return HttpResponse(
             table.written(rows, keys, board.cost_kinds),
             content_type="text/csv; charset=utf-8",
@@ -133,9 +135,9 @@ class BoardTableView(View):
 
 
 def _asked_for(request: Request, slug: str, phase: str) -> tuple[Board, list[Key], list[Row]]:
-    found = finding.phase_or_404(request.user, slug, phase)
     wanted = queries.read(queries.BoardQuery, request)
-    board = board_of(found, within=columns.needed(slices=wanted["slices"], sort=wanted["sort"]))
+    within = columns.needed(slices=wanted["slices"], sort=wanted["sort"])
+    board = finding.board_or_404(request.user, slug, phase, version=queries.version(wanted), within=within)
     keys = columns.chosen(board, measures=wanted["measure"], slices=wanted["slices"])
     return board, keys, columns.ordered(board, wanted["sort"])
 

@@ -10,7 +10,7 @@ from leaderboard import costs, standings
 from leaderboard.standings import WHOLE, Board, Key, Row, Slice
 
 ALL = "all"
-PLAIN = {"rank": "rank", "system": "system", "team": "team", "released_at": "released_at"}
+PLAIN = ("rank", "system", "team", "received_at", "released_at")
 
 
 def label(key: Key) -> str:
@@ -71,7 +71,7 @@ def ordered(board: Board, sort: str) -> list[Row]:
 
 
 def _plain(row: Row, name: str) -> Any:
-    value = getattr(row, PLAIN[name])
+    value = getattr(row, name)
     return value.casefold() if isinstance(value, str) else value
 
 

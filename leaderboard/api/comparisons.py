@@ -16,7 +16,7 @@ from leaderboard.api.boards import CONDITIONAL
 from leaderboard.api.pagination import Pages
 from leaderboard.api.shapes import errors
 from leaderboard.pairs_of_board import RankedPair, ranked_pairs
-from leaderboard.standings import Ranges, Row, board_of
+from leaderboard.standings import Ranges, Row
 
 
 class PairedSystemShape(serializers.Serializer[Any]):
@@ -60,13 +60,13 @@ PAGE_SHAPE = inline_serializer(
 class ComparisonsView(View):
     @extend_schema(
         operation_id="leaderboard_comparisons",
-        parameters=[queries.PageQuery],
+        parameters=[queries.ComparisonQuery],
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """All pairs of the systems that are ranked, in the order of their ranks. What rank ranges rest on."""
-        board = board_of(finding.phase_or_404(request.user, slug, phase), within=())
-        queries.read(queries.PageQuery, request)
+        version = queries.version(queries.read(queries.ComparisonQuery, request))
+        board = finding.board_or_404(request.user, slug, phase, version=version, within=())
         pages = Pages()
         page = pages.paginate_queryset(ranked_pairs(board), request, view=self) or []
         answer = pages.get_paginated_response(ComparisonShape([_shape(pair) for pair in page], many=True).data)

@@ -38,6 +38,16 @@ class TooLarge(exceptions.APIException):
         super().__init__(f"The upload is larger than {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
 
 
+class NoSuchBoard(exceptions.APIException):
+    """One in preparation is not there either: nobody learns of it from this."""
+
+    status_code = 404
+    default_code = "not_found"
+
+    def __init__(self, gold: int, task: int) -> None:
+        super().__init__(f"This phase has shown no board of gold version {gold}, task version {task}.")
+
+
 class Interrupted(exceptions.APIException):
     status_code = 400
     default_code = "upload_interrupted"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 
 from leaderboard import progress
+from leaderboard.api.errors import NoSuchBoard
 from leaderboard.models import Benchmark, Phase, Split, Submission
 from leaderboard.progress import Progress
+from leaderboard.standings import Board, Version, board_of
 
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
@@ -24,6 +27,14 @@ def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
         benchmark__slug=slug,
         slug=phase,
     )
+
+
+def board_or_404(user: Any, slug: str, phase: str, *, version: Version | None, within: Collection[str] | None) -> Board:
+    """The phase's current board, or the one of that gold and task version if it was ever shown."""
+    board = board_of(phase_or_404(user, slug, phase), within=within, version=version)
+    if version is not None and board.leaderboard is None:
+        raise NoSuchBoard(*version)
+    return board
 
 
 def split_or_404(user: Any, slug: str, name: str) -> Split:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from leaderboard.models import State
@@ -51,7 +52,22 @@ class SubmissionQuery(PageQuery):
     state = serializers.ChoiceField(State.choices, required=False, default="", allow_blank=True)
 
 
-class BoardQuery(serializers.Serializer[Any]):
+class VersionQuery(serializers.Serializer[Any]):
+    """Which of a phase's boards: both parameters, or neither for the one that counts."""
+
+    gold_version = serializers.IntegerField(
+        required=False, min_value=1, help_text="with `task_version`: a board that was shown before"
+    )
+    task_version = serializers.IntegerField(required=False, min_value=1, help_text="with `gold_version`")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for missing, given in (("task_version", "gold_version"), ("gold_version", "task_version")):
+            if given in attrs and missing not in attrs:
+                raise ValidationError({missing: f"{given} needs {missing} beside it: they name a board together."})
+        return attrs
+
+
+class BoardQuery(VersionQuery):
     measure = Names(help_text="measures to show, with commas; default: all")
     slices = Names(
         help_text="dimensions whose slices are shown as well, with commas, or `all`; default: the whole only"
@@ -59,6 +75,15 @@ class BoardQuery(serializers.Serializer[Any]):
     sort = Words(
         help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - turns it round"
     )
+
+
+class ComparisonQuery(PageQuery, VersionQuery):
+    pass
+
+
+def version(wanted: dict[str, Any]) -> tuple[int, int] | None:
+    """The board that a VersionQuery names; None: the one that counts."""
+    return (wanted["gold_version"], wanted["task_version"]) if "gold_version" in wanted else None
 
 
 def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from leaderboard.standings import Key, Row
 
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet may take for the start of a formula, full-width forms included."""
-ABOUT = ("rank", "system", "team", "kind", "submission", "released_at")
+ABOUT = ("rank", "system", "team", "kind", "submission", "received_at", "released_at")
 
 
 def neutral(text: str) -> str:
@@ -34,7 +34,8 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> s
 
 
 def _about(row: Row) -> list[object]:
-    texts = (row.system, row.team, row.kind, str(row.submission_id), row.released_at.isoformat())
+    dates = (row.received_at.isoformat(), row.released_at.isoformat())
+    texts = (row.system, row.team, row.kind, str(row.submission_id), *dates)
     return [row.rank, *map(neutral, texts)]
 
 

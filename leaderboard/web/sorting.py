@@ -72,4 +72,4 @@ def by_name(row: Row) -> str:
 
 
 def by_date(row: Row) -> float:
-    return row.released_at.timestamp()
+    return row.received_at.timestamp()

@@ -107,12 +107,17 @@ def test_pairs_that_need_more_exchanges_are_counted(world: World) -> None:
     assert "<strong>2 pairs</strong> would need more exchanges" in page()
 
 
-def test_a_frozen_board_shows_its_ranges_and_no_address_of_the_present_ones(world: World) -> None:
+def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World) -> None:
     comparisons.compare(board_id=board_of(world).pk)
     board = board_of(world)
     type(board).objects.filter(pk=board.pk).update(state="frozen")
     markup = Client().get(f"{PAGE}gold-2/task-1/").content.decode()
-    assert markup.count("1\N{EN DASH}2") == 2 and PAIRS not in markup
+    asked = f"{PAIRS}?gold_version=2&task_version=1"
+    assert markup.count("1\N{EN DASH}2") == 2 and asked.replace("&", "&amp;") in markup
+    assert body(asked)["count"] == 3 and body(PAIRS)["count"] == 0
+    assert (
+        f"{PAIRS}?" in body(f"{asked}&page_size=2")["next"] and "gold_version=2" in body(f"{asked}&page_size=2")["next"]
+    )
 
 
 def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ def row(name: str, value: float | None) -> Row:
         code_url="",
         system_id=0,
         submission_id=uuid.UUID(int=0),
+        received_at=datetime(2026, 1, 1, tzinfo=UTC),
         released_at=datetime(2026, 1, 1, tzinfo=UTC),
         warnings=[],
         cells={("f1", WHOLE): Cell(value)},
