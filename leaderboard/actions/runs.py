@@ -136,7 +136,8 @@ def _score(mine: Mine) -> None:
     elif answer.ok:
         _publish_if_sound(mine, answer)
     elif answer.report.get("fault") == "predictions":
-        reject(mine, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"])
+        shown = run.prediction.submission.phase.split.inputs_public
+        reject(mine, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"] if shown else [])
     else:
         give_up(mine, reason=Reason.BAD_GOLD, final=True)
 
@@ -160,6 +161,8 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
     run = mine.row
     scores = [to_builtins(score) for score in result.scores]
+    # A warning quotes what a system wrote, and boards show it: so it could carry hidden inputs out.
+    warnings = result.warnings if run.prediction.submission.phase.split.inputs_public else []
     digest = sha256(answer.attachment).hexdigest()
     stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
     try:
@@ -173,13 +176,13 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
                 finished_at=at,
                 outcomes=stored,
                 outcomes_sha256=digest,
-                warnings=result.warnings,
+                warnings=warnings,
                 provenance=provenance.of(run, answer),
             )
             if not won:
                 raise LateError
             Score.objects.bulk_create(_row(run, score) for score in scores)
-            releases.publish(run=run, primary=result.primary, scores=scores, warnings=result.warnings, at=at)
+            releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             transaction.on_commit(lambda: _discard_outcomes(run, before=mine.attempt), robust=True)
     except BaseException:
         run.outcomes.storage.delete(stored)
