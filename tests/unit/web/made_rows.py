@@ -14,7 +14,7 @@ from leaderboard.standings import Board, Cell, Key, Row
 def row(name: str, cells: Mapping[Key, Cell], kind: str = "participant") -> Row:
     """A row with a name and cells; the rest is nothing."""
     at = datetime(2024, 1, 1, tzinfo=UTC)
-    return Row(None, False, name, "Team", kind, "", "", "", 1, UUID(int=0), at, (), dict(cells))
+    return Row(None, False, name, "Team", kind, "", "", "", 1, UUID(int=0), at, at, (), dict(cells))
 
 
 def cells(measure: str, values: Mapping[tuple[tuple[str, str], ...], float | None], n: int = 4) -> dict[Key, Cell]:
