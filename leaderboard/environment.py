@@ -12,6 +12,8 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 PREFIX = "HOLDOUT_"
+OTHERS = {"HOLDOUT_TOKEN"}
+"""Read by the `holdout` command, which may be used from the same shell."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ class Environment:
     def __init__(self) -> None:
         self._env = environ.Env()
         unknown = sorted(
-            name for name in os.environ if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in VARIABLES
+            name
+            for name in os.environ
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in VARIABLES and name not in OTHERS
         )
         if unknown:
             raise ImproperlyConfigured(

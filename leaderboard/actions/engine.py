@@ -101,7 +101,9 @@ def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]
         return _sandbox().pull(image.reference)
     with opened(image.archive) as archive:
         check_digest(archive, image.archive_sha256)
-        read = read_image(archive.fileno(), ImageLimits(unpacked_bytes=limits.image_bytes))
+        read = read_image(
+            archive.fileno(), ImageLimits(archive_bytes=limits.image_bytes, unpacked_bytes=limits.image_bytes)
+        )
         when_read()
         return _sandbox().load(read)
 

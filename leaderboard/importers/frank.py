@@ -127,11 +127,12 @@ def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path,
     content, dimensions = [], set[str]()
     for number, raw, line in lines(source, Line):
         dimensions.update(line.slices)
+        told = raw
         if line.article:
             fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
             group = salt.group(line.article) if salt is not None else line.article
-            raw = msgspec.json.encode({**fields, "group": group})
-        content.append((raw if salt is None else salted(raw, salt), source, number))
+            told = msgspec.json.encode({**fields, "group": group})
+        content.append((told if salt is None else salted(told, salt), source, number))
     return content, dimensions >= {"split", "dataset"}
 
 
