@@ -19,6 +19,7 @@ import evaluator.blas  # noqa: F401  - before whatever imports NumPy
 from evaluator.client import arguments
 from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
 from evaluator.client.telling import print_problems, printable_lines
+from evaluator.client.waiting import patience
 from evaluator.errors import SandboxError, UsageError, printable, shown
 from evaluator.operations import JOBS, RESAMPLES, SEED
 from evaluator.tables import comparison_table, score_table
@@ -174,7 +175,8 @@ def _job(given: argparse.Namespace) -> int:
             except OSError as error:
                 raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
             asked[f"{name}_name"] = path
-        report, _ = JOBS[given.command](files, asked)
+        with patience("comparing"):  # the other jobs tell nobody how far they are
+            report, _ = JOBS[given.command](files, asked)
     if not report["ok"]:
         return _refused(report, given.json)
     _print_report(given, report)

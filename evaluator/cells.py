@@ -21,6 +21,11 @@ class Cell:
     path: tuple[tuple[str, int], ...]  # from the whole: dimension, place of the value
     measures: tuple[Measure, ...]
 
+    @property
+    def work(self) -> int:
+        """What taking its measures once costs, in no unit."""
+        return len(self.view.rows) * len(self.measures)
+
     def sample(self, whole: Sample) -> Sample:
         for dimension, place in self.path:
             whole = whole.parts(dimension)[place]

@@ -20,6 +20,7 @@ from evaluator.pairing import check_alike
 from evaluator.permutation import p_values
 from evaluator.samples import Rows, Sample, View
 from evaluator.scoring import checked, existing, number_or_none
+from evaluator.steps import Steps
 from evaluator.uncertainty import Resampled, group_weights
 
 
@@ -78,19 +79,27 @@ def compare_outcomes(
     pair = _Pair(a, b)
     alone = pair.samples(np.ones((a.n_groups, 1)))
     cells = list(cells_of(alone[0], existing(measures, a.facts), cross))
-    return [row for some in batches(cells, resamples) for row in _compare(pair, alone, some, resamples, seed)]
+    steps = Steps(sum(3 * cell.work * resamples for cell in cells))  # an exchange takes twice what a draw does
+    drawn = {"resamples": resamples, "seed": seed}
+    return [row for some in batches(cells, resamples) for row in _compare(pair, alone, some, **drawn, steps=steps)]
 
 
 def _compare(
-    pair: _Pair, alone: tuple[Sample, Sample], cells: Sequence[Cell], resamples: int, seed: int
+    pair: _Pair,
+    alone: tuple[Sample, Sample],
+    cells: Sequence[Cell],
+    *,
+    resamples: int,
+    seed: int,
+    steps: Steps,
 ) -> Iterator[Comparison]:
     values = np.array([_both(alone, cell, measure) for cell in cells for measure in cell.measures])
     differences = values[:, 0] - values[:, 1]
     low, high, p = np.full((3, len(values)), np.nan)
     if resamples:
-        p[:] = p_values(*pair.tables, cells, differences.tolist(), times=resamples, seed=seed)
+        p[:] = p_values(*pair.tables, cells, differences.tolist(), times=resamples, seed=seed, steps=steps)
         groups = [_groups(alone, cell) for cell in cells]
-        low, high = _intervals(pair, cells, groups, differences, resamples=resamples, seed=seed)
+        low, high = _intervals(pair, cells, groups, differences, resamples=resamples, seed=seed, steps=steps)
     tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in cells for measure in cell.measures}
     rows = zip(values.tolist(), differences, low, high, p, strict=True)
     for cell in cells:
@@ -141,6 +150,7 @@ def _intervals(
     *,
     resamples: int,
     seed: int,
+    steps: Steps,
 ) -> tuple[Numbers, Numbers]:
     """(low, high), one a cell and measure, in that order. groups: each cell's."""
     ends = np.cumsum([len(cell.measures) for cell in cells])
@@ -152,5 +162,6 @@ def _intervals(
         for cell, here, values in zip(cells, groups, drawn, strict=True):
             a, b = (cell.sample(whole) for whole in samples)
             values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[here])
+            steps.add(cell.work * weights.shape[1])
     low, high = zip(*(values.intervals() for values in drawn), strict=True)
     return np.concatenate(low), np.concatenate(high)

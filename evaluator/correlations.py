@@ -132,13 +132,16 @@ def centred(column: Numbers, weights: Numbers) -> Numbers:
     """
     drawn = weights > 0
     values = np.broadcast_to(column, weights.shape)
-    least = np.min(values, axis=1, keepdims=True, where=drawn, initial=np.inf)
-    greatest = np.max(values, axis=1, keepdims=True, where=drawn, initial=-np.inf)
+    # Filled and multiplied, not masked: NumPy goes through masks an element at a time.
+    least = np.where(drawn, values, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+    greatest = np.where(drawn, values, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
     n = np.maximum(weights.sum(axis=1, keepdims=True), 1)
-    left = np.where(drawn & (least < greatest), values, 0.0)
+    drawn &= least < greatest
+    left = np.where(drawn, values, 0.0)
     for _ in range(2):  # the second time takes what rounding left of the mean
-        left -= np.where(drawn, (weights * left).sum(axis=1, keepdims=True) / n, 0.0)
-    largest = np.max(np.abs(left), axis=1, keepdims=True, initial=0.0)
+        left -= (weights * left).sum(axis=1, keepdims=True) / n
+        left *= drawn
+    largest = np.abs(left).max(axis=1, keepdims=True, initial=0.0)
     left /= np.where(largest > 0, largest, 1.0)
     return left
 

@@ -13,6 +13,7 @@ from evaluator.cells import Cell
 from evaluator.outcomes import Numbers, Outcomes
 from evaluator.pairing import pool
 from evaluator.samples import Sample, View
+from evaluator.steps import Steps
 
 _ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
 _MAX_WEIGHTS = 2_000_000  # numbers held at once, two a group: 32 MB
@@ -32,7 +33,14 @@ def swaps(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
 
 
 def p_values(
-    a: Outcomes, b: Outcomes, cells: Sequence[Cell], differences: Sequence[float], *, times: int, seed: int
+    a: Outcomes,
+    b: Outcomes,
+    cells: Sequence[Cell],
+    differences: Sequence[float],
+    *,
+    times: int,
+    seed: int,
+    steps: Steps,
 ) -> list[float]:
     """The two-sided p of each difference (one a cell and measure, in that order), NaN where the difference is.
 
@@ -58,5 +66,6 @@ def p_values(
                 as_large[place] += (larger + at_least) / 2
                 counted[place] += np.count_nonzero(~np.isnan(difference))
                 place += 1
+            steps.add(2 * cell.work * swapped.shape[1])
     p = np.where(seen > _ROUNDING, as_large / counted, 1.0)
     return [float(p) for p in np.where(np.isnan(seen), np.nan, p)]

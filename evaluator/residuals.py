@@ -30,7 +30,7 @@ class Systems:
         n = np.add.reduceat(weights, self._starts, axis=1)
         means = np.add.reduceat(weights * column, self._starts, axis=1) / np.maximum(n, 1)
         left = column - np.take(means, self._system, axis=1)
-        left[~drawn | np.take(least == greatest, self._system, axis=1)] = 0.0
+        left *= drawn & np.take(least < greatest, self._system, axis=1)
         return left
 
     def slack(self, column: Numbers) -> Numbers:
