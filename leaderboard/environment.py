@@ -55,7 +55,6 @@ VARIABLES = {
     "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),
     "REGISTRIES": Variable(list, [], "registries that images may be named from, by digest; none by default"),
     "BASE_IMAGE": Variable(str, "python:3.11-slim-bookworm", "what seeding builds the reference systems from"),
-    "SCORER_IMAGES": Variable(bool, False, "organisers' own scorer images may run, on the queue `scorers`"),
     "SYSTEM_SECONDS": Variable(int, 600, "wall limit of a submitted container, unless its phase sets one"),
     "SYSTEM_MEMORY_MB": Variable(int, 4000, "its memory; swap and /tmp count"),
     "SYSTEM_CPUS": Variable(float, 1.0, "its processors"),
