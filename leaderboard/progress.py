@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 
+from leaderboard.actions.boards import primary_value
 from leaderboard.models import Leaderboard, Prediction, Reason, Release, Run, State, Submission
 
 
@@ -105,6 +106,15 @@ class Progress:
         execution = self.prediction.execution if self.prediction and self.is_made else {}
         return {name: execution[name] for name in ("image", "runtime", "limits") if name in execution}
 
+    @property
+    def value(self) -> float | None:
+        """The primary measure as revealed."""
+        return primary_value(self.release) if self.release else None
+
+    @property
+    def board_is_current(self) -> bool:
+        return self.run is not None and _board(self.run) == Leaderboard.State.CURRENT
+
 
 _ITS_OWN = ("predictions_sha256", "seconds", "sandbox_start_seconds")
 
@@ -124,7 +134,9 @@ def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
         "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge"
     ).prefetch_related(
         Prefetch("predictions", Prediction.objects.order_by("-queued_at")),
-        Prefetch("predictions__runs", Run.objects.annotate(board=_BOARD).order_by(*_NEWEST)),
+        Prefetch(
+            "predictions__runs", Run.objects.select_related("gold_version").annotate(board=_BOARD).order_by(*_NEWEST)
+        ),
         "releases",
     )
 
@@ -135,6 +147,17 @@ def of(submission: Submission) -> Progress:
     run = counting(list(prediction.runs.all())) if prediction else None
     release = _first(release for release in submission.releases.all() if run and release.run_id == run.pk)
     return Progress(submission, prediction, run, release)
+
+
+def published(submission: Submission) -> list[Progress]:
+    """The submission as each board has it that is or was shown, newest gold first; it came through `followed`."""
+    releases = {release.run_id: release for release in submission.releases.all()}
+    return [
+        Progress(submission, prediction, run, releases[run.pk])
+        for prediction in submission.predictions.all()
+        for run in prediction.runs.all()
+        if run.pk in releases and _board(run) in Leaderboard.PUBLIC
+    ]
 
 
 def counting(runs: Sequence[Run]) -> Run | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.http import urlencode
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from leaderboard import costs
+from leaderboard import progress as reading
 from leaderboard.api import addresses
 from leaderboard.api.shapes import ProblemShape
-from leaderboard.models import State, Submission
+from leaderboard.models import Run, State, Submission
 from leaderboard.progress import Progress
 
 
@@ -65,6 +67,19 @@ class SubmissionLine(serializers.Serializer[Any]):
     file = SentFileShape(allow_null=True, help_text="null: a container has yet to make it, or its inputs are hidden")
 
 
+class ScoringShape(serializers.Serializer[Any]):
+    """The submission as a board has it, or had it before gold was corrected or the scorer changed."""
+
+    gold_version = serializers.IntegerField()
+    task_version = serializers.IntegerField()
+    is_current = serializers.BooleanField(help_text="whether that board is the one that counts")
+    released_at = serializers.DateTimeField()
+    primary = serializers.CharField()
+    value = serializers.FloatField(allow_null=True, help_text="the primary measure")
+    leaderboard = serializers.URLField()
+    receipt = serializers.DictField(help_text="what these numbers were made of")
+
+
 class SubmissionShape(SubmissionLine):
     reason_text = serializers.CharField(help_text="the reason in words")
     place_in_queue = serializers.IntegerField(
@@ -76,6 +91,7 @@ class SubmissionShape(SubmissionLine):
     problems = ProblemShape(many=True)
     receipt = serializers.DictField(help_text="what the numbers were made of: versions, digests, seed, sandbox")
     scores = serializers.URLField()
+    scorings = ScoringShape(many=True, help_text="all that were published, newest gold first")
     stage = serializers.CharField(help_text="of a container that is under way: reading, loading, running, collecting")
     log = serializers.CharField(help_text="the end of what the container printed, where the phase shows it")
     cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
@@ -123,7 +139,23 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "problems": progress.problems,
         "receipt": progress.receipt,
         "scores": addresses.of(request, "api_scores", progress.submission.pk),
+        "scorings": [_scoring(one, one.run, request) for one in reading.published(progress.submission) if one.run],
         "stage": progress.prediction.stage if progress.prediction else "",
         "log": progress.log,
         "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_made else {},
+    }
+
+
+def _scoring(progress: Progress, run: Run, request: Request) -> dict[str, Any]:
+    phase, release = progress.submission.phase, progress.release
+    board = addresses.of(request, "api_leaderboard", phase.benchmark.slug, phase.slug)
+    version = {"gold_version": run.gold_version.number, "task_version": run.task_version}
+    return {
+        **version,
+        "is_current": progress.board_is_current,
+        "released_at": release and release.released_at,
+        "primary": release and release.primary,
+        "value": progress.value,
+        "leaderboard": f"{board}?{urlencode(version)}",
+        "receipt": progress.receipt,
     }

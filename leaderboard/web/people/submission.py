@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard import receipts
 from leaderboard.actions import images
 from leaderboard.models import Reason, State, Submission
-from leaderboard.progress import Progress
+from leaderboard.progress import Progress, published
 from leaderboard.web.people.access import PersonRequest, progress_or_404
 from leaderboard.web.people.container import container
 from leaderboard.web.people.sheet import sheet
@@ -75,8 +75,11 @@ def download(request: PersonRequest, pk: UUID) -> FileResponse:
 @never_cache
 @require_safe
 def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """The receipt as a file, once there are numbers."""
-    document = receipts.document(progress_or_404(request.user, pk))
+    """The receipt as a file, once there are numbers; `?gold_version=1&task_version=1`: that of an earlier board."""
+    progress = progress_or_404(request.user, pk)
+    asked = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
+    told = [one for one in published(progress.submission) if _version(one) == asked] if any(asked) else [progress]
+    document = receipts.document(told[0]) if told else {}
     if not document:
         raise Http404
     content = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -98,6 +101,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "may_withdraw": may_withdraw,
         "progress": progress,
         "submission": found,
+        "published": published(found),
         "benchmark": found.phase.benchmark,
         "phase": found.phase,
         "sheet": sheet(progress.release) if progress.release else None,
@@ -105,6 +109,11 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "is_queued": progress.state is State.QUEUED,
         "ask_again": None if progress.is_over else _ask_again(found.received_at),
     }
+
+
+def _version(progress: Progress) -> tuple[str, str] | None:
+    run = progress.run
+    return (str(run.gold_version.number), str(run.task_version)) if run else None
 
 
 def _is_of_its_team(request: HttpRequest, progress: Progress) -> bool:
