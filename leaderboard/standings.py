@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 
 from evaluator.definition import CROSS, parse_cross
 from evaluator.measures import Measure
@@ -140,6 +141,16 @@ class Board:
         if self.leaderboard is None or self.leaderboard.state != Leaderboard.State.FROZEN:
             return None
         return self.leaderboard.gold_version.number, self.leaderboard.task_version
+
+    @cached_property
+    def replaced_by(self) -> Leaderboard | None:
+        """The board that was shown after this one, with its gold; None while this one is shown."""
+        if self.frozen is None:
+            return None
+        number, task_version = self.frozen
+        later = Q(gold_version__number__gt=number) | Q(gold_version__number=number, task_version__gt=task_version)
+        shown_ones = self.phase.leaderboards.filter(later, state__in=Leaderboard.PUBLIC)
+        return shown_ones.select_related("gold_version").order_by("gold_version__number", "task_version").first()
 
     @property
     def ranges(self) -> Ranges:

@@ -12,6 +12,9 @@ from leaderboard.web.public.home import home
 from leaderboard.web.public.symmetric import symmetric_board
 from leaderboard.web.public.tasks import measures, tasks
 
+FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
+"""A board that was shown before; beneath it the same views as of the current one."""
+
 urlpatterns = [
     path("", home, name="home"),
     path("tasks/", tasks, name="tasks"),
@@ -21,9 +24,11 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
     path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
-    path(
-        "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>/", leaderboard, name="frozen_board"
-    ),
+    path(f"{FROZEN}/", leaderboard, name="frozen_board"),
+    path(f"{FROZEN}/by/<path:dimension>/", board_by_slice, name="frozen_board_by_slice"),
+    path(f"{FROZEN}/cross/<path:pair>/", crossed_board, name="frozen_crossed_board"),
+    path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
+    path(f"{FROZEN}/cost/", cost_board, name="frozen_cost_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
     path("benchmarks/<slug:slug>/<slug:phase>/cross/<path:pair>/", crossed_board, name="crossed_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),

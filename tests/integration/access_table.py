@@ -46,6 +46,10 @@ PUBLIC = [
     *both("leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
     # Nothing was scored in either: there is no board to be frozen.
     *both("frozen_board", NOBODY, NOBODY),
+    *both("frozen_board_by_slice", NOBODY, NOBODY),
+    *both("frozen_crossed_board", NOBODY, NOBODY),
+    *both("frozen_symmetric_board", NOBODY, NOBODY),
+    *both("frozen_cost_board", NOBODY, NOBODY),
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
     *both("crossed_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.actions import runs, teams
-from leaderboard.models import Run, State, Submission
+from leaderboard.models import Leaderboard, Run, State, Submission
 from tests.corrections import HALF, correct, score_all, two_systems
 from tests.world import LABELS, World, gold_lines
 
@@ -109,3 +109,68 @@ def test_of_equals_the_submission_that_came_first_stands_whichever_is_scored_fir
         runs.score(run_id=run.pk)
     (row,) = [row for row in body(f"{API}/")["rows"] if row["system"] == "Twins"]
     assert (row["submission"], row["scores"][0]["value"]) == (str(first.pk), 0.5)
+
+
+def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
+    tabs = [link for link in links(page(FROZEN)) if link.startswith(FROZEN) and "?" not in link]
+    assert tabs == [FROZEN, f"{FROZEN}symmetric/", f"{FROZEN}by/label/", f"{FROZEN}by/origin/"]
+    for tab in tabs:
+        markup = page(tab)
+        assert "Frozen." in markup and f'href="{tab}" aria-current="page"' in markup
+        assert [link for link in links(markup) if link in tabs] == tabs
+        assert f"{API}.csv?{FIRST}" in links(markup)
+    frozen, present = (page(f"{where}by/origin/?measure=accuracy&sort=micro") for where in (FROZEN, PAGE))
+    assert frozen.index("Bernoulli") < frozen.index("Contrary")
+    assert present.index("Contrary") < present.index("Bernoulli") and "Frozen." not in present
+    assert Client().get(f"{PAGE}gold-3/task-1/by/origin/").status_code == 404
+    assert Client().get(f"{FROZEN}by/absent/").status_code == 404
+    assert Client().get(f"{FROZEN}cost/").status_code == 404
+
+
+def test_crossed_boards_are_kept_with_their_numbers(world: World) -> None:
+    type(world.phase).objects.update(options={"cross": "label,origin"})
+    markup = page(f"{FROZEN}cross/label/origin/")
+    assert f"{FROZEN}cross/label/origin/" in links(markup) and "Frozen." in markup
+
+
+def test_a_frozen_board_says_what_replaced_it_and_why(world: World) -> None:
+    gold = world.split.gold_versions.get(number=2)
+    found = page(FROZEN)
+    note = found[found.index("Frozen.") : found.index("The present board")]
+    assert "on gold version 1, task version 1." in note
+    assert "Gold version 2, corrected" in note and gold.created_at.strftime("%Y-%m-%d %H:%M") in note
+    assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in note and "scorer" not in note
+    Leaderboard.objects.create(
+        phase=world.phase, gold_version=world.gold, task_version=2, state=Leaderboard.State.FROZEN
+    )
+    found = page(FROZEN)
+    note = found[found.index("Frozen.") : found.index("The present board")]
+    assert "The scorer changed to task version 2" in note and "corrected" not in note
+
+
+def test_a_submission_keeps_the_receipts_of_all_its_scores(world: World) -> None:
+    correct(world, gold_lines().replace(b"\n", b"\r\n"))  # prepared, and nobody's business yet
+    for run in Run.objects.filter(state=State.QUEUED, prediction__submission__system=world.system):
+        runs.score(run_id=run.pk)
+    submission = Submission.objects.get(system=world.system)
+    ada = Client()
+    ada.force_login(world.researcher)
+    told = ada.get(f"/api/v1/submissions/{submission.pk}/").json()
+    found = [(one["gold_version"], one["task_version"], one["value"], one["is_current"]) for one in told["scorings"]]
+    assert found == [(2, 1, 0.0, True), (1, 1, 1.0, False)]
+    golds = {gold.number: gold.sha256 for gold in world.split.gold_versions.all()}
+    assert [one["receipt"]["gold_sha256"] for one in told["scorings"]] == [golds[2], golds[1]]
+    assert values(body(told["scorings"][1]["leaderboard"]))["Bernoulli"] == 1.0
+    where = f"/submissions/{submission.pk}/receipt.json"
+    markup = ada.get(submission.get_absolute_url()).content.decode()
+    for number, value in ((1, 1.0), (2, 0.0)):
+        asked = f"{where}?gold_version={number}&task_version=1"
+        assert asked in links(markup)
+        document = ada.get(asked).json()
+        assert document["receipt"]["gold_sha256"] == golds[number]
+        assert next(one["value"] for one in document["scores"] if one["measure"] == "accuracy") == value
+    assert FROZEN in links(markup) and f"{where}?gold_version=3&task_version=1" not in links(markup)
+    for query in ("gold_version=3&task_version=1", "gold_version=1", "task_version=1", "gold_version=x&task_version=1"):
+        assert ada.get(f"{where}?{query}").status_code == 404
+    assert f"{where}?{FIRST}" in links(ada.get(FROZEN).content.decode())
+    assert not [link for link in links(page(FROZEN)) if "receipt" in link], "strangers are led to nobody's receipt"

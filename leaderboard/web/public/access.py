@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from leaderboard.models import Benchmark, Phase
-from leaderboard.standings import Board, Version, board_of
+from leaderboard.standings import Board, board_of
 
 
 def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
@@ -22,12 +22,14 @@ def board_or_404(
     phase_slug: str,
     *,
     within: Collection[str] = (),
-    version: Version | None = None,
+    gold: int | None = None,
+    task_version: int = 1,
 ) -> Board:
     """The board of the phase that an address names, with the slices of the dimensions in `within`.
 
-    The current one, or the one of `version`, which must have been shown.
+    The current one, or that of the gold and task version, which must have been shown.
     """
+    version = None if gold is None else (gold, task_version)
     phases = Phase.objects.select_related("benchmark__dataset", "split")
     visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
     board = board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug), within=within, version=version)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.models import Leaderboard
+from leaderboard.models import Submission
 from leaderboard.preparing import progress_of
 from leaderboard.standings import Board, Row, by_primary, frozen_boards, reported_of
 from leaderboard.web import cost_columns
@@ -31,15 +32,12 @@ class BoardLink:
 
 @require_safe
 @conditional_page
-def leaderboard(
-    request: HttpRequest, slug: str, phase: str, gold: int | None = None, task_version: int = 1
-) -> HttpResponse:
+def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?sort=` a measure, a cost, `system` or `date`; `?order=asc|desc`.
 
-    With a gold and task version: that board, frozen.
+    `version` holds a gold and a task version: that board, frozen.
     """
-    board = board_or_404(request, slug, phase, version=None if gold is None else (gold, task_version))
-    is_frozen = board.leaderboard is not None and board.leaderboard.state == Leaderboard.State.FROZEN
+    board = board_or_404(request, slug, phase, within=(), **version)
     keys = {measure.name: measure_key(measure) for measure in board.measures}
     spent = cost_columns.columns(board)
     keys |= cost_columns.keys(spent)
@@ -59,13 +57,21 @@ def leaderboard(
         "costs": cost_columns.headed(spent, sorting),
         "no_costs": cost_columns.reasons(board.rows, spent),
         "plot": interval_plot(by_primary(board), board.primary),
-        "boards": [] if is_frozen else other_boards(board),
-        "is_frozen": is_frozen,
-        "frozen_boards": [] if is_frozen else frozen_boards(board.phase),
+        "boards": other_boards(board),
+        "own": _own(request, board) if board.frozen else (),
+        "frozen_boards": [] if board.frozen else frozen_boards(board.phase),
         "rescoring": progress_of(board.phase),
         "reported": reported_of(board.phase.benchmark),
     }
     return render(request, "public/leaderboard.html", context)
+
+
+def _own(request: HttpRequest, board: Board) -> set[UUID]:
+    """The submissions on the board whose receipts this person may read."""
+    if not request.user.is_authenticated:
+        return set()
+    on_it = Submission.objects.visible_to(request.user).filter(pk__in=[row.submission_id for row in board.rows])
+    return set(on_it.values_list("pk", flat=True))
 
 
 def measure_key(measure: Measure) -> Key:
@@ -79,18 +85,19 @@ def measure_key(measure: Measure) -> Key:
 
 def other_boards(board: Board) -> list[BoardLink]:
     """The symmetric board where the gold has pairs, that of two dimensions, one for each dimension, that of costs."""
-    where = [board.phase.benchmark.slug, board.phase.slug]
+    prefix = "frozen_" if board.frozen else ""
+    where = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
     links = []
     if is_symmetric(board):
-        links.append(BoardLink("Symmetric board", reverse("symmetric_board", args=where)))
+        links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=where)))
     if board.crossed:
-        url = reverse("crossed_board", args=[*where, "/".join(board.crossed)])
+        url = reverse(f"{prefix}crossed_board", args=[*where, "/".join(board.crossed)])
         links.append(BoardLink("By " + " and ".join(board.crossed), url))
     for name, values in board.dimensions.items():
-        url = reverse("board_by_slice", args=[*where, name])
+        url = reverse(f"{prefix}board_by_slice", args=[*where, name])
         links.append(BoardLink(f"By {name}", url, len(values)))
     if board.cost_kinds:
-        links.append(BoardLink("Quality and cost", reverse("cost_board", args=where)))
+        links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=where)))
     return links
 
 

@@ -41,12 +41,12 @@ class Column:
 
 @require_safe
 @conditional_page
-def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str) -> HttpResponse:
+def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
     """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system.
 
     Without `measure`: all of them where the values are few, else the primary one.
     """
-    board = board_or_404(request, slug, phase, within=[dimension])
+    board = board_or_404(request, slug, phase, within=[dimension], **version)
     dimension = dimension_or_404(board, dimension)
     task = TASKS[board.phase.benchmark.task]
     offered = board.measures_on([dimension])

@@ -16,9 +16,9 @@ from leaderboard.web.public.boards import other_boards
 
 @require_safe
 @conditional_page
-def cost_board(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
+def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?cost=` one of costs.KINDS that the board has. 404 where no system ran as a container."""
-    board = board_or_404(request, slug, phase)
+    board = board_or_404(request, slug, phase, within=(), **version)
     columns = cost_columns.columns(board)
     if not columns:
         raise Http404("no costs")

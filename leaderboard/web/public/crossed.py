@@ -35,12 +35,12 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 
 @require_safe
 @conditional_page
-def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str) -> HttpResponse:
+def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system.
 
     404 unless the phase crosses the two dimensions of the address.
     """
-    board = board_or_404(request, slug, phase, within=pieces(pair))
+    board = board_or_404(request, slug, phase, within=pieces(pair), **version)
     crossed = board.crossed
     if crossed is None or "/".join(crossed) != pair:
         raise Http404("no such pair of dimensions")
@@ -115,7 +115,10 @@ def _headings(grid: Grid) -> dict[str, bool]:
 def _as_data(board: Board, pair: Pair, measure: Measure) -> dict[str, str]:
     """Where programs get the same numbers."""
     where = [board.phase.benchmark.slug, board.phase.slug]
-    query = urlencode({"measure": measure.name, "slices": ",".join(pair)})
+    asked = {"measure": measure.name, "slices": ",".join(pair)}
+    if board.frozen:
+        asked |= zip(("gold_version", "task_version"), map(str, board.frozen), strict=True)
+    query = urlencode(asked)
     return {name: f"{reverse(view, args=where)}?{query}" for name, view in DATA.items()}
 
 

@@ -26,9 +26,9 @@ COLUMNS: dict[str, tuple[str, str, Slice]] = {
 
 @require_safe
 @conditional_page
-def symmetric_board(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
+def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?sort=` one of COLUMNS or `system`. 404 where the gold declares no origins."""
-    board = board_or_404(request, slug, phase, within=["origin"])
+    board = board_or_404(request, slug, phase, within=["origin"], **version)
     if not is_symmetric(board):
         raise Http404("no symmetric set")
     keys = {key: _key(board, measure, slice_) for key, (_, measure, slice_) in COLUMNS.items()}
