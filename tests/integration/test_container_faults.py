@@ -50,7 +50,12 @@ def finish(stack_later: Callable[[], object], prediction: Prediction) -> None:
         worker.stop()
 
 
-@pytest.mark.parametrize("point", STAGES)
+# Where a container runs, and where its file is stored and nothing committed; the others take their time.
+BRIEF = {"running", "stored-uncommitted"}
+POINTS = [pytest.param(point, marks=() if point in BRIEF else pytest.mark.slow) for point in STAGES]
+
+
+@pytest.mark.parametrize("point", POINTS)
 def test_a_worker_killed_at_each_stage_is_replaced(
     world: World, patient: Path, faulty: Callable[..., object], stack_later: Callable[[], object], point: str
 ) -> None:
