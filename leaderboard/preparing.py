@@ -71,7 +71,7 @@ class Change:
 
 
 def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
-    """What would change if the board in preparation became current as it is, in its order; for its organisers alone."""
+    """What changes between a board and the one in its place, in the latter's order; for organisers while prepared."""
     before, after = _standings(shown), _standings(prepared)
     found = [
         Change(

@@ -114,3 +114,21 @@ def test_prepared_numbers_are_for_those_who_manage_the_benchmark(world: World) -
             assert getattr(client_of(world.researcher), verb)(WHERE + act).status_code in (404, 405)
     world.benchmark.organisers.add(world.researcher)
     assert "What it changes" in page(client_of(world.researcher))
+
+
+def test_what_the_switch_changed_stays_to_be_read(world: World) -> None:
+    curator = client_of(world.curator)
+    assert "What it changed" not in page(curator)
+    score_all()
+    found = page(curator)
+    changes = found[found.index("What it changed") :]
+    assert "gold version 1, task version 1</a>" in changes and "Rank before" in changes and "prepared" not in changes
+    ranks = r'<td class="num">1</td><td class="num"><strong>2</strong></td>'
+    numbers = ranks + r'<td class="num">1.000</td><td class="num">0.000</td>'
+    assert re.search(numbers, changes[changes.index("Bernoulli") :])
+    assert "What it changes" not in found
+
+
+def test_a_phase_that_was_never_corrected_has_nothing_to_compare(sandbox: str) -> None:
+    world = two_systems()
+    assert "What it change" not in page(client_of(world.curator))

@@ -17,6 +17,7 @@ from leaderboard.actions import boards, rescoring
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase
 from leaderboard.preparing import changes, failed_runs, outdated_version, progress_of
+from leaderboard.standings import frozen_boards
 from leaderboard.web.people.access import PersonRequest, managed_or_404
 from leaderboard.web.people.refusals import Refusal
 
@@ -113,6 +114,9 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
 
 def _followed(phase: Phase) -> dict[str, Any]:
     progress, shown = progress_of(phase), boards.current(phase)
+    # While none is in preparation: what the last switch changed.
+    replaced = next(iter(frozen_boards(phase)), None) if progress is None else None
+    before, after = (shown, progress.board) if progress else (replaced, shown)
     on_the_way = progress is not None and progress.waiting + progress.running > 0
     return {
         "benchmark": phase.benchmark,
@@ -120,8 +124,9 @@ def _followed(phase: Phase) -> dict[str, Any]:
         "progress": progress,
         "shown": shown,
         "is_cancellable": bool(progress and shown and progress.board.gold_version_id != shown.gold_version_id),
-        "changes": changes(shown, progress.board) if progress and shown else [],
+        "replaced": replaced,
+        "changes": changes(before, after) if before and after else [],
         "failed": failed_runs(progress.board) if progress else [],
-        "primary": progress.board.gold_version.primary if progress else "",
+        "primary": after.gold_version.primary if after else "",
         "ask_again": ASK_AGAIN if on_the_way else None,
     }
