@@ -191,7 +191,7 @@ def _reproducible(score: dict[str, Any]) -> dict[str, Any]:
     have one reciprocal rank, and must share their place on a board.
     """
     for name in _CUT & score.keys():
-        if score[name] is not None:
+        if isinstance(score[name], float):  # of a board's pairs, a and b are places
             # Differences of nearly equal numbers have fewer digits to give: what is below 1e-13 is nothing.
             score[name] = float(f"{round(score[name], _SAME_DIGITS + 1):.{_SAME_DIGITS}g}") + 0.0
     return score
