@@ -1,6 +1,7 @@
 """Ids of gold: strings or integers, of one type in a split; and the groups and slices that a gold line may carry."""
 
 import hashlib
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -61,7 +62,7 @@ class AnswerRegister:
     def __init__(self, places: Mapping[Id, int], problems: ProblemList) -> None:
         self._places = places
         self._problems = problems
-        self._first_line = [0] * len(places)
+        self._first_line = array("Q", bytes(8 * len(places)))  # a list would hold an object a line
 
     def place(self, value: Id, line: int) -> int | None:
         """None: the id is noted as a problem."""

@@ -1,6 +1,7 @@
 """Files in which every id gets one finite score: those of fact-checking and metric-correlation."""
 
 import hashlib
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -42,7 +43,7 @@ def read_scores(stream: BinaryIO, file: str, places: Places, limits: ReadLimits 
     """Raises PredictionError: every id needs one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(places, reader.problems)
-    values = [0.0] * len(places)
+    values = array("d", bytes(8 * len(places)))  # a list would hold an object a line
     for number, line in reader.records(stream):
         place = register.place(line.id, number)
         if place is not None:

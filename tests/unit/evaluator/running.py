@@ -6,6 +6,11 @@ import json
 from evaluator.operations import JOBS
 
 
+def cut(value):
+    """As reports write a value: 12 digits."""
+    return float(f"{value:.12g}")
+
+
 def jsonl(lines):
     return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
 
