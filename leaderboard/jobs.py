@@ -1,5 +1,6 @@
 """What workers do: an id in, one action out. Run by `celery -A leaderboard.jobs worker`."""
 
+from typing import Any
 from uuid import UUID
 
 import django
@@ -12,7 +13,7 @@ from leaderboard.queue import app
 django.setup()
 
 from leaderboard import preparing  # noqa: E402  (models need django.setup first)
-from leaderboard.actions import comparisons, predictions, runs, sweeping, workers  # noqa: E402
+from leaderboard.actions import comparisons, doorbell, predictions, runs, sweeping, workers  # noqa: E402
 
 log = structlog.get_logger(__name__)
 
@@ -28,8 +29,8 @@ def predict(prediction_id: str) -> None:
 
 
 @app.task(name="leaderboard.jobs.report")
-def report() -> None:
-    workers.report()
+def report(queue: str) -> None:
+    workers.report(queue=queue)
 
 
 @app.task(name="leaderboard.jobs.compare")
@@ -41,6 +42,13 @@ def compare(board_id: str) -> None:
 def sweep() -> None:
     sweeping.sweep()
     comparisons.sweep()
+
+
+@worker_ready.connect
+def report_first(sender: Any = None, **_: object) -> None:
+    """A worker with an engine says so when it starts; from then on the sweeper asks."""
+    if workers.SYSTEMS in sender.app.amqp.queues.consume_from:
+        doorbell.ring_for_report(workers.SYSTEMS)
 
 
 @worker_ready.connect

@@ -171,11 +171,6 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env("SWEEP_SECONDS"),
         "options": {"expires": env("SWEEP_SECONDS") * 3},
     },
-    "report": {
-        "task": "leaderboard.jobs.report",
-        "schedule": env("SWEEP_SECONDS"),
-        "options": {"queue": "systems", "expires": env("SWEEP_SECONDS") * 3},
-    },
 }
 
 # --- the referee

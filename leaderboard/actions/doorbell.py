@@ -29,6 +29,11 @@ def ring_for_board(board_id: int) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.compare", str(board_id)), robust=True)
 
 
+def ring_for_report(queue: str) -> None:
+    """Ask the workers of a queue what state they are in."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.report", queue, queue), robust=True)
+
+
 def _send(task: str, identifier: str, queue: str = "scoring") -> None:
     try:
         app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY)

@@ -14,9 +14,12 @@ from django.utils import timezone
 from leaderboard.actions import doorbell, image_files, image_uploads, predictions, runs
 from leaderboard.actions.claims import Lost
 from leaderboard.availability import queue_of
-from leaderboard.models import Prediction, Reason, Run, State
+from leaderboard.models import Prediction, Reason, Run, State, WorkerReport
 
 AT_ONCE = 1000
+ASKED_EVERY = timedelta(seconds=30)
+GONE_AFTER = timedelta(minutes=10)
+"""A worker that was silent for so long is asked no more: nobody would empty its queue."""
 
 
 def sweep() -> int:
@@ -27,6 +30,7 @@ def sweep() -> int:
     touched += _take_back(made, predictions.give_up, at)
     touched += _ring_again(Run.objects.all(), lambda run: doorbell.ring_for_run(run.pk), at)
     touched += _ring_again(made, _ring_for_prediction, at)
+    _ask_workers(at)
     return touched + image_uploads.forget_old() + image_files.forget_unused()
 
 
@@ -45,6 +49,13 @@ def _ring_again(rows: Any, ring: Callable[[Any], None], at: datetime) -> int:
             if rows.model._default_manager.filter(unheard, pk=row.pk).update(rung_at=at):
                 ring(row)
     return len(waiting)
+
+
+def _ask_workers(at: datetime) -> None:
+    """Ask for a new report where the last one ages."""
+    aging = WorkerReport.objects.filter(seen_at__lt=at - ASKED_EVERY, seen_at__gt=at - GONE_AFTER)
+    for queue in aging.order_by("queue").values_list("queue", flat=True).distinct():
+        doorbell.ring_for_report(queue)
 
 
 def _ring_for_prediction(prediction: Prediction) -> None:
