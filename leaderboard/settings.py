@@ -300,6 +300,7 @@ SPECTACULAR_SETTINGS = {
         "SubmissionState": "leaderboard.models.State",
         "SystemKind": "leaderboard.models.System.Kind",
         "SplitKind": "leaderboard.models.Split.Kind",
+        "SubmissionKind": "leaderboard.models.Submission.Kind",
     },
 }
 

@@ -181,9 +181,14 @@ class Board:
 
     @cached_property
     def dimensions(self) -> Mapping[str, Sequence[str]]:
-        """Each dimension of the gold with its values as shown."""
+        """Each dimension of the gold with its values as shown: those that the task knows first, then by name.
+
+        The order of the file is not kept: PostgreSQL stores an object's keys in an order of its own.
+        """
         stored = self.gold.dimensions if self.gold else {}
-        return {name: [shown(value) for value in values] for name, values in stored.items()}
+        known = [one.name for one in TASKS[self.phase.benchmark.task].dimensions]
+        names = sorted(stored, key=lambda name: (known.index(name) if name in known else len(known), name))
+        return {name: [shown(value) for value in stored[name]] for name in names}
 
     @cached_property
     def crossed(self) -> Pair | None:

@@ -47,15 +47,15 @@ def test_naming_both_dimensions_gives_the_matrix_with_its_margins(world):
     rows = board("measure=accuracy&slices=origin,label")["rows"]
     assert [part["slice"] for part in rows[0]["scores"]] == [
         {},
-        {"origin": "generated"},
-        {"origin": "original"},
         {"label": "2"},
         {"label": "10"},
+        {"origin": "generated"},
+        {"origin": "original"},
         {"label": "2", "origin": "generated"},
         {"label": "2", "origin": "original"},
         {"label": "10", "origin": "generated"},
         {"label": "10", "origin": "original"},
-    ], "in the gold's order"
+    ], "the task's own dimension first, values in the gold's order"
     last = rows[0]["scores"][-1]
     assert (last["value"], last["low"], last["high"], last["n"]) == (None, None, None, 1)
     cells = [part for part in rows[1]["scores"] if len(part["slice"]) == 2]
