@@ -142,7 +142,8 @@ class Stack:
                 worker.stop()
 
 
-@pytest.fixture(scope="session")
+# Not of the session: a worker that outlives its module takes the runs of later tests, which score theirs themselves.
+@pytest.fixture(scope="module")
 def _worker(django_db_setup: None, django_db_blocker: Any, sandbox: str) -> Iterator[Stack]:
     with django_db_blocker.unblock(), Stack().stopping() as stack:
         stack.start_worker()
