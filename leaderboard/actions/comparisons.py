@@ -26,7 +26,7 @@ from leaderboard.actions.reports import ReportError
 from leaderboard.corrected import corrected
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.logs import places
-from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Standing, System
+from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
 from leaderboard.storage import AlteredError
 
 log = structlog.get_logger(__name__)
@@ -141,9 +141,22 @@ def _compare(mine: Claim) -> None:
     measure = board.gold_version.primary
     runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
     wanted = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}
-    for batch in pairs.batches(wanted - _there(board, measure)):
+    batches = list(pairs.batches(wanted - _there(board, measure)))
+    for place, batch in enumerate(batches, start=1):
         _store(mine, pairs.compared(board=board, runs=runs, pairs=batch, measure=measure))
+        if place < len(batches) and Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists():
+            # Who waits for a score goes first: a board of many systems would keep them for minutes.
+            _make_way(mine)
+            return
     _finish(mine)
+
+
+@transaction.atomic
+def _make_way(mine: Claim) -> None:
+    """Let the board go and ring for it again, behind what waits. Each turn does one batch at least."""
+    if not mine.own().update(lease_until=None, rung_at=timezone.now()):
+        raise LateError
+    doorbell.ring_for_board(mine.board.pk)
 
 
 def competing(board: Leaderboard) -> list[Standing]:

@@ -102,6 +102,31 @@ def test_a_better_run_takes_its_systems_place(world: World, asked: list[int]) ->
     assert asked == [3, 2]
 
 
+def test_who_waits_for_a_score_goes_first(
+    world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch, rung: list[int]
+) -> None:
+    monkeypatch.setattr(pairs, "AT_ONCE", 1)
+    enter(world, "Waits", 25)
+    board = board_of(world)
+    rung.clear()
+    comparisons.compare(board_id=board.pk)
+    assert (asked, rung) == ([1], [board.pk])
+    assert due(board) and comparisons.claim(board_id=board.pk), "nobody holds it"
+    Ranking.objects.update(lease_until=None)
+    comparisons.compare(board_id=board.pk)
+    comparisons.compare(board_id=board.pk)
+    assert (asked, due(board)) == ([1, 1, 1], False), "it comes to its end, however many wait"
+    assert ranges(board) == SHOWN
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The boards for whom the bell was rung."""
+    boards: list[int] = []
+    monkeypatch.setattr(doorbell, "ring_for_board", boards.append)
+    return boards
+
+
 def test_baselines_are_not_part_of_it(world: World) -> None:
     rank_all(world)
     enter(world, "Baseline", 30, kind="baseline")
