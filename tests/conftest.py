@@ -16,14 +16,24 @@ DATA = ROOT.parent / "shared" / "data"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip, visibly, what this machine cannot do."""
+    """Skip, visibly, what this machine cannot do; tell a parallel run (-n) what belongs together."""
     for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
         if item.get_closest_marker("realdata") and not DATA.is_dir():
             item.add_marker(pytest.mark.skip(reason="the published files are not in ../shared/data"))
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="needs root"))
         if item.get_closest_marker("browser") and not Path("/usr/bin/chromium").exists():
             item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium"))
+
+
+def _group(item: pytest.Item) -> str:
+    """One process has the engine's tests and one the browser's site; other files go to whoever is free."""
+    if item.get_closest_marker("engine"):
+        return "engine"
+    if item.path.is_relative_to(ROOT / "tests" / "browser"):
+        return "browser"
+    return str(item.path)
 
 
 @pytest.fixture(scope="session")
