@@ -20,6 +20,7 @@ from evaluator.client import arguments
 from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
 from evaluator.client.telling import print_problems, printable_lines
 from evaluator.client.waiting import patience
+from evaluator.curation import commands as curation
 from evaluator.errors import SandboxError, UsageError, printable, shown
 from evaluator.operations import JOBS, RESAMPLES, SEED
 from evaluator.tables import comparison_table, score_table
@@ -94,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true")
     arguments.add_run(commands)
     arguments.add_submit(commands)
+    curation.add_to(commands)
     return parser
 
 
@@ -126,6 +128,8 @@ def _command(given: argparse.Namespace) -> int:
         from evaluator.client import submitting
 
         return submitting.submit(given)
+    if given.command in {"split", "audit"}:
+        return curation.run(given)
     return _job(given)
 
 

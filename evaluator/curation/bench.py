@@ -1,0 +1,174 @@
+"""Where a generator works: inputs and outputs with their sha256, and nothing left behind of work that broke off."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from evaluator.errors import UsageError, shown
+
+_CHUNK = 1 << 20
+RECIPE = "recipe.json"
+
+
+class _Hashed(io.RawIOBase):
+    """A file's bytes; what goes through is counted and hashed."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self.file = file
+        self.sha256 = hashlib.sha256()
+        self.bytes = 0
+
+    def readable(self) -> bool:
+        return self.file.readable()
+
+    def writable(self) -> bool:
+        return self.file.writable()
+
+    def readinto(self, buffer: Any) -> int:
+        count = self.file.readinto(buffer) or 0
+        self._take(memoryview(buffer)[:count])
+        return count
+
+    def write(self, data: Any) -> int:
+        count = self.file.write(data) or 0
+        self._take(memoryview(data)[:count])
+        return count
+
+    def _take(self, data: memoryview) -> None:
+        self.sha256.update(data)
+        self.bytes += len(data)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+@dataclass
+class _File:
+    """role: what the file is to the generator; empty for outputs, whose names say it."""
+
+    role: str
+    name: str
+    raw: _Hashed
+    buffer: BinaryIO
+
+    def described(self) -> dict[str, Any]:
+        known = {"name": self.name, "bytes": self.raw.bytes, "sha256": self.raw.sha256.hexdigest()}
+        return {"role": self.role, **known} if self.role else known
+
+
+class Bench:
+    """Use as a context manager. Outputs are made in a hidden folder beside `folder`, which takes its name at the end.
+
+    folder: must not exist yet, or be empty; None: an audit that keeps nothing, whose `keeps` is False.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder.resolve() if folder is not None else None
+        self.keeps = folder is not None
+        self._inputs: list[_File] = []
+        self._outputs: list[_File] = []
+        self._work: Path | None = None
+
+    def __enter__(self) -> Bench:
+        if self.folder is not None:
+            _check_free(self.folder)
+            parent = self.folder.parent
+            try:
+                self._work = Path(tempfile.mkdtemp(prefix=f".{self.folder.name}.", suffix=".partial", dir=parent))
+            except OSError as error:
+                raise UsageError(f"cannot write in {shown(str(parent))}: {error.strerror}") from None
+            self._work.chmod(0o755 & ~_umask())
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for file in (*self._inputs, *self._outputs):
+            try:
+                file.buffer.close()
+            except OSError:  # a full disk was told already, by whoever wrote
+                if kind is None:
+                    raise
+        if self._work is not None:
+            shutil.rmtree(self._work, ignore_errors=True)
+
+    def input(self, role: str, path: Path) -> BinaryIO:
+        """The file, opened for reading from its beginning to its end once; its bytes go into the recipe's sha256."""
+        try:
+            raw = _Hashed(io.FileIO(path))
+            if stat.S_ISDIR(os.fstat(raw.file.fileno()).st_mode):
+                raise IsADirectoryError(0, "Is a directory")
+        except OSError as error:
+            raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+        buffer = io.BufferedReader(raw, _CHUNK)
+        self._inputs.append(_File(role, path.name, raw, buffer))
+        return buffer
+
+    def output(self, name: str) -> BinaryIO:
+        """A new file in the folder, opened for writing. Closing it is allowed, and done at the end."""
+        if self._work is None:
+            raise ValueError("this bench keeps nothing")
+        if name == RECIPE or any(file.name == name for file in self._outputs):
+            raise ValueError(f"{name} is there already")
+        raw = _Hashed(io.FileIO(self._work / name, "xb"))
+        buffer = io.BufferedWriter(raw, _CHUNK)
+        self._outputs.append(_File("", name, raw, buffer))
+        return buffer
+
+    def files(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Inputs and outputs as the recipe names them, all of them read and written to their ends."""
+        for file in self._inputs:
+            if not file.buffer.closed:
+                while file.buffer.read(_CHUNK):
+                    pass
+        for file in self._outputs:
+            file.buffer.close()
+        return [file.described() for file in self._inputs], [file.described() for file in self._outputs]
+
+    def finish(self, recipe: dict[str, Any]) -> None:
+        """Writes the recipe and gives the folder its name: from here on the work is whole."""
+        if self._work is None or self.folder is None:
+            return
+        text = json.dumps(recipe, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        with _told():
+            (self._work / RECIPE).write_text(text, encoding="utf-8")
+            _check_free(self.folder)
+            # An empty folder gives way; one that somebody has filled meanwhile does not.
+            self._work.rename(self.folder)
+        self._work = None
+
+
+def _check_free(folder: Path) -> None:
+    try:
+        taken = any(folder.iterdir())
+    except FileNotFoundError:
+        taken = False
+    except OSError as error:
+        raise UsageError(f"cannot write {shown(str(folder))}: {error.strerror}") from None
+    if taken:
+        raise UsageError(f"--output is {shown(str(folder))}, which holds files; expected a new or an empty folder")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write the output: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
