@@ -12,12 +12,12 @@ if "HOLDOUT_DATA" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
 os.environ.setdefault("HOLDOUT_LOG_LEVEL", "WARNING")
 
 # And databases of its own on a Redis that they share: workers would else take each other's messages.
-if (worker := os.environ.get("PYTEST_XDIST_WORKER", "")) and "HOLDOUT_TEST_REDIS" not in os.environ:
+if (worker := os.environ.get("PYTEST_XDIST_WORKER", "")) and "TEST_REDIS_OF" not in os.environ:
     number = int(worker.removeprefix("gw"))
     for place, name in enumerate(("HOLDOUT_BROKER_URL", "HOLDOUT_CACHE_URL")):
         if (url := os.environ.get(name, "")).startswith("redis://"):
             os.environ[name] = f"{url.rpartition('/')[0]}/{2 * number + place}"
-    os.environ["HOLDOUT_TEST_REDIS"] = worker
+    os.environ["TEST_REDIS_OF"] = worker
 
 from leaderboard.settings import *  # noqa: F403
 
