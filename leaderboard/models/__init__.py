@@ -8,6 +8,7 @@ from .download import Download
 from .image import Image, ImageUpload
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
+from .scorer import Scorer
 from .state import TERMINAL, Reason, State
 from .submission import Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
@@ -35,6 +36,7 @@ __all__ = [
     "ReportedResult",
     "Run",
     "Score",
+    "Scorer",
     "Split",
     "Stage",
     "Standing",

@@ -81,6 +81,14 @@ class Phase(models.Model):
     takes_predictions = models.BooleanField(default=True, help_text="predictions files may be uploaded")
     takes_images = models.BooleanField(default=False, help_text="container images may be submitted")
     limits = models.JSONField(default=dict, blank=True, help_text="of a container, where they differ from the defaults")
+    scorer = models.ForeignKey(
+        "Scorer",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="phases",
+        help_text="the organisers' own, which scores in the task's place; none: the task scores",
+    )
     shows_logs = models.BooleanField(
         null=True, blank=True, help_text="owners see what their container printed; unset: where the inputs are public"
     )

@@ -11,7 +11,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import F, Q
 
-from .benchmark import Phase
+from .benchmark import Benchmark, Phase
 
 DIGEST = RegexValidator(r"\Asha256:[0-9a-f]{64}\Z", "expected sha256: and 64 hexadecimal digits")
 KEPT = timedelta(days=2)
@@ -64,7 +64,14 @@ class ImageUpload(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="image_uploads")
+    phase = models.ForeignKey(Phase, null=True, on_delete=models.CASCADE, related_name="image_uploads")
+    benchmark = models.ForeignKey(
+        Benchmark,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="scorer_uploads",
+        help_text="in place of a phase: the image becomes a scorer of it",
+    )
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="image_uploads")
     name = models.CharField(max_length=255, help_text="the archive's name, for messages")
     bytes = models.PositiveBigIntegerField(help_text="announced")
@@ -78,6 +85,10 @@ class ImageUpload(models.Model):
         ordering = ["-began_at"]
         constraints = [
             models.CheckConstraint(condition=Q(bytes__gte=1), name="image_upload_has_bytes"),
+            models.CheckConstraint(
+                condition=Q(phase__isnull=False, benchmark=None) | Q(phase=None, benchmark__isnull=False),
+                name="image_upload_is_a_systems_or_a_scorers",
+            ),
             models.CheckConstraint(condition=Q(received__lte=F("bytes")), name="image_upload_within_its_size"),
         ]
 

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from .dataset import GoldVersion
+from .scorer import Scorer
 from .state import Life, State, life_constraints
 from .submission import Prediction
 
@@ -23,10 +24,12 @@ class Run(Life):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     prediction = models.ForeignKey(Prediction, on_delete=models.PROTECT, related_name="runs")
     gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="runs")
-    task_version = models.PositiveIntegerField()
+    task_version = models.PositiveIntegerField(help_text="the task's, or the scorer's number")
+    scorer = models.ForeignKey(Scorer, null=True, on_delete=models.PROTECT, related_name="runs")
     rung_at = models.DateTimeField(help_text="when a worker was last told of this run")
     problems = models.JSONField(default=list, blank=True, help_text="the participant's errors, if rejected")
     warnings = models.JSONField(default=list, blank=True)
+    detail = models.TextField(blank=True, help_text="what was wrong with the scorer: for organisers alone")
     error_id = models.CharField(max_length=40, blank=True, help_text="finds the operator's log line")
     outcomes = models.FileField(storage=outcomes_storage, blank=True)
     outcomes_sha256 = models.CharField(max_length=64, blank=True)
@@ -41,7 +44,10 @@ class Run(Life):
                 name="run_once_a_prediction_gold_and_task",
             ),
             models.CheckConstraint(
-                condition=~Q(state=State.DONE) | (~Q(outcomes="") & ~Q(outcomes_sha256="")),
+                condition=~Q(state=State.DONE)
+                | (~Q(outcomes="") & ~Q(outcomes_sha256=""))
+                # An organisers' scorer may give values alone.
+                | Q(scorer__isnull=False, outcomes="", outcomes_sha256=""),
                 name="run_done_has_outcomes",
             ),
         ]

@@ -37,6 +37,7 @@ class Reason(models.TextChoices):
     SYSTEM_RESOURCES = "resources", "the container reached its limit of memory, processes or space"
     SYSTEM_OUTPUT = "system_output", "the container left no predictions that can be used"
     ENGINE = "engine", "the container engine could not run"
+    SCORER = "scorer", "the benchmark's scorer failed; its organisers are told"
     OUTDATED = "outdated", "the server is in the middle of an upgrade"
     WITHDRAWN = "withdrawn", "withdrawn"
     SUPERSEDED = "superseded", "another scoring took its place"

@@ -1,0 +1,37 @@
+"""Organisers' own scorers: container images that score in the place of a benchmark's task."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from .benchmark import Benchmark
+from .image import Image
+
+
+class Scorer(models.Model):
+    """One immutable state of a benchmark's scorer: an image, and what it measures. A change makes the next number.
+
+    The task keeps the formats, the validation of uploads, the public inputs and the options. In a phase that a scorer
+    scores, its number is the task version of runs and boards, so a later one means scoring again. The database refuses
+    updates of these rows (migration `scorers`).
+    """
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="scorers")
+    number = models.PositiveIntegerField()
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="scorers")
+    measures = models.JSONField(help_text='[{"name", "title", "doc", "lower", "upper", "higher_is_better"}]')
+    primary = models.CharField(max_length=60, help_text="the measure that ranks")
+    reason = models.TextField(help_text="why this version exists")
+    created_by = models.ForeignKey("User", null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["benchmark", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "number"], name="scorer_number_once_a_benchmark"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="scorer_numbers_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.benchmark.slug} scorer {self.number}"
