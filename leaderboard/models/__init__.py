@@ -3,14 +3,14 @@
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking
-from .dataset import Dataset, GoldVersion, Split
+from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .image import Image, ImageUpload
 from .leaderboard import Leaderboard, Release, Standing
 from .run import Run, Score
 from .scorer import Scorer
 from .state import TERMINAL, Reason, State
-from .submission import Prediction, QuotaCharge, Stage, Submission
+from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
 from .user import User
 from .worker import WorkerReport
@@ -21,7 +21,9 @@ __all__ = [
     "Benchmark",
     "Comparison",
     "Dataset",
+    "Division",
     "Download",
+    "Final",
     "GoldVersion",
     "Image",
     "ImageUpload",

@@ -66,7 +66,24 @@ class Phase(models.Model):
     """A round of a benchmark, bound to one split, with dates, quotas and a disclosure policy."""
 
     class Disclosure(models.TextChoices):
+        """What is told of a score; leaderboard/disclosure.py has the rules."""
+
         FULL = "full"
+        LADDER = "ladder"
+        SEALED = "sealed"
+
+    class Scope(models.TextChoices):
+        """Whose shown scores a ladder's next one must beat."""
+
+        TEAM = "team", "each team its own"
+        TASK = "task", "one for everybody"
+
+    class Half(models.TextChoices):
+        """The groups that a phase scores; a division of the gold says which they are."""
+
+        WHOLE = "", "all groups"
+        PUBLIC = "public", "the public half"
+        PRIVATE = "private", "the private half"
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="phases")
     slug = models.SlugField(max_length=80)
@@ -77,7 +94,19 @@ class Phase(models.Model):
     closes_at = models.DateTimeField(null=True, blank=True)
     quota_per_day = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1)])
     quota_total = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
+    quota_everybody = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="of all teams together; null: no limit"
+    )
     disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
+    scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.TEAM, help_text="of a ladder")
+    half = models.CharField(max_length=10, choices=Half.choices, default=Half.WHOLE, blank=True)
+    sealed_until = models.DateTimeField(
+        null=True, blank=True, help_text="of a sealed phase: when its finals are scored"
+    )
+    unsealed_at = models.DateTimeField(null=True, blank=True, help_text="when that was done")
+    finals_per_team = models.PositiveSmallIntegerField(
+        default=1, validators=[MinValueValidator(1)], help_text="how many a team may choose in a sealed phase"
+    )
     takes_predictions = models.BooleanField(default=True, help_text="predictions files may be uploaded")
     takes_images = models.BooleanField(default=False, help_text="container images may be submitted")
     limits = models.JSONField(default=dict, blank=True, help_text="of a container, where they differ from the defaults")
@@ -109,6 +138,20 @@ class Phase(models.Model):
             models.CheckConstraint(
                 condition=Q(quota_per_day__gte=1) & Q(quota_total__gte=1), name="phase_quotas_are_positive"
             ),
+            models.CheckConstraint(
+                condition=Q(quota_everybody=None) | Q(quota_everybody__gte=1), name="phase_quota_of_all_is_positive"
+            ),
+            # A comparison with NULL is unknown, and a check that is unknown passes.
+            models.CheckConstraint(
+                condition=Q(
+                    disclosure="sealed",
+                    sealed_until__isnull=False,
+                    closes_at__isnull=False,
+                    closes_at__lte=F("sealed_until"),
+                )
+                | (~Q(disclosure="sealed") & Q(sealed_until=None, unsealed_at=None)),
+                name="phase_is_sealed_until_it_has_closed",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -121,6 +164,11 @@ class Phase(models.Model):
         """Whether a submission received at `at` is in time; both ends belong to the phase."""
         at = at or timezone.now()
         return not self.is_to_come(at) and not self.is_past(at)
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether nothing is scored yet: the sweeper opens it at its date."""
+        return self.disclosure == Phase.Disclosure.SEALED and self.unsealed_at is None
 
     @property
     def logs_are_shown(self) -> bool:

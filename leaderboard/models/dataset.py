@@ -116,3 +116,28 @@ class GoldVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.split} gold v{self.number}"
+
+
+class Division(models.Model):
+    """A gold version's groups in two halves, public and private. Never edited; a correction's gold gets its own.
+
+    `file` names the groups of each half, and is as secret as gold: who knows it knows where guesses are not seen.
+    """
+
+    gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="division")
+    share = models.DecimalField(max_digits=7, decimal_places=6, help_text="of the groups that was to be public")
+    seed = models.PositiveBigIntegerField(help_text="of the draw")
+    n_public = models.PositiveIntegerField(help_text="groups")
+    n_private = models.PositiveIntegerField(help_text="groups")
+    file = models.FileField(storage=gold_storage, upload_to=unguessable_name)
+    sha256 = models.CharField(max_length=64)
+    created_by = models.ForeignKey("User", null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(n_public__gte=1) & Q(n_private__gte=1), name="both_halves_have_groups")
+        ]
+
+    def __str__(self) -> str:
+        return f"halves of {self.gold}"

@@ -68,6 +68,9 @@ class Score(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     n = models.PositiveIntegerField()
+    n_groups = models.PositiveIntegerField(
+        null=True, help_text="groups of gold that the slice has units of: a ladder's step; null: not counted"
+    )
 
     class Meta:
         constraints = [

@@ -88,6 +88,24 @@ class QuotaCharge(models.Model):
         return f"{self.team} in {self.phase}"
 
 
+class Final(models.Model):
+    """A submission to a sealed phase that is scored when it is opened; the others never are."""
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="final")
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="finals")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="finals")
+    chosen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", help_text="null: by default"
+    )
+    chosen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["phase", "team", "chosen_at"]
+
+    def __str__(self) -> str:
+        return f"final: {self.submission}"
+
+
 class Stage(models.TextChoices):
     """What a worker does for a running prediction, in this order."""
 
@@ -111,6 +129,9 @@ class Prediction(Life):
     warnings = models.JSONField(default=list, blank=True)
     problems = models.JSONField(default=list, blank=True, help_text="the system's errors, if its output was rejected")
     rung_at = models.DateTimeField(null=True, blank=True, help_text="when a worker was last told of this prediction")
+    arrival = models.PositiveIntegerField(
+        null=True, blank=True, help_text="which of its phase's predictions it was to be there, from 1; null: not yet"
+    )
     error_id = models.CharField(max_length=40, blank=True, help_text="finds the operator's log line")
     stage = models.CharField(max_length=12, choices=Stage.choices, blank=True, help_text="what a worker is doing")
     log = models.TextField(blank=True, help_text="the end of what the container printed")
