@@ -20,15 +20,15 @@ from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE
 from evaluator.client.telling import print_problems, printable_lines, say
 from evaluator.client.waiting import patience
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands import halves
+from evaluator.curation.commands import halves, leakage
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.recipes import recipe
 from evaluator.errors import FileError, PredictionError, UsageError, shown
 
-SPLITS: tuple[Generator, ...] = (halves.GENERATOR,)
+SPLITS: tuple[Generator, ...] = (halves.GENERATOR, leakage.GENERATOR)
 """Generators: each makes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = ()
+AUDITS: tuple[Generator, ...] = (leakage.AUDIT,)
 """Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"

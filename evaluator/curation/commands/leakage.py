@@ -1,0 +1,133 @@
+"""`split leakage` takes out of training triples what says an evaluation triple; `audit leakage` counts it."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from evaluator.curation.bench import Bench
+from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, sizes, watched
+from evaluator.curation.generator import Generator, Made
+from evaluator.curation.leakage import Leakage, Level, Rule
+from evaluator.curation.open_triples import Block, read_blocks, read_triples
+from evaluator.curation.open_words import Normaliser, StopWords, TokenCounts
+from evaluator.curation.text_blocks import text_blocks
+from evaluator.errors import GoldError, ProblemList, UsageError
+from evaluator.steps import Steps
+
+_LEVELS = tuple(level.name.lower() for level in Level)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("training", type=Path, help=f"{TRIPLES}; .gz is unpacked")
+    parser.add_argument("--evaluation", type=Path, action="append", required=True, help="the same; may be repeated")
+    add_mentions(parser)
+    parser.add_argument(
+        "--stop-words",
+        type=Path,
+        help="one a line; else the 25 most frequent tokens of the training mentions, and of the relations",
+    )
+
+
+def _add_split_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_arguments(parser)
+    parser.add_argument("--level", action="append", choices=_LEVELS, help="thorough unless said; may be repeated")
+
+
+def _split(given: argparse.Namespace, bench: Bench) -> Made:
+    return _sort(given, bench, sorted(Level[level.upper()] for level in set(given.level or ["thorough"])))
+
+
+def _audit(given: argparse.Namespace, bench: Bench) -> Made:
+    return _sort(given, bench, [])
+
+
+def _sort(given: argparse.Namespace, bench: Bench, levels: list[Level]) -> Made:
+    """levels: the training files to write; without any, triples are only counted."""
+    words = dictionary(given, bench)
+    evaluated = [
+        triple
+        for path in given.evaluation
+        for triple in read_triples(bench.input("evaluation", path), str(path), words)
+    ]
+    passes = 1 if given.stop_words else 2
+    steps = Steps(passes * sizes([given.training]))
+    stops = _stop_words(given, bench, steps)
+    leakage = Leakage(evaluated, Normaliser(stops.all))
+    kept = {level: bench.output(f"train_{level.name.lower()}.tsv") for level in levels}
+    removed = bench.output("removed.tsv") if bench.keeps else None
+    found: Counter[int] = Counter()
+    for block in _blocks(bench.input("training", given.training), given.training, steps):
+        rules = leakage.rules(block.rows, max(levels, default=Level.THOROUGH))
+        found.update(rules)
+        for level, file in kept.items():
+            _write(file, [line for line, rule in zip(block.lines, rules, strict=True) if not 0 < rule <= level])
+        if removed is not None and any(rules):
+            told = zip(block.numbers, rules, strict=True)
+            _write(removed, [f"{number}\t{Rule(rule).name}" for number, rule in told if rule])
+    return _made(found, levels, stops, len(evaluated))
+
+
+def _blocks(stream: BinaryIO, path: Path, steps: Steps) -> Iterator[Block]:
+    return read_blocks(watched(stream, steps), str(path))
+
+
+def _stop_words(given: argparse.Namespace, bench: Bench, steps: Steps) -> StopWords:
+    if given.stop_words is not None:
+        problems = ProblemList(str(given.stop_words), GoldError)
+        blocks = list(text_blocks(bench.input("stop words", given.stop_words), problems, "one word a line"))
+        problems.raise_if_any()
+        # Any word in either list stops both, so one list is enough.
+        return StopWords(tuple(dict.fromkeys(word for _, lines in blocks for word in lines if word)), ())
+    counts = TokenCounts()
+    try:
+        stream = given.training.open("rb")
+    except OSError as error:
+        raise UsageError(f"cannot read {given.training}: {error.strerror}") from None
+    with stream:
+        for block in _blocks(stream, given.training, steps):
+            counts.add(block.rows)
+    return counts.stop_words()
+
+
+def _write(file: BinaryIO, lines: list[str]) -> None:
+    if lines:
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+def _made(found: Counter[int], levels: list[Level], stops: StopWords, evaluated: int) -> Made:
+    taken = {level: sum(found[rule] for rule in Rule if rule <= level) for level in levels or Level}
+    report: dict[str, Any] = {
+        "evaluation_triples": evaluated,
+        "training_triples": found.total(),
+        "removed" if levels else "leaking": {level.name: n for level, n in taken.items()},
+        "by_rule": {rule.name: found[rule] for rule in Rule if rule <= max(levels, default=Level.THOROUGH)},
+        "stop_words": {"mentions": list(stops.mentions), "relations": list(stops.relations)},
+    }
+    did = "taken out" if levels else "leak"
+    text = [f"{evaluated:,} evaluation triples, {found.total():,} training triples"]
+    text += [f"{level.name}: {n:,} {did}" for level, n in taken.items()]
+    text += [f"  {rule}: {n:,}" for rule, n in report["by_rule"].items()]
+    return Made(report, "\n".join(text))
+
+
+GENERATOR = Generator(
+    name="leakage",
+    version=1,
+    summary="take out of open training triples what says an evaluation triple in other words",
+    add_arguments=_add_split_arguments,
+    make=_split,
+    seeded=False,
+)
+
+AUDIT = Generator(
+    name="leakage",
+    version=1,
+    summary="count the open training triples that say an evaluation triple in other words",
+    add_arguments=_add_arguments,
+    make=_audit,
+    seeded=False,
+)

@@ -1,0 +1,53 @@
+"""Arguments and files that the commands about open triples share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from evaluator.curation.bench import Bench
+from evaluator.curation.open_triples import Dictionary, read_dictionary
+from evaluator.steps import Steps
+
+TRIPLES = "open triples, one a line: subject, relation, object, and both or none of the lists of mentions, by tabs"
+
+
+class Watched:
+    """A stream that tells how far it is read."""
+
+    def __init__(self, stream: BinaryIO, steps: Steps) -> None:
+        self._stream = stream
+        self._steps = steps
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._steps.add(len(data))
+        return data
+
+
+def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
+    """For whoever only reads on."""
+    return cast(BinaryIO, Watched(stream, steps))
+
+
+def sizes(paths: Sequence[Path]) -> int:
+    """Bytes in all; what cannot be told counts nothing, and is complained of when it is opened."""
+    return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
+
+
+def add_mentions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mentions",
+        type=Path,
+        help="a mention and its entity a line, by a tab: the mentions of ends for which a triple's line lists none",
+    )
+
+
+def dictionary(given: argparse.Namespace, bench: Bench) -> Dictionary:
+    """Raises GoldError."""
+    if given.mentions is None:
+        return Dictionary()
+    return read_dictionary(bench.input("mentions", given.mentions), str(given.mentions))
