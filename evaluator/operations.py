@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from evaluator.comparison import Comparison, compare_outcomes
+from evaluator.curation.halves import halves
 from evaluator.definition import Task
+from evaluator.divisions import read_division, write_division
 from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
 from evaluator.many_pairs import compare_pairs
 from evaluator.outcomes import Outcomes
+from evaluator.parts import part_of
 from evaluator.scoring import Score, existing, score_outcomes
 from evaluator.storage import from_bytes, to_bytes
 from evaluator.task import TASKS, find_task
@@ -46,7 +49,8 @@ def validate(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
 
 
 def score(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
-    """Every score, with intervals; the attachment is the outcomes. files: gold, predictions."""
+    """Every score, with intervals; the attachment is the outcomes. files: gold, predictions, and where only a half of
+    the gold's groups counts, division; the argument `half` is public or private then."""
     task = find_task(arguments["task"])
     options = task.parse_options(arguments.get("options", {}))
     gold = task.read_gold(files["gold"], arguments["gold_name"], options)
@@ -54,6 +58,10 @@ def score(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         files["predictions"], arguments["predictions_name"], task.known(gold), options, _limits(arguments)
     )
     outcomes = task.score(gold, answers, options)
+    if arguments.get("half"):
+        division = read_division(files["division"].read())
+        units = task.measure(task.primary(outcomes.facts)).units
+        outcomes = part_of(outcomes, getattr(division, arguments["half"]), units=units)
     scores = score_outcomes(
         outcomes,
         task.measures,
@@ -62,7 +70,13 @@ def score(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         seed=arguments.get("seed", SEED),
     )
     result = result_of(task, outcomes, scores, [*answers.warnings, *task.remarks(scores)])
-    report = {"ok": True, "result": result, "primary": task.primary(outcomes.facts), "gold_warnings": gold.warnings}
+    report = {
+        "ok": True,
+        "result": result,
+        "groups": [score.n_groups for score in scores],
+        "primary": task.primary(outcomes.facts),
+        "gold_warnings": gold.warnings,
+    }
     return report, to_bytes(outcomes)
 
 
@@ -86,6 +100,19 @@ def prepare_gold(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         "warnings": gold.warnings,
     }
     return report, task.public_inputs(gold)
+
+
+def divide(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """Public and private halves of a gold's groups; the attachment names the groups of each. files: gold, and where
+    an earlier version was divided, its division as `kept`: groups that are still there keep their half."""
+    task = find_task(arguments["task"])
+    options = task.parse_options(arguments.get("options", {}))
+    gold = task.read_gold(files["gold"], arguments["gold_name"], options, _limits(arguments))
+    outcomes = task.score(gold, task.unanswered(gold), options)
+    kept = read_division(files["kept"].read()) if "kept" in files else None
+    made = halves(outcomes.group_names, seed=arguments["seed"], share=arguments["share"], kept=kept)
+    report = {"ok": True, "n_public": len(made.public), "n_private": len(made.private)}
+    return report, write_division(made)
 
 
 def compare(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
@@ -247,6 +274,7 @@ JOBS: dict[str, Job] = {
     "validate": _reporting(validate),
     "score": _reporting(score),
     "prepare_gold": _reporting(prepare_gold),
+    "divide": _reporting(divide),
     "compare": _reporting(compare),
     "compare_outcomes": _reporting(compare_stored),
     "compare_board": _reporting(compare_board),
@@ -283,4 +311,9 @@ def _run_once(task: str, gold: bytes, predictions: bytes) -> None:
         files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
         JOBS["score"](files, arguments | {"predictions_name": "predictions.jsonl.gz"})
     JOBS["prepare_gold"]({"gold": io.BytesIO(broken)}, arguments)
+    divided, division = JOBS["divide"]({"gold": io.BytesIO(gold)}, arguments | {"share": "0.5"})
+    if divided["ok"]:
+        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions), "division": io.BytesIO(division)}
+        JOBS["score"](files, arguments | {"half": "public"})
+        JOBS["divide"]({"gold": io.BytesIO(gold), "kept": io.BytesIO(division)}, arguments | {"share": "0.5"})
     JOBS["score"]({}, arguments | {"task": "?"})

@@ -11,6 +11,7 @@ from evaluator.cells import Cell, batches, cells_of
 from evaluator.errors import SandboxError
 from evaluator.measures import Measure
 from evaluator.outcomes import Numbers, Outcomes, SliceValue
+from evaluator.parts import groups_with_units
 from evaluator.samples import Sample, View
 from evaluator.uncertainty import Resampled, group_weights
 
@@ -19,7 +20,10 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One measure on one slice. value None: the measure has none there. low, high None: no interval."""
+    """One measure on one slice. value None: the measure has none there. low, high None: no interval.
+
+    n_groups: of gold, that have units there. It is no part of what is published: a ladder's step follows from it.
+    """
 
     measure: str
     slice: Mapping[str, SliceValue]
@@ -27,6 +31,7 @@ class Score:
     low: float | None
     high: float | None
     n: int
+    n_groups: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -72,8 +77,15 @@ def score_outcomes(
         # One group drawn again and again says nothing about another sample: no interval.
         without = value is None or len(cell.view.groups) < 2
         low, high = (None, None) if without else (number_or_none(lows[place]), number_or_none(highs[place]))
-        scores.append(Score(measure.name, cell.slice, value, low, high, counts[place]))
+        scores.append(Score(measure.name, cell.slice, value, low, high, counts[place], _n_groups(cell, measure)))
     return scores
+
+
+def _n_groups(cell: Cell, measure: Measure) -> int:
+    if not cell.slice:
+        return cell.view.outcomes.n_groups
+    units = measure.units
+    return cell.view.once(("groups", tuple(units.terms.items())), lambda: groups_with_units(cell.view, units))
 
 
 def _intervals(
