@@ -1,6 +1,7 @@
-"""The container sandbox: submitted systems in containers of a Docker engine. `systems` says what it promises.
+"""The container sandbox: submitted systems, and organisers' scorers, in containers of a Docker engine.
 
-The engine's socket is root on its host, so the worker that has it holds no gold (`docs/sandbox.md`).
+`systems` and `scorers` say what it promises. The engine's socket is root on its host, so the worker that runs submitted
+systems holds no gold (`docs/sandbox.md`).
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, BinaryIO
 
 from evaluator.errors import SandboxError, UsageError
-from evaluator.sandbox.containers import health, reaper
+from evaluator.sandbox.containers import health, jobs, reaper
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
 from evaluator.sandbox.containers.execution import Run
 from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
+from evaluator.sandbox.containers.jobs import Job
 from evaluator.sandbox.containers.keeper_image import KeeperImage, keeper_image
 from evaluator.sandbox.containers.reference import parse_reference
 from evaluator.sandbox.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
 from evaluator.sandbox.images import ImageArchive, ImageLimits
 from evaluator.sandbox.openfile import check_readable
+from evaluator.sandbox.scorers import ScorerExecution
 from evaluator.sandbox.systems import ImageMissingError, LoadedImage, SystemExecution, SystemResult
 
 _log = logging.getLogger(__name__)
@@ -61,16 +64,36 @@ class DockerSandbox:
         self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
     ) -> SystemResult:
         """As `systems.SystemSandbox.run`."""
+        if execution.gpus:
+            raise UsageError(f"{execution.gpus} GPUs are asked for, expected 0: this sandbox passes no device on")
+        return self._run(jobs.of_system(execution, predictions), keep_going)
+
+    def score(
+        self,
+        execution: ScorerExecution,
+        *,
+        scores: BinaryIO,
+        outcomes: BinaryIO,
+        keep_going: Callable[[], bool] | None = None,
+    ) -> SystemResult:
+        """Run an organiser's scorer to its end; what it wrote goes, as it is, to `scores` and `outcomes`.
+
+        It counts only if the verdict is DONE; `outputs` names what was there. Raises what `run` raises, and leaves as
+        little behind. None of the result is for participants.
+        """
+        return self._run(jobs.of_scorer(execution, scores, outcomes), keep_going)
+
+    def _run(self, job: Job, keep_going: Callable[[], bool] | None) -> SystemResult:
         began = time.monotonic()
-        self._check(execution)
-        image = self._image(execution.image)
+        self._check(job)
+        image = self._image(job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
         keeper = self._keeper_image()
         run = Run(
             self._engine,
-            execution,
+            job,
             keeper=keeper,
             instance=self.instance,
             runtime=self.runtime,
@@ -80,7 +103,7 @@ class DockerSandbox:
             probe=self._is_well,
         )
         try:
-            result = run.follow(predictions, keep_going)
+            result = run.follow(keep_going)
         except EngineError:
             self._info, self._layers, self._keeper = {}, {}, None
             raise
@@ -202,14 +225,13 @@ class DockerSandbox:
         except SandboxError:
             return False
 
-    def _check(self, execution: SystemExecution) -> None:
-        if execution.gpus:
-            raise UsageError(f"{execution.gpus} GPUs are asked for, expected 0: this sandbox passes no device on")
+    def _check(self, job: Job) -> None:
         processors = float(self._about().get("NCPU") or 1)
-        if execution.limits.cpus > processors:
-            raise UsageError(f"{execution.limits.cpus:g} processors are asked for, the engine has {processors:g}")
+        if job.limits.cpus > processors:
+            raise UsageError(f"{job.limits.cpus:g} processors are asked for, the engine has {processors:g}")
         try:
-            check_readable("inputs", execution.inputs)
+            for name, descriptor in job.descriptors.items():
+                check_readable(name, descriptor)
         except ValueError as problem:
             raise SandboxError(f"no execution can be made of this: {problem}") from None
 

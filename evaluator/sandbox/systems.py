@@ -85,10 +85,15 @@ class SystemExecution:
     gpus: int = 0
 
     def __post_init__(self) -> None:
-        if not _EXECUTION_ID.fullmatch(self.execution_id):
-            raise ValueError(f"execution_id is {self.execution_id!r}, expected 1 to 64 of A-Z a-z 0-9 _ . -")
-        if not _IMAGE_ID.fullmatch(self.image):
-            raise ValueError(f"image is {self.image[:80]!r}, expected sha256: and 64 hexadecimal digits")
+        check_names(self.execution_id, self.image)
+
+
+def check_names(execution_id: str, image: str) -> None:
+    """Raises ValueError for a name that an engine would not take, or an image that is not named by its id."""
+    if not _EXECUTION_ID.fullmatch(execution_id):
+        raise ValueError(f"execution_id is {execution_id!r}, expected 1 to 64 of A-Z a-z 0-9 _ . -")
+    if not _IMAGE_ID.fullmatch(image):
+        raise ValueError(f"image is {image[:80]!r}, expected sha256: and 64 hexadecimal digits")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +114,8 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemResult:
-    """What came out. Only `public_class`, `public_seconds` and `explanation` are for participants.
+    """What came out of a system's container, or a scorer's. Only `public_class`, `public_seconds` and `explanation` of
+    a system are for participants.
 
     `log`, `exit_code` and exact times are the organisers': where inputs are hidden, each could carry them out.
     """
@@ -120,6 +126,7 @@ class SystemResult:
     output_name: str = ""  # predictions.jsonl or predictions.jsonl.gz; empty unless the verdict is DONE
     output_bytes: int = 0
     output_sha256: str = ""
+    outputs: Mapping[str, int] = field(default_factory=dict)  # all files that were fetched: name -> bytes
     wall_seconds: float = 0.0  # of the container, start to end
     total_seconds: float = 0.0  # from request to result
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step of ours

@@ -6,7 +6,7 @@ import json
 import re
 
 from evaluator.sandbox import image_errors
-from evaluator.sandbox.containers import settings
+from evaluator.sandbox.containers import jobs, settings
 from evaluator.sandbox.systems import SystemExecution
 from leaderboard import limits
 from leaderboard.actions import engine
@@ -58,13 +58,13 @@ def test_all_that_a_system_is_told_is_on_the_page() -> None:
     """Its environment, by name; its task file, by key."""
     row = next(row for row in ROWS if row[0] == "the environment")
     named = {name.split("=")[0] for name in re.findall(r"`([A-Z_]+(?:=[^`]*)?)`", row[1])}
-    assert named == set(settings.environment(EXECUTION))
+    assert named == set(jobs.system_environment(EXECUTION))
     row = next(row for row in ROWS if row[0] == "`/input/task.json`")
-    assert set(re.findall(r"`(\w+)`", row[1])) == set(json.loads(settings.task_file(EXECUTION)))
+    assert set(re.findall(r"`(\w+)`", row[1])) == set(json.loads(jobs.system_task(EXECUTION)))
     assert f"user {settings.NOBODY.split(':')[0]}" in PAGE
 
 
 def test_the_page_names_no_variable_that_nobody_reads() -> None:
     named = set(re.findall(rf"{PREFIX}([A-Z_]*[A-Z])\b", PAGE))
-    systems = {name.removeprefix(PREFIX) for name in settings.environment(EXECUTION)}
+    systems = {name.removeprefix(PREFIX) for name in jobs.system_environment(EXECUTION)}
     assert named <= {*VARIABLES, *systems, "TOKEN", "SYSTEM"}, named

@@ -1,24 +1,26 @@
-"""One execution of a submitted system, from its volumes to its result."""
+"""One execution of a submitted system, or of a scorer, from its volumes to its result."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import log, reaper, settings, tar
 from evaluator.sandbox.containers.engine import Engine, EngineError
+from evaluator.sandbox.containers.jobs import Given, Job
 from evaluator.sandbox.containers.keeper_image import KeeperImage
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.usage import Meter
 from evaluator.sandbox.contract import Verdict
 from evaluator.sandbox.openfile import open_file
-from evaluator.sandbox.systems import CancelledError, KilledError, SystemExecution, SystemResult
+from evaluator.sandbox.systems import CancelledError, KilledError, SystemResult
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
@@ -35,7 +37,7 @@ class Run:
     def __init__(
         self,
         engine: Engine,
-        execution: SystemExecution,
+        job: Job,
         *,
         keeper: KeeperImage,
         instance: str,
@@ -48,8 +50,8 @@ class Run:
         """layers: what the last probe saw. probe: whether another one can be started."""
         self.engine = engine
         self.pool = ThreadPoolExecutor(3)  # to do at one time what does not depend on the other
-        self.execution = execution
-        self.limits = execution.limits
+        self.job = job
+        self.limits = job.limits
         self.keeper_image = keeper
         self.instance = instance
         self.runtime = runtime
@@ -64,22 +66,22 @@ class Run:
         self.log, self.log_is_cut = "", False
         self.wall_seconds = 0.0
 
-    def follow(self, predictions: BinaryIO, keep_going: Callable[[], bool] | None) -> SystemResult:
+    def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
         """To the container's end and its output's. Raises SandboxError; `clean_up` must follow, whatever comes."""
         with self._timed("prepare"):
-            keeper, system = self._prepare()
+            keeper, working = self._prepare()
         with self._timed("start"):
-            refused = self._start(system)
+            refused = self._start(working)
         if refused:
             return self._result(Verdict.EXIT, refused)
         began = time.monotonic()
         with self._timed("run"):
-            in_time = self._wait(system, began, keep_going)
+            in_time = self._wait(working, began, keep_going)
         with self._timed("read"):
-            state = self.engine.state(system)
+            state = self.engine.state(working)
             self.wall_seconds = _lasted(state) or time.monotonic() - began
-            self.log, self.log_is_cut = log.tail(self.engine.logs(system), int(self.limits.log_bytes))
-            return self._judge(state, in_time, keeper, predictions)
+            self.log, self.log_is_cut = log.tail(self.engine.logs(working), int(self.limits.log_bytes))
+            return self._judge(state, in_time, keeper)
 
     def told(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
         """The result with what is known only after the cleaning up."""
@@ -98,56 +100,46 @@ class Run:
             try:
                 removal.result()
             except EngineError as problem:
-                _log.error(
-                    "a %s of %s is left to the reaper: %s (%s)", what, self.execution.execution_id, problem, name
-                )
+                _log.error("a %s of %s is left to the reaper: %s (%s)", what, self.job.execution_id, problem, name)
 
     def _prepare(self) -> tuple[str, str]:
-        """A running keeper whose volumes hold the inputs, and a container that is created."""
+        """A running keeper whose volumes hold what the job is given, and a container that is created."""
         size = self.limits.output_bytes
-        inputs = self._volume("inputs", {})
+        folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
         output = self._volume("output", settings.output_volume(size, self.limits.output_files))
-        system = self.pool.submit(self._create_system, inputs, output)
+        working = self.pool.submit(self._create_working, folders, output)
         try:
             keeper = self._create(
                 settings.keeper(
                     self.keeper_image.id,
-                    inputs=inputs,
+                    folders=folders,
                     output=output,
                     architecture=self.architecture,
                     labels=self._labels("keeper"),
                 )
             )
             try:
-                self.engine.put(keeper, "/input", self._inputs())
+                for folder, files in self.job.folders.items():
+                    self.engine.put(keeper, folder, _packed(files))
             except ValueError as problem:
-                raise SandboxError(f"the inputs changed while they were read: {problem}") from None
+                raise SandboxError(f"a file changed while it was read: {problem}") from None
             self.engine.start(keeper)
         finally:
-            system.exception()  # it is known, and so cleaned up, before anything else happens
-        return keeper, system.result()
+            working.exception()  # it is known, and so cleaned up, before anything else happens
+        return keeper, working.result()
 
-    def _create_system(self, inputs: str, output: str) -> str:
+    def _create_working(self, folders: Mapping[str, str], output: str) -> str:
         return self._create(
-            settings.system(
-                self.execution,
-                inputs=inputs,
+            settings.work(
+                self.job,
+                folders=folders,
                 output=output,
                 runtime=self.runtime,
                 architecture=self.architecture,
-                labels=self._labels("system"),
+                labels=self._labels(self.job.kind),
                 image_labels=self.image_labels,
             )
         )
-
-    def _inputs(self) -> Iterator[bytes]:
-        task = settings.task_file(self.execution)
-        yield from tar.file("task.json", [task], len(task))
-        with open_file(self.execution.inputs) as inputs:
-            size = inputs.seek(0, 2)
-            inputs.seek(0)
-            yield from tar.file("inputs.jsonl", iter(lambda: inputs.read(_CHUNK), b""), size)
-        yield tar.END
 
     def _start(self, system: str) -> str:
         """Empty, or why the image could not be started.
@@ -159,7 +151,7 @@ class Run:
             self.engine.start(system)
         except EngineError as problem:
             code = self.engine.state(system).get("ExitCode")
-            _log.info("%s could not be started: %s", self.execution.execution_id, problem.said[:300])
+            _log.info("%s could not be started: %s", self.job.execution_id, problem.said[:300])
             if code in _NOT_STARTED:
                 return "its command could not be started: not found, or not executable by nobody"
             if not problem.status or not self.probe():
@@ -184,7 +176,7 @@ class Run:
             if keep_going and time.monotonic() - asked >= _ASK:
                 asked = time.monotonic()
                 if not keep_going():
-                    raise CancelledError(f"execution {self.execution.execution_id} was cancelled")
+                    raise CancelledError(f"execution {self.job.execution_id} was cancelled")
         self.engine.kill(system)
         if not self.engine.wait(system, _DEATH):
             raise EngineError(f"a container was killed and is not gone after {_DEATH:g} seconds")
@@ -194,7 +186,7 @@ class Run:
         """In a thread, since an engine may take a second over it when the container is just ending."""
         self.meter.look(self.engine.stats(system))
 
-    def _judge(self, state: dict[str, Any], in_time: bool, keeper: str, predictions: BinaryIO) -> SystemResult:
+    def _judge(self, state: dict[str, Any], in_time: bool, keeper: str) -> SystemResult:
         if not in_time:
             return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
         code = int(state.get("ExitCode") or 0)
@@ -204,27 +196,29 @@ class Run:
         if code == _KILLED:
             # Neither by us nor for memory. A program cannot send this to the first process of its own namespace, but
             # that process may end with this status of its own accord, and the engine tells no difference.
-            raise KilledError(f"the container of {self.execution.execution_id} was killed from outside, or says so")
+            raise KilledError(f"the container of {self.job.execution_id} was killed from outside, or says so")
         if code:
             return self._result(Verdict.EXIT, "it ended with an exit status that is not 0", code)
         if state.get("Error"):
             raise EngineError("the engine lost a container", said=str(state["Error"]))
         try:
-            output = fetch(self.engine, keeper, self.limits.output_bytes, predictions)
+            left = [output for one in self.job.wanted if (output := fetch(self.engine, keeper, one))]
         except OutputError as problem:
             return self._result(Verdict.OUTPUT, str(problem), code)
-        return self._result(Verdict.DONE, "", code, output)
+        return self._result(Verdict.DONE, "", code, left)
 
     def _result(
-        self, verdict: Verdict, explanation: str, code: int | None = None, output: Output | None = None
+        self, verdict: Verdict, explanation: str, code: int | None = None, left: Sequence[Output] = ()
     ) -> SystemResult:
+        first = left[0] if left else Output("", 0, "")
         return SystemResult(
             verdict=verdict,
             explanation=explanation,
             exit_code=code,
-            output_name=output.name if output else "",
-            output_bytes=output.size if output else 0,
-            output_sha256=output.sha256 if output else "",
+            output_name=first.name,
+            output_bytes=first.size,
+            output_sha256=first.sha256,
+            outputs={output.name: output.size for output in left},
             wall_seconds=self.wall_seconds,
             usage=self.meter.usage(),
             log=self.log,
@@ -244,7 +238,7 @@ class Run:
 
     def _labels(self, part: str) -> dict[str, str]:
         seconds = self.limits.wall_seconds + _GRACE
-        return reaper.labels(self.instance, self.execution.execution_id, part, seconds)
+        return reaper.labels(self.instance, self.job.execution_id, part, seconds)
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
@@ -253,6 +247,19 @@ class Run:
             yield
         finally:
             self.timings[step] = time.monotonic() - began
+
+
+def _packed(files: Sequence[Given]) -> Iterator[bytes]:
+    """The files of a folder as tar. Raises ValueError where one has changed its size meanwhile."""
+    for file in files:
+        if isinstance(file.content, bytes):
+            yield from tar.file(file.name, [file.content], len(file.content))
+            continue
+        with open_file(file.content) as content:
+            size = content.seek(0, 2)
+            content.seek(0)
+            yield from tar.file(file.name, iter(partial(content.read, _CHUNK), b""), size)
+    yield tar.END
 
 
 def _lasted(state: dict[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""A system's predictions out of its volume: the tar header is judged before a byte of content is read."""
+"""What a container leaves, out of its volume: the tar header is judged before a byte of content is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.engine import Engine, NotThereError
-from evaluator.sandbox.systems import OUTPUT, OUTPUT_PACKED
+from evaluator.sandbox.containers.jobs import Wanted
 
 
 class OutputError(Exception):
@@ -24,18 +24,20 @@ class Output:
     sha256: str
 
 
-def fetch(engine: Engine, keeper: str, most: int, into: BinaryIO) -> Output:
-    """Copy the predictions to `into`, at most `most` bytes, once the system has ended. Raises OutputError, EngineError.
+def fetch(engine: Engine, keeper: str, wanted: Wanted) -> Output | None:
+    """Copy a file to where it is wanted, once the container has ended; None: it is not there, and need not be.
 
-    A sparse file of a terabyte fits a small tmpfs, and only its header says so. Another name for the same file (a hard
-    link) is that file.
+    Raises OutputError, EngineError. A sparse file of a terabyte fits a small tmpfs, and only its header says so.
+    Another name for the same file (a hard link) is that file.
     """
-    for path in (OUTPUT, OUTPUT_PACKED):
+    for path in wanted.paths:
         try:
-            return copy(engine.get(keeper, path), PurePosixPath(path).name, most, into)
+            return copy(engine.get(keeper, path), PurePosixPath(path).name, wanted.most, wanted.into)
         except NotThereError:
             continue
-    raise OutputError(f"it wrote no {OUTPUT}")
+    if wanted.required:
+        raise OutputError(f"it wrote no {wanted.paths[0]}")
+    return None
 
 
 def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Output:

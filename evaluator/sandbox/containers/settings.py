@@ -6,13 +6,11 @@ and WORKDIR stay: they act inside.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evaluator.sandbox.containers import system_calls
-from evaluator.sandbox.systems import FORMAT_VERSION, INPUTS, OUTPUT, TASK, SystemExecution
+from evaluator.sandbox.containers.jobs import Job
 
 NOBODY = "65534:65534"
 _SHARED_MEMORY_BYTES = 64 << 20
@@ -31,18 +29,18 @@ def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
     return {"type": "tmpfs", "device": "tmpfs", "o": f"{limits},nosuid,nodev,noexec"}
 
 
-def system(
-    execution: SystemExecution,
+def work(
+    job: Job,
     *,
-    inputs: str,
+    folders: Mapping[str, str],
     output: str,
     runtime: str,
     architecture: str,
     labels: Mapping[str, str],
     image_labels: Iterable[str],
 ) -> dict[str, Any]:
-    """A submitted system's container. inputs, output: names of volumes."""
-    limits = execution.limits
+    """The container of a submitted system, or of a scorer. folders: mount point -> volume; output: a volume's name."""
+    limits = job.limits
     host = _confined(runtime, architecture) | {
         "Memory": limits.memory_bytes,
         "MemorySwap": limits.memory_bytes,
@@ -56,13 +54,13 @@ def system(
         ],
         # Two files of a megabyte: what it prints is bounded on the host's disk, and its end is kept.
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "2", "compress": "false"}},
-        "Mounts": [_mount("/input", inputs, read_only=True), _mount("/output", output)],
+        "Mounts": [*(_mount(at, name, read_only=True) for at, name in folders.items()), _mount("/output", output)],
     }
     return {
-        "Image": execution.image,
+        "Image": job.image,
         "User": NOBODY,
-        "Hostname": "system",
-        "Env": [f"{name}={value}" for name, value in environment(execution).items()],
+        "Hostname": job.kind,
+        "Env": [f"{name}={value}" for name, value in job.environment.items()],
         # Other programs on the host act on labels of containers, and an image's are passed on: they are blanked.
         "Labels": {**dict.fromkeys(image_labels, ""), **labels},
         "Healthcheck": {"Test": ["NONE"]},
@@ -72,14 +70,16 @@ def system(
     }
 
 
-def keeper(image: str, *, inputs: str, output: str, architecture: str, labels: Mapping[str, str]) -> dict[str, Any]:
+def keeper(
+    image: str, *, folders: Mapping[str, str], output: str, architecture: str, labels: Mapping[str, str]
+) -> dict[str, Any]:
     """Holds the volumes: a tmpfs is gone when no running container has it."""
     host = _confined("", architecture) | {
         "Memory": _KEEPER_MEMORY_BYTES,
         "MemorySwap": _KEEPER_MEMORY_BYTES,
         "PidsLimit": 1,
         "LogConfig": {"Type": "none", "Config": {}},
-        "Mounts": [_mount("/input", inputs), _mount("/output", output, read_only=True)],
+        "Mounts": [*(_mount(at, name) for at, name in folders.items()), _mount("/output", output, read_only=True)],
     }
     return {"Image": image, "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True, "HostConfig": host}
 
@@ -99,45 +99,6 @@ def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, s
         "Labels": dict(labels),
         "NetworkDisabled": True,
         "HostConfig": host,
-    }
-
-
-def task_file(execution: SystemExecution) -> bytes:
-    """What a system finds in /input/task.json."""
-    limits = execution.limits
-    told = {
-        "format_version": FORMAT_VERSION,
-        "task": execution.task,
-        "options": dict(execution.options),
-        "inputs": INPUTS,
-        "output": OUTPUT,
-        "limits": {
-            "wall_seconds": limits.wall_seconds,
-            "cpus": limits.cpus,
-            "memory_bytes": limits.memory_bytes,
-            "processes": limits.processes,
-            "tmp_bytes": limits.tmp_bytes,
-            "output_bytes": limits.output_bytes,
-        },
-    }
-    return json.dumps(told, indent=1).encode() + b"\n"
-
-
-def environment(execution: SystemExecution) -> dict[str, str]:
-    """What a system finds in its environment, beside what its image sets."""
-    limits = execution.limits
-    return {
-        "HOLDOUT_FORMAT_VERSION": str(FORMAT_VERSION),
-        "HOLDOUT_TASK": execution.task,
-        "HOLDOUT_TASK_FILE": TASK,
-        "HOLDOUT_INPUTS": INPUTS,
-        "HOLDOUT_OUTPUT": OUTPUT,
-        "HOLDOUT_WALL_SECONDS": f"{limits.wall_seconds:g}",
-        "HOLDOUT_CPUS": f"{limits.cpus:g}",
-        "HOLDOUT_MEMORY_BYTES": str(limits.memory_bytes),
-        # Libraries that count the host's processors would start that many threads.
-        "OMP_NUM_THREADS": str(math.ceil(limits.cpus)),
-        "HOME": "/tmp",  # noqa: S108
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox.containers import log, output, reaper, settings, system_calls, tar
+from evaluator.sandbox.containers import jobs, log, output, reaper, settings, system_calls, tar
 from evaluator.sandbox.containers.engine import EngineError
 from evaluator.sandbox.containers.health import read_probe
 from evaluator.sandbox.containers.keeper_image import UNAME_FIELD, keeper_image
@@ -66,8 +66,9 @@ def test_durations_in_coarse_steps(seconds: float, shown: int) -> None:
 
 
 def made(**more: Any) -> dict[str, Any]:
-    given = {"inputs": "in", "output": "out", "runtime": "runsc", "architecture": "amd64", "labels": {"a": "b"}}
-    return settings.system(execution(), image_labels=more.pop("image_labels", ()), **given)
+    given = {"output": "out", "runtime": "runsc", "architecture": "amd64", "labels": {"a": "b"}}
+    job = jobs.of_system(execution(), io.BytesIO())
+    return settings.work(job, folders={"/input": "in"}, image_labels=more.pop("image_labels", ()), **given)
 
 
 def test_a_systems_container_is_confined() -> None:
@@ -103,9 +104,9 @@ def test_calls_that_are_in_no_list(name: str) -> None:
 
 def test_what_a_system_is_told() -> None:
     given = execution(task="fact-verification", options={"cross": "a,b"})
-    told = json.loads(settings.task_file(given))
+    told = json.loads(jobs.system_task(given))
     assert (told["task"], told["options"], told["format_version"]) == ("fact-verification", {"cross": "a,b"}, 1)
-    assert told["limits"]["memory_bytes"] == int(settings.environment(given)["HOLDOUT_MEMORY_BYTES"])
+    assert told["limits"]["memory_bytes"] == int(jobs.system_environment(given)["HOLDOUT_MEMORY_BYTES"])
 
 
 def test_the_keepers_image_is_one_that_we_would_accept(tmp_path: Any) -> None:
