@@ -11,19 +11,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from evaluator import scorer_reading
 from evaluator.comparison import Comparison, compare_outcomes
 from evaluator.curation.halves import halves
+from evaluator.declared import declared, measures_of
 from evaluator.definition import Task
 from evaluator.divisions import read_division, write_division
 from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
 from evaluator.many_pairs import compare_pairs
+from evaluator.measures import Measure
 from evaluator.outcomes import Outcomes
 from evaluator.parts import part_of
+from evaluator.scorer_output import ScorerError
 from evaluator.scoring import Score, existing, score_outcomes
 from evaluator.storage import from_bytes, to_bytes
 from evaluator.task import TASKS, find_task
 from evaluator.unpacking import ReadLimits
-from evaluator.warming import SAMPLES
+from evaluator.warming import SAMPLES, SCORER_SAMPLES
 
 Files = Mapping[str, BinaryIO]
 Arguments = Mapping[str, Any]
@@ -78,6 +82,25 @@ def score(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         "gold_warnings": gold.warnings,
     }
     return report, to_bytes(outcomes)
+
+
+def scorer_output(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """What an organiser's own scorer wrote, checked, with intervals; the attachment is its outcomes, empty without.
+
+    files: scores, and outcomes where there are any. The report's `given` names the measures that outcomes give.
+    """
+    read = scorer_reading.read(files, arguments, **_draws(arguments))
+    result = {
+        "task": read.found.task,
+        "task_version": read.found.task_version,
+        "n_units": read.found.n_units,
+        "n_groups": read.found.n_groups,
+        "scores": [_reproducible(score.as_dict()) for score in read.scores],
+        "warnings": [],
+    }
+    units = read.table.facts["units_sha256"] if read.table else ""
+    report = {"ok": True, "result": result, "primary": arguments["primary"], "given": read.given, "units_sha256": units}
+    return report | {"n_warnings": len(read.found.warnings)}, to_bytes(read.table) if read.table else b""
 
 
 def prepare_gold(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
@@ -156,12 +179,10 @@ def compare_stored(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
 
 def compare_board(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     """One measure of many systems, pair by pair, from stored outcomes. files: "0", "1"... in the order that the
-    argument `pairs` counts them; the argument `measure` names the task's."""
+    argument `pairs` counts them; the argument `measure` names the task's, or one that `scorer` declares: {"number",
+    "measures", "primary"} of the organisers' own."""
     tables = [from_bytes(files[str(place)].read()) for place in range(len(files))]
-    task = find_task(tables[0].task)
-    for table in tables:
-        _check_version(table, task)
-    measures = {measure.name: measure for measure in existing(task.measures, tables[0].facts)}
+    measures = {measure.name: measure for measure in _measures_of(tables, arguments.get("scorer"))}
     if arguments["measure"] not in measures:
         raise UsageError(f'"{arguments["measure"]}" is no measure of these outcomes, expected one of {[*measures]}')
     pairs = [(int(a), int(b)) for a, b in arguments["pairs"]]
@@ -173,8 +194,21 @@ def compare_board(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     }, b""
 
 
+def _measures_of(tables: list[Outcomes], scorer: Mapping[str, Any] | None) -> tuple[Measure, ...]:
+    """Those that exist for the tables. Raises UsageError where one is not of the task's version, or the scorer's."""
+    if scorer is None:
+        task = find_task(tables[0].task)
+        for table in tables:
+            _check_version(table, task)
+        return existing(task.measures, tables[0].facts)
+    if any(table.facts.get("scorer") != scorer["number"] for table in tables):
+        raise UsageError(f"outcomes are of another scorer, expected those of scorer {scorer['number']}")
+    made = measures_of(declared(scorer["measures"], scorer["primary"]))
+    return tuple(measure for measure in made if measure.name in tables[0].statistics)
+
+
 def _check_version(table: Outcomes, task: Task[Any, Any, Any]) -> None:
-    if (table.task, table.task_version) != (task.name, task.version):
+    if (table.task, table.task_version) != (task.name, task.version) or "scorer" in table.facts:
         raise UsageError(
             f"outcomes are of {table.task} version {table.task_version}, expected {task.name} version {task.version}"
         )
@@ -241,6 +275,8 @@ def _reporting(job: Job) -> Job:
             return _refusal("inputs", error), b""
         except GoldError as error:
             return _refusal("gold", error), b""
+        except ScorerError as error:
+            return _refusal("scorer", error), b""
         except UsageError as error:
             text = str(error)
             problem = {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
@@ -273,6 +309,7 @@ def _refusal(fault: str, error: FileError) -> Report:
 JOBS: dict[str, Job] = {
     "validate": _reporting(validate),
     "score": _reporting(score),
+    "scorer_output": _reporting(scorer_output),
     "prepare_gold": _reporting(prepare_gold),
     "divide": _reporting(divide),
     "compare": _reporting(compare),
@@ -286,6 +323,9 @@ def warm_up() -> None:
     for task in TASKS:
         for gold, predictions in SAMPLES[task]:
             _run_once(task, gold, predictions)
+    for arguments, scores, outcomes in SCORER_SAMPLES:
+        files = {"scores": io.BytesIO(scores), **({"outcomes": io.BytesIO(outcomes)} if outcomes else {})}
+        JOBS["scorer_output"](files, arguments)
 
 
 def _run_once(task: str, gold: bytes, predictions: bytes) -> None:

@@ -3,6 +3,8 @@
 A forked child must not import or build anything for the first time, since it can open no file.
 """
 
+from typing import Any
+
 _FACT = (
     b'{"propertyId": "1", "subjectStart": 0, "subjectEnd": 2, "objectStart": 3, "objectEnd": %d, '
     b'"subjectUri": "a/Q1", "objectUri": "a/Q2/"}'
@@ -71,3 +73,18 @@ SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
     ),
 }
 """(gold, predictions) pairs, a task."""
+
+_MEASURE = {"name": "m", "title": "M", "doc": "d", "lower": 0.0, "upper": None, "higher_is_better": True}
+_DECLARED = {"task": "t", "task_version": 1, "measures": [_MEASURE], "primary": "m", "dimensions": {"d": ["x", "y"]}}
+_HEAD = b'{"task": "t", "task_version": 1, "n_units": 2, "n_groups": 2, "warnings": ["w"], "scores": ['
+_WHOLE = b'{"measure": "m", "slice": {}, "value": 0.5, "n": 2, "low": null, "high": null}'
+_UNITS = (
+    b'{"id": "a", "group": "g", "slices": {"d": "x"}, "values": {"m": 1}}\n'
+    b'{"id": "b\xc3\xa9", "slices": {"d": "y"}, "values": {"m": 0.0}}\n'
+)
+SCORER_SAMPLES: tuple[tuple[dict[str, Any], bytes, bytes], ...] = tuple(
+    (_DECLARED | {"resamples": 20, "seed": 1}, scores, outcomes)
+    for scores in (_HEAD + _WHOLE + b"]}", _HEAD + _WHOLE + b", " + _WHOLE + b"]}", b'{"a": NaN}', b"\xff", b"")
+    for outcomes in (_UNITS, _UNITS[:-9], _UNITS.replace(b"values", b"value"), b"")
+)
+"""(arguments, scores.json, outcomes.jsonl) of an organiser's own scorer, right and wrong."""
