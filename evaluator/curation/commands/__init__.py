@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -20,15 +19,16 @@ from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE
 from evaluator.client.telling import print_problems, printable_lines, say
 from evaluator.client.waiting import patience
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands import halves, leakage
+from evaluator.curation.commands import cues, halves, leakage
+from evaluator.curation.commands.arguments import whole_number
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.recipes import recipe
-from evaluator.errors import FileError, PredictionError, UsageError, shown
+from evaluator.errors import FileError, PredictionError, UsageError
 
 SPLITS: tuple[Generator, ...] = (halves.GENERATOR, leakage.GENERATOR)
 """Generators: each makes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = (leakage.AUDIT,)
+AUDITS: tuple[Generator, ...] = (cues.GENERATOR, leakage.AUDIT)
 """Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"
@@ -68,13 +68,6 @@ def run(given: argparse.Namespace) -> int:
         raise UsageError(f"{generator.name} needs {_NEEDED[error.name]}: pip install {_NEEDED[error.name]}") from None
     _tell(made, given)
     return DONE
-
-
-def whole_number(text: str) -> int:
-    """An argument's type: a whole number from 0."""
-    if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 0")
-    return int(text)
 
 
 def _tell(made: Made, given: argparse.Namespace) -> None:
