@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from evaluator.task import TASKS
+from leaderboard import scoring
 from leaderboard.actions import boards
-from leaderboard.models import Leaderboard, Phase, Prediction, Run, Standing, State, System
+from leaderboard.models import Leaderboard, Phase, Run, Standing, State, System
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def progress_of(phase: Phase) -> Progress | None:
     on_the_way = _runs_on(board).filter(prediction__in=left)
     live = on_the_way.filter(state__in=(State.QUEUED, State.RUNNING))
     failed = on_the_way.filter(state=State.FAILED).exclude(prediction__in=live.values("prediction"))
-    total = Prediction.objects.filter(submission__phase=phase, state=State.DONE).count()
+    total = boards.to_score(phase).count()
     return Progress(
         board,
         done=total - left.count(),
@@ -92,7 +92,7 @@ def outdated() -> list[tuple[Phase, int]]:
     prepared for, with the version that they were scored by.
     """
     shown = Leaderboard.objects.filter(state=Leaderboard.State.CURRENT)
-    rows = shown.select_related("phase__benchmark", "phase__split__dataset").order_by("phase")
+    rows = shown.select_related("phase__benchmark", "phase__scorer", "phase__split__dataset").order_by("phase")
     return [(board.phase, board.task_version) for board in rows if _is_behind(board)]
 
 
@@ -103,7 +103,7 @@ def outdated_version(phase: Phase) -> int | None:
 
 
 def _is_behind(shown: Leaderboard) -> bool:
-    version = TASKS[shown.phase.split.dataset.task].version
+    version = scoring.of(shown.phase).version
     if shown.task_version >= version:
         return False
     prepared = boards.preparing(shown.phase)

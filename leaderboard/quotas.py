@@ -14,13 +14,18 @@ from leaderboard.models import Phase, QuotaCharge, Team
 
 @dataclass(frozen=True)
 class Quota:
-    """What a team has used of a phase's quota; a day is a calendar day in UTC."""
+    """What a team has used of a phase's quota; a day is a calendar day in UTC.
+
+    of_all: what the phase takes of all teams together, None: no limit; used_by_all: how much of that is used.
+    """
 
     per_day: int
     total: int
     used_today: int
     used_total: int
     resets_at: datetime
+    of_all: int | None = None
+    used_by_all: int = 0
 
     @property
     def left_today(self) -> int:
@@ -28,7 +33,12 @@ class Quota:
 
     @property
     def left_total(self) -> int:
-        return max(0, self.total - self.used_total)
+        own = max(0, self.total - self.used_total)
+        return own if self.left_of_all is None else min(own, self.left_of_all)
+
+    @property
+    def left_of_all(self) -> int | None:
+        return None if self.of_all is None else max(0, self.of_all - self.used_by_all)
 
 
 def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> Quota:
@@ -37,7 +47,7 @@ def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> 
 
 
 def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None = None) -> dict[int, Quota]:
-    """The quotas of several phases by the phases' keys, in one query."""
+    """The quotas of several phases by the phases' keys, in one query; in two where one has a limit for all teams."""
     at = at or timezone.now()
     midnight = at.astimezone(timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     used = {}
@@ -45,9 +55,22 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
         charges = QuotaCharge.objects.filter(phase__in=phases, team=team, refunded_at=None).values("phase")
         counts = charges.annotate(total=Count("id"), today=Count("id", filter=Q(charged_at__gte=midnight)))
         used = {count["phase"]: (count["today"], count["total"]) for count in counts}
+    limited = [phase.pk for phase in phases if phase.quota_everybody is not None]
+    by_all = _used_by_all(limited) if limited else {}
     return {
         phase.pk: Quota(
-            phase.quota_per_day, phase.quota_total, *used.get(phase.pk, (0, 0)), midnight + timedelta(days=1)
+            phase.quota_per_day,
+            phase.quota_total,
+            *used.get(phase.pk, (0, 0)),
+            midnight + timedelta(days=1),
+            phase.quota_everybody,
+            by_all.get(phase.pk, 0),
         )
         for phase in phases
     }
+
+
+def _used_by_all(phases: Sequence[int]) -> dict[int, int]:
+    """How many submissions of all teams count, by phase."""
+    charges = QuotaCharge.objects.filter(phase__in=phases, refunded_at=None).values("phase")
+    return {count["phase"]: count["n"] for count in charges.annotate(n=Count("id"))}

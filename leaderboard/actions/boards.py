@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db import models
 
-from evaluator.task import TASKS
+from leaderboard import scoring
+from leaderboard.ladder import Bounded
 from leaderboard.models import GoldVersion, Leaderboard, Phase, Prediction, Release, Run, Standing, State, System
 
 
@@ -73,8 +76,15 @@ def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
     ended = Run.objects.filter(
         gold_version=board.gold_version_id, task_version=board.task_version, state__in=(State.DONE, State.REJECTED)
     )
-    predictions = Prediction.objects.filter(submission__phase=board.phase_id, state=State.DONE)
-    return predictions.exclude(pk__in=ended.values("prediction"))
+    return to_score(board.phase).exclude(pk__in=ended.values("prediction"))
+
+
+def to_score(phase: Phase) -> models.QuerySet[Prediction]:
+    """The predictions that the phase's boards hold: all that are there; of a sealed phase the finals, once opened."""
+    there = Prediction.objects.filter(submission__phase=phase, state=State.DONE)
+    if phase.disclosure != Phase.Disclosure.SEALED:
+        return there
+    return there.none() if phase.is_sealed else there.filter(submission__final__isnull=False)
 
 
 def primary_value(release: Release) -> float | None:
@@ -103,10 +113,28 @@ def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
     return created or better
 
 
+def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float | None:
+    """The best value of the primary measure that the board shows of a team's competing systems; team None: of all."""
+    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
+    if team is not None:
+        competing = competing.filter(system__team=team)
+    values = [value for value in competing.values_list("value", flat=True) if value is not None]
+    return (max if direction(board, primary) > 0 else min)(values, default=None)
+
+
+def primary_of(board: Leaderboard) -> str:
+    """The name of the measure that ranks a board."""
+    return scoring.of_board(board).primary(board.gold_version)
+
+
+def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
+    """The measure of a name, for the names that the board's runs report."""
+    return scoring.of_board(board).measure
+
+
 def direction(board: Leaderboard, measure: str) -> int:
     """+1 where more is better, -1 where less is."""
-    task = TASKS[board.phase.split.dataset.task]
-    return -1 if task.measure(measure).higher_is_better is False else 1
+    return -1 if scoring.of_board(board).measure(measure).higher_is_better is False else 1
 
 
 def rank(board: Leaderboard) -> None:

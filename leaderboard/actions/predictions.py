@@ -198,7 +198,7 @@ def _hand_over(mine: Mine, **made: Any) -> None:
     gold = boards.gold_of(phase)
     if gold is None:
         raise AlteredError("the split has lost its gold")
-    runs.queue(prediction=Prediction.objects.get(pk=mine.row.pk), gold=gold)
+    runs.arrived(phase=phase, prediction=Prediction.objects.get(pk=mine.row.pk), gold=gold)
 
 
 @transaction.atomic

@@ -15,8 +15,8 @@ from evaluator import sources
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process import ProcessSandbox
-from leaderboard.models import GoldVersion, Reason, Split
-from leaderboard.storage import opened
+from leaderboard.models import Division, GoldVersion, Reason, Scorer, Split
+from leaderboard.storage import check_digest, opened
 
 __all__ = [
     "Answer",
@@ -24,8 +24,10 @@ __all__ = [
     "answers",
     "check",
     "compare_board",
+    "divide",
     "is_outdated",
     "prepare_gold",
+    "read_scorer",
     "score",
     "validate",
 ]
@@ -113,9 +115,19 @@ def validate(
 
 
 def score(
-    *, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str], seed: int
+    *,
+    task: str,
+    gold: GoldVersion,
+    predictions: IO[bytes],
+    name: str,
+    options: Mapping[str, str],
+    seed: int,
+    half: str = "",
 ) -> Answer:
-    """Score a prediction against hidden gold. Raises SandboxError (ours)."""
+    """Score a prediction against hidden gold, or against one half of its groups.
+
+    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a division that is gone.
+    """
     arguments = {
         "task": task,
         "options": dict(options),
@@ -123,9 +135,14 @@ def score(
         "seed": seed,
         "gold_name": gold.file.name,
         "predictions_name": name,
+        "half": half,
     }
     with ExitStack() as stack:
         files = {"gold": stack.enter_context(opened(gold.file)), "predictions": predictions}
+        if half:
+            division = Division.objects.get(gold=gold)
+            files["division"] = stack.enter_context(opened(division.file))
+            check_digest(files["division"], division.sha256)
         return _ask("score", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
@@ -135,9 +152,55 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
     return _ask("prepare_gold", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
-def compare_board(*, tables: Sequence[IO[bytes]], pairs: Sequence[tuple[int, int]], measure: str, seed: int) -> Answer:
-    """Compare at most MOST_TABLES stored outcomes pair by pair. No gold is read. Raises SandboxError (ours)."""
-    arguments = {"pairs": list(pairs), "measure": measure, "resamples": settings.RESAMPLES, "seed": seed}
+def divide(
+    *, task: str, gold: IO[bytes], name: str, options: Mapping[str, str], seed: int, share: str, kept: Division | None
+) -> Answer:
+    """Public and private halves of a gold's groups (the attachment), as far as it goes those of an earlier division.
+
+    Raises SandboxError (ours), and FileNotFoundError for a division that is gone.
+    """
+    arguments = {"task": task, "options": dict(options), "gold_name": name, "seed": seed, "share": share}
+    with ExitStack() as stack:
+        files = {"gold": gold}
+        if kept is not None:
+            files["kept"] = stack.enter_context(opened(kept.file))
+        return _ask("divide", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
+    """Check what a scorer wrote: files are scores, and outcomes if any. No gold is read. Raises SandboxError (ours)."""
+    arguments = {
+        "task": gold.split.dataset.task,
+        "task_version": scorer.number,
+        "measures": scorer.measures,
+        "primary": scorer.primary,
+        "dimensions": gold.dimensions,
+        "resamples": settings.RESAMPLES,
+        "seed": seed,
+    }
+    return _ask("scorer_output", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def compare_board(
+    *,
+    tables: Sequence[IO[bytes]],
+    pairs: Sequence[tuple[int, int]],
+    measure: str,
+    seed: int,
+    scorer: Scorer | None = None,
+) -> Answer:
+    """Compare at most MOST_TABLES stored outcomes pair by pair. No gold is read. Raises SandboxError (ours).
+
+    scorer: the organisers' own whose outcomes they are; None: the task's.
+    """
+    arguments: dict[str, Any] = {
+        "pairs": list(pairs),
+        "measure": measure,
+        "resamples": settings.RESAMPLES,
+        "seed": seed,
+    }
+    if scorer is not None:
+        arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
     files = {str(place): table for place, table in enumerate(tables)}
     return _ask("compare_board", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluator.task import TASKS
-from leaderboard.actions import boards, runs
+from leaderboard import scoring
+from leaderboard.actions import boards, releases, runs
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -18,9 +18,9 @@ from leaderboard.models import (
     GoldVersion,
     Leaderboard,
     Phase,
-    Prediction,
     Reason,
     Run,
+    Scorer,
     Split,
     State,
     User,
@@ -35,10 +35,10 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
     May be called again: what waits, runs or is done is left alone, and what failed is queued again.
     """
-    phase = _held(phase)
+    phase = held(phase)
     gold = boards.gold_of(phase)
-    task_version = TASKS[phase.split.dataset.task].version
-    predictions = Prediction.objects.filter(submission__phase=phase, state=State.DONE)
+    task_version = scoring.of(phase).version
+    predictions = boards.to_score(phase)
     if gold is None or not predictions.exists():
         return 0
     board = boards.opened(phase=phase, gold_id=gold.pk, task_version=task_version)
@@ -48,9 +48,9 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     live = Run.objects.filter(gold_version=gold, task_version=task_version).exclude(
         state__in=(State.FAILED, State.CANCELLED)
     )
-    waiting = predictions.exclude(pk__in=live.values("prediction")).order_by("queued_at")
+    waiting = predictions.exclude(pk__in=live.values("prediction")).order_by("arrival", "queued_at")
     queued = [runs.queue(prediction=prediction, gold=gold) for prediction in waiting]
-    boards.settle(phase)
+    releases.settle(phase)
     if queued:
         AuditEntry.record("rescoring.begun", phase, by=by, gold=gold.number, task_version=task_version, n=len(queued))
     return len(queued)
@@ -66,15 +66,18 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
     """Give the board in preparation up; the one that is shown stays, and its gold counts again.
 
     Runs on the way are cancelled, and predictions that were only scored there, or were waiting to be, are scored for
-    the board that is shown. Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING, and NOT_CANCELLABLE for a board that is
-    prepared because the task's version was raised: no code of the earlier version is here to go on with.
+    the board that is shown. A scorer of the organisers' own makes way for that board's. Raises Refused:
+    NOT_AN_ORGANISER, NOT_PREPARING, and NOT_CANCELLABLE for a board that is prepared because the task's version was
+    raised: no code of the earlier version is here to go on with.
     """
     check_manages(phase.benchmark, by)
-    phase = _held(phase)
+    phase = held(phase)
     shown, board = boards.current(phase), boards.preparing(phase)
     if shown is None or board is None:
         raise Refused(Code.NOT_PREPARING, "No board is in preparation; there is nothing to cancel.")
     if shown.gold_version_id == board.gold_version_id:
+        if phase.scorer is not None:
+            return _cancel_scorer(phase=phase, shown=shown, board=board, by=by)
         raise Refused(
             Code.NOT_CANCELLABLE,
             f"The task's version was raised from {shown.task_version} to {board.task_version}. This server scores by "
@@ -93,6 +96,22 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
     return board
 
 
+def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: User) -> Leaderboard:
+    """Back to the scorer of the board that is shown: its image is kept, as code of an earlier task version is not."""
+    dropped = phase.leaderboards.filter(
+        state=Leaderboard.State.PREPARING, gold_version=shown.gold_version_id, task_version__gt=shown.task_version
+    )
+    versions = list(dropped.values_list("task_version", flat=True))
+    dropped.update(state=Leaderboard.State.CANCELLED)
+    ours = Run.objects.filter(prediction__submission__phase=phase, gold_version=shown.gold_version_id)
+    _cancel(ours.filter(task_version__in=versions, state__in=OPEN))
+    earlier = Scorer.objects.get(benchmark=phase.benchmark_id, number=shown.task_version)
+    Phase.objects.filter(pk=phase.pk).update(scorer=earlier)
+    AuditEntry.record("rescoring.cancelled", phase, by=by, gold=shown.gold_version.number, scorer=board.task_version)
+    begin(phase=phase, by=by)
+    return board
+
+
 @transaction.atomic
 def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
     """Take a cancelled scoring up again; how many runs were queued. What was scored before is kept.
@@ -100,7 +119,7 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
     Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING for gold whose scoring was not cancelled or is out of date.
     """
     check_manages(phase.benchmark, by)
-    phase = _held(phase)
+    phase = held(phase)
     if gold not in resumable(phase):
         raise Refused(
             Code.NOT_PREPARING, f"The scoring on gold version {gold.number} is not one that can be taken up again."
@@ -126,10 +145,11 @@ def check_manages(benchmark: Benchmark, by: User) -> None:
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
 
 
-def _held(phase: Phase) -> Phase:
+def held(phase: Phase) -> Phase:
     """The phase under its lock, after its split's: the order in which submissions and corrections take them."""
     Split.objects.select_for_update().get(pk=phase.split_id)
-    return Phase.objects.select_for_update(of=("self",)).select_related("split__dataset").get(pk=phase.pk)
+    rows = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset", "benchmark", "scorer")
+    return rows.get(pk=phase.pk)
 
 
 def _supersede(phase: Phase, board: Leaderboard) -> None:

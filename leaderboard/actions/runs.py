@@ -14,10 +14,12 @@ import structlog
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.task import TASKS
+from leaderboard import scoring
 from leaderboard.actions import boards, claims, doorbell, provenance, referee, releases, reports
 from leaderboard.actions.claims import Claim, LateError, renew
 from leaderboard.actions.lease import Lease
@@ -33,23 +35,46 @@ WAITING = Run.objects.select_related(
 
 
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
-    """A run that waits for a worker. Call inside the transaction that made its reason."""
+    """A run that waits for a worker. Call inside the transaction that made its reason, with the phase's row locked."""
     at = timezone.now()
-    task = TASKS[gold.split.dataset.task]
+    # Read anew: the caller's row may have come before the lock, and another scorer since.
+    phase = Phase.objects.select_related("benchmark", "scorer").get(pk=prediction.submission.phase_id)
     run = Run.objects.create(
-        prediction=prediction, gold_version=gold, task_version=task.version, queued_at=at, rung_at=at
+        prediction=prediction,
+        gold_version=gold,
+        task_version=scoring.of(phase).version,
+        scorer=phase.scorer,
+        queued_at=at,
+        rung_at=at,
     )
-    doorbell.ring_for_run(run.pk)
+    doorbell.ring_for_run(run.pk, by_scorer=run.scorer_id is not None)
     return run
+
+
+def arrived(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
+    """A prediction is there: it gets its place among the phase's, and a run, unless its phase scores finals alone.
+
+    Call with the phase's row locked, in the transaction that keeps the file.
+    """
+    Phase.objects.filter(pk=phase.pk).update(arrivals=F("arrivals") + 1)
+    phase.refresh_from_db(fields=["arrivals", "unsealed_at"])
+    prediction.arrival = phase.arrivals
+    prediction.save(update_fields=["arrival"])
+    if not boards.to_score(phase).filter(pk=prediction.pk).exists():
+        return None
+    return queue(prediction=prediction, gold=gold)
 
 
 def claim(*, run_id: UUID) -> Mine | None:
     """Compare and swap: the run is ours, or another worker has it (None)."""
-    return claims.claim(WAITING, pk=run_id)
+    return claims.claim(WAITING.filter(scorer=None), pk=run_id)
 
 
 def score(*, run_id: UUID) -> None:
-    """Score one run from claim to its end. Safe to call any number of times, from any number of workers."""
+    """Score one run from claim to its end. Safe to call any number of times, from any number of workers.
+
+    Runs of organisers' own scorers are left to `scorer_runs`: no engine is here.
+    """
     if not referee.answers():
         # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
         log.warning("sandbox_away", run=str(run_id))
@@ -83,7 +108,7 @@ def _is_of_our_version(run_id: UUID) -> bool:
     A run of a later version waits for a worker that was upgraded; one of an earlier version is replaced, since no
     code will come for it any more.
     """
-    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED)
+    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED, scorer=None)
     run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
     if run is None:
         return False
@@ -92,12 +117,12 @@ def _is_of_our_version(run_id: UUID) -> bool:
         log.error("worker_outdated", run=str(run_id), task_version=run.task_version, ours=version)
         waiting.update(reason=Reason.OUTDATED)
     elif run.task_version < version:
-        _replace(run, version)
+        replace(run, version)
     return run.task_version == version
 
 
 @transaction.atomic
-def _replace(run: Run, version: int) -> None:
+def replace(run: Run, version: int) -> None:
     """A run of the present version instead of one that waits on an earlier one."""
     phase = _hold_phase(run)
     stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
@@ -123,6 +148,7 @@ def _score(mine: Mine) -> None:
                 name=run.prediction.name,
                 options=provenance.options_of(run),
                 seed=provenance.SEED,
+                half=run.prediction.submission.phase.half,
             )
     except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", run=str(run.pk), error=str(error))
@@ -143,12 +169,14 @@ def _score(mine: Mine) -> None:
 
 
 def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
+    gold = mine.row.gold_version
+    task = TASKS[gold.split.dataset.task]
     try:
         result = reports.checked(
             answer.report,
-            task=mine.row.gold_version.split.dataset.task,
+            task=task.name,
             task_version=mine.row.task_version,
-            measures=mine.row.gold_version.measures,
+            measures=[task.measure(name) for name in gold.measures],
         )
     except reports.ReportError as error:
         log.error("report_refused", run=str(mine.row.pk), error=str(error))
@@ -157,14 +185,19 @@ def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
     publish(mine, answer, result)
 
 
-def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
-    """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost."""
+def publish(mine: Mine, answer: referee.Answer, result: reports.Scored, **made_by: Any) -> None:
+    """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost.
+
+    made_by: further parts of the receipt. A scorer of the organisers' own may have given no outcomes.
+    """
     run = mine.row
     scores = [to_builtins(score) for score in result.scores]
     # A warning quotes what a system wrote, and boards show it: so it could carry hidden inputs out.
     warnings = result.warnings if run.prediction.submission.phase.split.inputs_public else []
-    digest = sha256(answer.attachment).hexdigest()
-    stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
+    digest, stored = "", ""
+    if answer.attachment:
+        digest = sha256(answer.attachment).hexdigest()
+        stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
     try:
         with transaction.atomic():
             _hold_phase(run)
@@ -177,15 +210,19 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored) -> None:
                 outcomes=stored,
                 outcomes_sha256=digest,
                 warnings=warnings,
-                provenance=provenance.of(run, answer),
+                provenance={**provenance.of(run, answer), **made_by},
             )
             if not won:
                 raise LateError
-            Score.objects.bulk_create(_row(run, score) for score in scores)
+            groups: list[int | None] = [*result.groups] or [None] * len(scores)
+            Score.objects.bulk_create(
+                _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
+            )
             releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             transaction.on_commit(lambda: _discard_outcomes(run, before=mine.attempt), robust=True)
     except BaseException:
-        run.outcomes.storage.delete(stored)
+        if stored:
+            run.outcomes.storage.delete(stored)
         raise
 
 
@@ -199,9 +236,10 @@ def _discard_outcomes(run: Run, *, before: int) -> None:
         run.outcomes.storage.delete(_outcomes_name(run, attempt))
 
 
-def _row(run: Run, score: dict[str, Any]) -> Score:
+def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
     names = ("measure", "slice", "value", "low", "high", "n")
-    return Score(run=run, slice_key=releases.slice_key(score["slice"]), **{name: score[name] for name in names})
+    told = {name: score[name] for name in names}
+    return Score(run=run, slice_key=releases.slice_key(score["slice"]), n_groups=n_groups, **told)
 
 
 @transaction.atomic
@@ -213,24 +251,27 @@ def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]]) -> None:
     )
     if not ended:
         raise LateError
-    # It may be the last one that a board in preparation waited for.
-    boards.settle(phase)
+    # It may be the last one that a board in preparation waited for, or that later ones on a ladder did.
+    releases.settle(phase)
 
 
 @transaction.atomic
-def give_up(mine: Mine, *, reason: str, error_id: str = "", final: bool = False) -> None:
-    """Our failure: queued again while attempts are left, else failed and refunded."""
+def give_up(mine: Mine, *, reason: str, error_id: str = "", detail: str = "", final: bool = False) -> None:
+    """Our failure: queued again while attempts are left, else failed and refunded. detail: for organisers alone."""
     if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        _fail(mine.own(), mine.row, reason, error_id)
+        phase = _hold_phase(mine.row)
+        _fail(mine.own(), mine.row, reason, error_id, detail)
+        releases.settle(phase)
     elif mine.own().update(
         state=State.QUEUED, reason=reason, error_id=error_id, lease_until=None, rung_at=timezone.now()
     ):
-        doorbell.ring_for_run(mine.row.pk)
+        doorbell.ring_for_run(mine.row.pk, by_scorer=mine.row.scorer_id is not None)
 
 
-def _fail(own: Any, run: Run, reason: str, error_id: str = "") -> None:
+def _fail(own: Any, run: Run, reason: str, error_id: str, detail: str) -> None:
     at = timezone.now()
-    if own.update(state=State.FAILED, reason=reason, error_id=error_id, lease_until=None, finished_at=at):
+    told = {"reason": reason, "error_id": error_id, "detail": detail}
+    if own.update(state=State.FAILED, lease_until=None, finished_at=at, **told):
         if not run.prediction.runs.filter(state=State.DONE).exists():
             # A rescore that fails takes nothing away: the submission has had its score.
             submission = run.prediction.submission_id

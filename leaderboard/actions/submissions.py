@@ -91,6 +91,10 @@ def _closed_message(phase: Phase, at: datetime) -> str:
 
 def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
     quota = quota_of(phase=phase, team=team, at=at)
+    if quota.left_of_all == 0:
+        raise Refused(
+            Code.QUOTA_EXCEEDED, f"All {quota.of_all} submissions that this phase takes of all teams together are used."
+        )
     if quota.left_total == 0:
         raise Refused(Code.QUOTA_EXCEEDED, f"{team} has used all {quota.total} submissions of this phase.")
     if quota.left_today == 0:
@@ -153,7 +157,7 @@ def _accept(
     submission = charged(phase=phase, system=system, by=by, note=note, at=at)
     prediction.submission = submission
     prediction.save(force_insert=True)
-    runs.queue(prediction=prediction, gold=gold)
+    runs.arrived(phase=phase, prediction=prediction, gold=gold)
     AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
     return submission
 

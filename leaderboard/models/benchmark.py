@@ -121,6 +121,7 @@ class Phase(models.Model):
     shows_logs = models.BooleanField(
         null=True, blank=True, help_text="owners see what their container printed; unset: where the inputs are public"
     )
+    arrivals = models.PositiveIntegerField(default=0, editable=False, help_text="predictions that came to be there")
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 

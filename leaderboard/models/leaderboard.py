@@ -46,6 +46,8 @@ class Leaderboard(models.Model):
         CANCELLED = "cancelled"
 
     PUBLIC = (State.CURRENT, State.FROZEN)
+    OPEN = (State.PREPARING, State.CURRENT)
+    """Where runs may still end."""
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="leaderboards")
     gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="leaderboards")
