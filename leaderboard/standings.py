@@ -18,7 +18,7 @@ from django.db.models import Q
 from evaluator.definition import CROSS, parse_cross
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard import costs
+from leaderboard import costs, scoring
 from leaderboard.costs import Cost
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import (
@@ -133,7 +133,12 @@ class Board:
 
     @property
     def primary(self) -> str:
-        return self.gold.primary if self.gold else ""
+        return self.scoring.primary(self.gold) if self.gold else ""
+
+    @cached_property
+    def scoring(self) -> scoring.Scoring:
+        """What scored this board, or scores the phase where there is none yet."""
+        return scoring.of_board(self.leaderboard) if self.leaderboard else scoring.of(self.phase)
 
     @property
     def frozen(self) -> Version | None:
@@ -171,9 +176,8 @@ class Board:
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
-        """The measures that exist for this gold: the primary one first, then as the task declares them."""
-        names = set(self.gold.measures) if self.gold else set()
-        known = [measure for measure in TASKS[self.phase.benchmark.task].measures if measure.name in names]
+        """The measures that exist for this gold: the primary one first, then as they are declared."""
+        known = self.scoring.measures(self.gold) if self.gold else ()
         return sorted(known, key=lambda measure: measure.name != self.primary)
 
     def measure(self, name: str) -> Measure | None:

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evaluator.task import TASKS
+from leaderboard import scoring
 from leaderboard.actions import boards, doorbell, pairs, referee
 from leaderboard.actions.lease import Lease
 from leaderboard.actions.reports import ReportError
@@ -50,7 +50,7 @@ class LateError(Exception):
 
 def changed(board: Leaderboard) -> None:
     """The systems that compete, or their values, are others: ranges are due. Call with the phase's row locked."""
-    if not reveals_comparisons(board.phase):
+    if not reveals_comparisons(board.phase) or not _has_outcomes(board):
         return
     at = timezone.now()
     ranking, created = Ranking.objects.get_or_create(leaderboard=board, defaults={"rung_at": at})
@@ -76,10 +76,23 @@ def renewed(*, board: Leaderboard, again: bool) -> int:
     return forgotten
 
 
+def _has_outcomes(board: Leaderboard) -> bool:
+    """Whether runs can be compared: a scorer of the organisers' own may give values alone, then for each run."""
+    scored = scoring.of_board(board)
+    if scored.scorer is None:
+        return True
+    standing = board.standings.select_related("release__run").first()
+    given = standing.release.run.provenance["scorer"]["outcomes"] if standing else []
+    return scored.scorer.primary in given
+
+
 def claim(*, board_id: int) -> Claim | None:
     """Compare and swap: the board is ours, or there is nothing to do for us (None)."""
     waiting = _waiting().select_related(
-        "leaderboard__phase__split__dataset", "leaderboard__phase__benchmark", "leaderboard__gold_version"
+        "leaderboard__phase__split__dataset",
+        "leaderboard__phase__benchmark",
+        "leaderboard__phase__scorer",
+        "leaderboard__gold_version",
     )
     ranking = waiting.filter(leaderboard=board_id).first()
     if ranking is None:
@@ -136,9 +149,10 @@ def compare(*, board_id: int) -> None:
 
 def _compare(mine: Claim) -> None:
     board = mine.board
-    if board.task_version != TASKS[board.phase.benchmark.task].version:
+    scored = scoring.of_board(board)
+    if board.task_version != scored.version:
         raise pairs.NotComparedError(Reason.OUTDATED)
-    measure = board.gold_version.primary
+    measure = scored.primary(board.gold_version)
     runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
     wanted = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}
     batches = list(pairs.batches(wanted - _there(board, measure)))
@@ -191,7 +205,7 @@ def _finish(mine: Claim) -> None:
         doorbell.ring_for_board(board.pk)
         return
     standings = competing(board)
-    measure = board.gold_version.primary
+    measure = scoring.of_board(board).primary(board.gold_version)
     found = corrected(
         values={row.release.run_id: row.value for row in standings if row.value is not None},
         comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list("a", "b", "p", "draws"),

@@ -14,9 +14,10 @@ log = structlog.get_logger(__name__)
 RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
 
 
-def ring_for_run(run_id: UUID) -> None:
-    """Ring once the row is committed."""
-    transaction.on_commit(lambda: _send("leaderboard.jobs.score", str(run_id)), robust=True)
+def ring_for_run(run_id: UUID, *, by_scorer: bool = False) -> None:
+    """Ring once the row is committed. by_scorer: at the workers that run organisers' own scorers."""
+    task, queue = ("leaderboard.jobs.run_scorer", "scorers") if by_scorer else ("leaderboard.jobs.score", "scoring")
+    transaction.on_commit(lambda: _send(task, str(run_id), queue), robust=True)
 
 
 def ring_for_prediction(prediction_id: UUID, *, queue: str) -> None:

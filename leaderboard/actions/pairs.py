@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 from django.conf import settings
 
+from leaderboard import scoring
 from leaderboard.actions import provenance, referee
 from leaderboard.actions.reports import ReportError
 from leaderboard.models import Comparison, Leaderboard, Reason, Run
@@ -90,7 +91,8 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
         for run in places:
             tables.append(stack.enter_context(opened(runs[run].outcomes)))
             check_digest(tables[-1], runs[run].outcomes_sha256)
-        answer = referee.compare_board(tables=tables, pairs=asked, measure=measure, seed=provenance.SEED)
+        scorer = scoring.of_board(board).scorer
+        answer = referee.compare_board(tables=tables, pairs=asked, measure=measure, seed=provenance.SEED, scorer=scorer)
     if not answer.ok:
         raise NotComparedError(answer.reason or Reason.INTERNAL)
     report = _checked(answer.report, asked)

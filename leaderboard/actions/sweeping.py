@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from leaderboard import availability
 from leaderboard.actions import doorbell, image_files, image_uploads, predictions, runs
 from leaderboard.actions.claims import Lost
-from leaderboard.availability import queue_of
 from leaderboard.models import Prediction, Reason, Run, State, WorkerReport
 
 AT_ONCE = 1000
@@ -28,7 +28,9 @@ def sweep() -> int:
     made = Prediction.objects.select_related("submission__phase")
     touched = _take_back(Run.objects.select_related("prediction"), runs.give_up, at)
     touched += _take_back(made, predictions.give_up, at)
-    touched += _ring_again(Run.objects.all(), lambda run: doorbell.ring_for_run(run.pk), at)
+    # Nobody would empty the queue of workers that are not there.
+    heard = Run.objects.all() if availability.of("scorers").ready else Run.objects.filter(scorer=None)
+    touched += _ring_again(heard, _ring_for_run, at)
     touched += _ring_again(made, _ring_for_prediction, at)
     _ask_workers(at)
     return touched + image_uploads.forget_old() + image_files.forget_unused()
@@ -58,5 +60,9 @@ def _ask_workers(at: datetime) -> None:
         doorbell.ring_for_report(queue)
 
 
+def _ring_for_run(run: Run) -> None:
+    doorbell.ring_for_run(run.pk, by_scorer=run.scorer_id is not None)
+
+
 def _ring_for_prediction(prediction: Prediction) -> None:
-    doorbell.ring_for_prediction(prediction.pk, queue=queue_of(prediction.submission.phase))
+    doorbell.ring_for_prediction(prediction.pk, queue=availability.queue_of(prediction.submission.phase))

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluator.task import TASKS
+from leaderboard import scoring
 from leaderboard.actions import boards, rescoring
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase
@@ -103,7 +103,7 @@ def _queued(count: int) -> str:
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
     context = {
         **_followed(phase),
-        "task": TASKS[phase.benchmark.task],
+        "scoring": scoring.of(phase),
         "outdated_version": outdated_version(phase),
         "resumable": rescoring.resumable(phase),
         "past": phase.leaderboards.select_related("gold_version").order_by("-gold_version__number", "-task_version"),
@@ -117,16 +117,19 @@ def _followed(phase: Phase) -> dict[str, Any]:
     # While none is in preparation: what the last switch changed.
     replaced = next(iter(frozen_boards(phase)), None) if progress is None else None
     before, after = (shown, progress.board) if progress else (replaced, shown)
+    is_correction = bool(progress and shown and progress.board.gold_version_id != shown.gold_version_id)
     on_the_way = progress is not None and progress.waiting + progress.running > 0
     return {
         "benchmark": phase.benchmark,
         "phase": phase,
         "progress": progress,
         "shown": shown,
-        "is_cancellable": bool(progress and shown and progress.board.gold_version_id != shown.gold_version_id),
+        "is_correction": is_correction,
+        # Of an earlier task version no code is here; an earlier scorer's image is.
+        "is_cancellable": bool(progress and shown and (is_correction or phase.scorer_id)),
         "replaced": replaced,
         "changes": changes(before, after) if before and after else [],
         "failed": failed_runs(progress.board) if progress else [],
-        "primary": after.gold_version.primary if after else "",
+        "primary": scoring.of_board(after).primary(after.gold_version) if after else "",
         "ask_again": ASK_AGAIN if on_the_way else None,
     }

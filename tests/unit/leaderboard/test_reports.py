@@ -11,7 +11,7 @@ from evaluator.task import TASKS
 from leaderboard.actions.reports import ReportError, checked
 
 TASK = "fact-verification"
-MEASURES = ["accuracy", "symmetric_gap"]
+MEASURES = [TASKS[TASK].measure(name) for name in ("accuracy", "symmetric_gap")]
 GOOD = {
     "ok": True,
     "primary": "accuracy",

@@ -1,0 +1,60 @@
+"""What scores a phase: its benchmark's task, or its organisers' own scorer; in which version, by which measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from evaluator.declared import Declared, measures_of
+from evaluator.definition import Task
+from evaluator.measures import Measure
+from evaluator.task import TASKS
+from leaderboard.models import GoldVersion, Leaderboard, Phase, Scorer
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The task with its version, or a scorer with its number, which stands for the task version then."""
+
+    task: Task[Any, Any, Any]
+    scorer: Scorer | None = None
+
+    @property
+    def version(self) -> int:
+        return self.scorer.number if self.scorer else self.task.version
+
+    @cached_property
+    def declared(self) -> tuple[Measure, ...]:
+        """All measures, in the order of their declaration."""
+        if self.scorer is None:
+            return self.task.measures
+        return measures_of([Declared(**measure) for measure in self.scorer.measures])
+
+    def measure(self, name: str) -> Measure:
+        """Raises KeyError."""
+        return {measure.name: measure for measure in self.declared}[name]
+
+    def measures(self, gold: GoldVersion) -> tuple[Measure, ...]:
+        """Those that exist for a gold; a scorer gives all of its own for any."""
+        if self.scorer is not None:
+            return self.declared
+        return tuple(measure for measure in self.declared if measure.name in gold.measures)
+
+    def primary(self, gold: GoldVersion) -> str:
+        """The name of the measure that ranks."""
+        return self.scorer.primary if self.scorer else gold.primary
+
+
+def of(phase: Phase) -> Scoring:
+    """What scores a phase from here on; `phase` comes with its benchmark and scorer selected."""
+    return Scoring(TASKS[phase.benchmark.task], phase.scorer)
+
+
+def of_board(board: Leaderboard) -> Scoring:
+    """What scored a board, which may be an earlier scorer than the phase's present one."""
+    phase = board.phase
+    scorer = phase.scorer
+    if scorer is not None and scorer.number != board.task_version:
+        scorer = Scorer.objects.get(benchmark=phase.benchmark_id, number=board.task_version)
+    return Scoring(TASKS[phase.benchmark.task], scorer)
