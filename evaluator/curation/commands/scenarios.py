@@ -1,0 +1,152 @@
+"""`split scenarios`: claims over a knowledge graph, from easy to hard (Huynh & Papotti 2019)."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evaluator.curation.bench import Bench
+from evaluator.curation.commands.arguments import whole_number
+from evaluator.curation.generator import Generator, Made, Secret
+
+SOURCES = ("walks", "closed-world")
+_POOL = 3000
+_DIMENSIONS = 50
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--graph",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="subject, predicate, object, tab-separated; .gz is unpacked",
+    )
+    add("--types", type=Path, help="entity types: an object {entity: [type, ...]} in .json, else tab-separated lines")
+    add("--embeddings", type=Path, help="an entity and its numbers, tab-separated; else a decomposition of the graph")
+    add("--relation", required=True, help="the predicate to ask for")
+    add("--size", type=whole_number, default=300, help="claims a scenario; 300 unless said")
+    add("--ratio", default="1", help="true claims to false ones; 1 unless said")
+    add(
+        "--transparency", type=_several, default=["1"], help="shares of false claims that nothing suggests: 0,0.2,0.5,1"
+    )
+    add(
+        "--homogeneity", type=_several, help="shares of true claims from the largest clusters; any clusters unless said"
+    )
+    add("--popularity", type=_several, default=["random"], help="popular,non-popular,random; random unless said")
+    add("--plausible", choices=SOURCES, default="walks", help="where the other false claims come from")
+    add("--pool", type=whole_number, default=_POOL, help=f"facts that are clustered at most; {_POOL} unless said")
+    add("--dimensions", type=whole_number, default=_DIMENSIONS, help="of the decomposition; 50 unless said")
+    add("--apart-from", type=Path, nargs="+", default=[], help="gold whose pairs no claim may have, as of a test split")
+    add("--kind", choices=("test", "train"), default="test", help="what the published layout's file names begin with")
+    add("--salt", type=Secret, default=Secret(""), help="makes ids that nobody else can make; never recorded")
+
+
+def _several(text: str) -> list[str]:
+    return text.split(",")
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    from evaluator.curation.graph import Graph
+    from evaluator.curation.graph_files import read_triples, read_types
+    from evaluator.curation.scenarios import matrix, writing
+    from evaluator.curation.scenarios.functionality import functionality
+    from evaluator.curation.scenarios.scenario import Scenarios, Wanted
+
+    wanted = matrix.cells(given.transparency, given.homogeneity or [None], given.popularity)
+    warnings: list[str] = []
+    triples = []
+    for path in given.graph:
+        more, told = read_triples(bench.input("graph", path), str(path))
+        triples += more
+        warnings += told
+    graph = Graph(triples)
+    types = read_types(bench.input("types", given.types), str(given.types)) if given.types else {}
+    if not given.types:
+        warnings.append("no types are given: every entity passes the type test")
+    elif untyped := sum(name not in types for name in graph.entities):
+        warnings.append(f"{given.types.name}: {untyped} of {graph.size} entities have no type")
+    scenarios = Scenarios(
+        graph,
+        given.relation,
+        Wanted(given.size, given.ratio, given.seed, given.plausible, given.pool),
+        types=types,
+        vectors=partial(_vectors, given, bench, graph, warnings),
+        avoid=_pairs(given, bench),
+    )
+    made = matrix.matrix(scenarios, wanted)
+    writing.write(made, scenarios, bench.output, salt=given.salt, kind=given.kind)
+    told_cells = [matrix.measured(scenarios, cell, claims) for cell, claims in made]
+    every = [(claim.subject, claim.object) for _, claims in made for claim in claims]
+    report: dict[str, Any] = {
+        "relation": given.relation,
+        "graph": {"triples": len(graph.subjects), "entities": graph.size, "predicates": len(graph.predicates)},
+        "functionality": functionality(scenarios.named(scenarios.facts)),
+        "functionality_of_true_claims": functionality((c.subject, c.object) for _, cs in made for c in cs if c.label),
+        "claims": len(every),
+        "different_pairs": len(set(every)),
+        "scenarios": told_cells,
+        "warnings": warnings,
+    }
+    return Made(report, _text(report))
+
+
+def _vectors(given: argparse.Namespace, bench: Bench, graph: Any, warnings: list[str]) -> Any:
+    """A row an entity. Raises GoldError where the file lacks an entity of the relation."""
+    if given.embeddings is None:
+        from evaluator.curation.scenarios.embeddings import embed
+
+        return embed(graph, seed=given.seed, dimensions=given.dimensions)
+    import numpy as np
+
+    from evaluator.curation.graph_files import read_embeddings
+    from evaluator.errors import GoldError, Problem, shown
+
+    file = str(given.embeddings)
+    vectors, told = read_embeddings(bench.input("embeddings", given.embeddings), file, graph.number)
+    warnings += told
+    needed = np.unique(graph.facts(given.relation))
+    missing = needed[np.isnan(vectors[needed, 0])]
+    if len(missing):
+        found = f"{len(missing)} of {len(needed)} entities without, first {shown(graph.entities[missing[0]])}"
+        raise GoldError([Problem(file, None, f"no vector for entities of {given.relation}", found, "one each")])
+    return vectors
+
+
+def _pairs(given: argparse.Namespace, bench: Bench) -> set[tuple[str, str]]:
+    """Subject and object of the relation's claims in earlier gold."""
+    from evaluator.tasks.fact_checking.gold import read_gold
+
+    pairs = set()
+    for path in given.apart_from:
+        gold = read_gold(bench.input("apart-from", path), str(path), None)
+        pairs |= {(claim.subject, claim.object) for claim in gold.claims if claim.relation == given.relation}
+    return pairs
+
+
+def _text(report: dict[str, Any]) -> str:
+    shares = report["functionality"]
+    lines = [
+        f"{report['relation']}: {shares['pairs']} facts, {shares['subjects_per_pair']:.3f} subjects and "
+        f"{shares['objects_per_pair']:.3f} objects a fact",
+        *(
+            f"{told['scenario']}: {told['true']} true, {told['plausible']} plausible and {told['unrelated']} "
+            f"unrelated false claims"
+            for told in report["scenarios"]
+        ),
+        f"{report['claims']} claims about {report['different_pairs']} pairs",
+        *(f"warning: {warning}" for warning in report["warnings"]),
+    ]
+    return "\n".join(lines)
+
+
+GENERATOR = Generator(
+    name="scenarios",
+    version=1,
+    summary="make scenarios of fact checking over a knowledge graph: popularity, transparency, homogeneity",
+    add_arguments=_add_arguments,
+    make=_make,
+)

@@ -1,0 +1,37 @@
+"""The type test: could this entity stand where that one stands?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from evaluator.curation.graph import Bools, Ints
+
+ENOUGH = 4
+
+
+class Types:
+    """The types of a graph's entities. Those that the mapping does not name have none."""
+
+    def __init__(self, entities: Sequence[str], types: Mapping[str, Collection[str]]) -> None:
+        sets: dict[frozenset[str], int] = {}
+        self.kind: Ints = np.array(
+            [sets.setdefault(frozenset(types.get(name, ())), len(sets)) for name in entities], dtype=np.int64
+        )
+        self._sets = list(sets)
+        self._passing: dict[int, Bools] = {}
+
+    def pass_for(self, entity: int, others: Ints) -> Bools:
+        """Which of the others x have |T(entity) ∩ T(x)| >= min(4, |T(entity)|)."""
+        kind = int(self.kind[entity])
+        if kind not in self._passing:
+            wanted = self._sets[kind]
+            enough = min(ENOUGH, len(wanted))
+            self._passing[kind] = np.array([len(wanted & have) >= enough for have in self._sets], dtype=np.bool_)
+        passing: Bools = self._passing[kind][self.kind[others]]
+        return passing
+
+    def same(self, entity: int, others: Ints) -> Bools:
+        """Which of the others have the same types."""
+        return self.kind[others] == self.kind[entity]

@@ -1,0 +1,88 @@
+"""Scenarios as files: gold of fact-checking; and, for the curator, where each claim comes from.
+
+The published layout (`..._scenario.tsv`) gives the labels away, by its order and its last columns: it is for programs
+that read BUCKLE's files, and stays with the gold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from evaluator.curation.scenarios.matrix import Made, name
+from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios
+
+COLUMNS = ("Subject", "Object", "Relation", "Label", "Origin_Relation", "Cluster")
+Open = Callable[[str], BinaryIO]
+
+
+def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
+    """gold.jsonl, origins.jsonl, clusters.tsv (where clusters were made) and the published layout's files.
+
+    salt: of ids and groups. kind: "test" or "train", which only the published layout names.
+    """
+    key = hashlib.sha256(f"{salt}\t{scenarios.wanted.seed}".encode()).digest()
+    lines = sorted(
+        (_line(claim, cell, scenarios, key) for cell, claims in made for claim in claims),
+        key=lambda line: str(line[0]["id"]),
+    )
+    with open_("gold.jsonl") as gold, open_("origins.jsonl") as origins:
+        for told, origin in lines:
+            gold.write(_json(told))
+            origins.write(_json(origin))
+    clustered = [(cell, claims) for cell, claims in made if cell.homogeneity is not None]
+    for cell, claims in clustered:
+        with open_(f"{kind}_{name(cell, scenarios).replace(' ', '_')}_scenario.tsv") as file:
+            file.write(_row(COLUMNS))
+            file.writelines(_row(row) for row in _published(claims, scenarios.predicate))
+    if clustered:
+        with open_("clusters.tsv") as file:
+            file.write(_row(("Popularity", "Subject", "Object", "Cluster")))
+            for flavour in dict.fromkeys(cell.popularity for cell, _ in clustered):
+                file.writelines(_row((flavour, *row)) for row in scenarios.clustered(flavour))
+
+
+def _line(claim: Claim, cell: Cell, scenarios: Scenarios, key: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A claim's gold line, and its origin. Neither id nor group follows from the label."""
+    scenario, predicate = name(cell, scenarios), scenarios.predicate
+    slices: dict[str, Any] = {"relation": predicate, "transparency": float(cell.transparency)}
+    if cell.homogeneity is not None:
+        slices["homogeneity"] = float(cell.homogeneity)
+    slices |= {"popularity": cell.popularity, "scenario": scenario}
+    triple = claim.subject, predicate, claim.object
+    gold = {
+        "id": _salted(key, scenario, *triple),
+        "subject": claim.subject,
+        "relation": predicate,
+        "object": claim.object,
+        "label": claim.label,
+        "group": _salted(key, *triple),  # a pair that several scenarios hold is one test, not several
+        "slices": slices,
+    }
+    origin: dict[str, Any] = {"id": gold["id"], "scenario": scenario, "origin": claim.origin}
+    if claim.path:
+        origin |= {"path": list(claim.path), "source": list(claim.source or ())}
+    if claim.cluster is not None:
+        origin["cluster"] = claim.cluster
+    return gold, origin
+
+
+def _published(claims: list[Claim], predicate: str) -> Iterator[tuple[str, ...]]:
+    for claim in claims:
+        origin = "No" if claim.label else ",".join(claim.path) or "*"
+        cluster = "*" if claim.cluster is None else str(claim.cluster)
+        yield claim.subject, claim.object, predicate, "1" if claim.label else "-1", origin, cluster
+
+
+def _salted(key: bytes, *parts: str) -> str:
+    return hashlib.blake2b("\t".join(parts).encode(), key=key, digest_size=8).hexdigest()
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+
+
+def _row(cells: tuple[str, ...]) -> bytes:
+    return "\t".join(cells).encode() + b"\n"
