@@ -13,7 +13,17 @@ from leaderboard.queue import app
 django.setup()
 
 from leaderboard import preparing  # noqa: E402  (models need django.setup first)
-from leaderboard.actions import comparisons, doorbell, predictions, runs, sweeping, workers  # noqa: E402
+from leaderboard.actions import (
+    comparisons,
+    doorbell,
+    predictions,
+    releases,
+    runs,
+    scorer_runs,
+    sealing,
+    sweeping,
+    workers,
+)  # noqa: E402
 
 log = structlog.get_logger(__name__)
 
@@ -21,6 +31,11 @@ log = structlog.get_logger(__name__)
 @app.task(name="leaderboard.jobs.score")
 def score(run_id: str) -> None:
     runs.score(run_id=UUID(run_id))
+
+
+@app.task(name="leaderboard.jobs.run_scorer")
+def run_scorer(run_id: str) -> None:
+    scorer_runs.score(run_id=UUID(run_id))
 
 
 @app.task(name="leaderboard.jobs.predict")
@@ -41,14 +56,17 @@ def compare(board_id: str) -> None:
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
     sweeping.sweep()
+    sealing.sweep()
+    releases.sweep()
     comparisons.sweep()
 
 
 @worker_ready.connect
 def report_first(sender: Any = None, **_: object) -> None:
     """A worker with an engine says so when it starts; from then on the sweeper asks."""
-    if workers.SYSTEMS in sender.app.amqp.queues.consume_from:
-        doorbell.ring_for_report(workers.SYSTEMS)
+    for queue in (workers.SYSTEMS, workers.SCORERS):
+        if queue in sender.app.amqp.queues.consume_from:
+            doorbell.ring_for_report(queue)
 
 
 @worker_ready.connect

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 
 from leaderboard.actions.boards import primary_value
-from leaderboard.models import Leaderboard, Prediction, Reason, Release, Run, State, Submission
+from leaderboard.disclosure import reveals_all
+from leaderboard.models import Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
+
+
+class Revealed(StrEnum):
+    """What its owner is told of a submission's scores."""
+
+    NOTHING = "nothing"
+    """There are none yet, or none ever."""
+    SCORES = "scores"
+    NO_IMPROVEMENT = "no_improvement"
+    """A ladder: it was scored, and does not beat the best that was told by a step."""
+    SEALED = "sealed"
+    """Received and valid; the finals are scored when the phase is opened."""
+    NOT_FINAL = "not_final"
+    """The phase was opened, and this was none of the finals."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +45,15 @@ class Progress:
         return self.prediction if waits or self.run is None else self.run
 
     @property
+    def _is_held(self) -> bool:
+        """Scored on a ladder, and waiting for those before it: that it was scored is not told before what of it is."""
+        is_scored = self.run is not None and self._life is self.run and self.run.state == State.DONE
+        return is_scored and self.release is None and self.submission.phase.disclosure == Phase.Disclosure.LADDER
+
+    @property
     def state(self) -> State:
+        if self._is_held:
+            return State.RUNNING
         return State(self._life.state) if self._life else State.QUEUED
 
     @property
@@ -38,7 +62,16 @@ class Progress:
 
     @property
     def is_over(self) -> bool:
-        return self._life is not None and self._life.is_over
+        return self._life is not None and self._life.is_over and not self._is_held
+
+    @property
+    def revealed(self) -> Revealed:
+        if self.release is not None:
+            return Revealed.SCORES if self.release.values else Revealed.NO_IMPROVEMENT
+        phase = self.submission.phase
+        if phase.disclosure == Phase.Disclosure.SEALED and self.state == State.DONE:
+            return Revealed.SEALED if phase.is_sealed else Revealed.NOT_FINAL
+        return Revealed.NOTHING
 
     @property
     def is_refunded(self) -> bool:
@@ -55,8 +88,9 @@ class Progress:
 
     @property
     def warnings(self) -> list[str]:
-        """Those of the upload and those of the scoring, each once."""
-        sources = [source for source in (self.prediction, self.run) if source]
+        """Those of the upload and those of the scoring, each once, as far as the phase tells them."""
+        told = self.run if reveals_all(self.submission.phase) else self.release
+        sources = [source for source in (self.prediction, told) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
 
     @property
@@ -91,7 +125,7 @@ class Progress:
 
         What a container chooses (its file's digest) and what it can stretch (times) are left out on hidden inputs.
         """
-        if self.run is None or not self.run.provenance:
+        if self.run is None or self._is_held or not self.run.provenance:
             return {}
         if not self.is_made:
             return self.run.provenance
@@ -131,7 +165,7 @@ _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """With all that `of` reads: the same few queries however many rows there are."""
     return submissions.select_related(
-        "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge"
+        "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge", "final"
     ).prefetch_related(
         Prefetch("predictions", Prediction.objects.order_by("-queued_at")),
         Prefetch(

@@ -10,7 +10,7 @@ from django.db import transaction
 from leaderboard.actions import fields
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.limits import with_changes
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, ReportedResult, Split, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Phase, ReportedResult, Split, User
 
 
 @transaction.atomic
@@ -54,7 +54,12 @@ def add_phase(
     quota_per_day: int,
     quota_total: int,
     by: User,
+    quota_everybody: int | None = None,
     disclosure: str = Phase.Disclosure.FULL,
+    scope: str = Phase.Scope.TEAM,
+    half: str = Phase.Half.WHOLE,
+    sealed_until: datetime | None = None,
+    finals_per_team: int = 1,
     takes_predictions: bool = True,
     takes_images: bool = False,
     limits: dict[str, Any] | None = None,
@@ -63,8 +68,11 @@ def add_phase(
     """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first.
 
     It takes predictions files, container images, or both; `limits` are a container's, where they are not the server's.
+    A sealed phase closes when it is opened, unless it closes before.
     """
     _check_manages(benchmark, by)
+    if disclosure == Phase.Disclosure.SEALED:
+        closes_at = closes_at or sealed_until
     if split.dataset_id != benchmark.dataset_id:
         raise Refused(
             Code.INVALID_NAME, f"The split {split} is not of this benchmark's dataset, {benchmark.dataset.slug}."
@@ -83,16 +91,22 @@ def add_phase(
         closes_at=closes_at,
         quota_per_day=quota_per_day,
         quota_total=quota_total,
+        quota_everybody=quota_everybody,
         disclosure=disclosure,
+        scope=scope,
+        half=half,
+        sealed_until=sealed_until,
+        finals_per_team=finals_per_team,
         takes_predictions=takes_predictions,
         takes_images=takes_images,
         limits=limits or {},
         shows_logs=shows_logs,
         position=benchmark.phases.count(),
     )
+    _check_disclosure(phase)
     fields.check(phase)
     phase.save(force_insert=True)
-    AuditEntry.record("phase.created", phase, by=by)
+    AuditEntry.record("phase.created", phase, by=by, disclosure=disclosure)
     return phase
 
 
@@ -105,6 +119,25 @@ def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
     phase.save(update_fields=["takes_images", "limits"])
     AuditEntry.record("phase.takes_images", phase, by=by, limits=limits)
     return phase
+
+
+def _check_disclosure(phase: Phase) -> None:
+    sealed = phase.disclosure == Phase.Disclosure.SEALED
+    if sealed and phase.sealed_until is None:
+        raise Refused(Code.INVALID_NAME, "A sealed phase needs the date when it is opened.")
+    if not sealed and phase.sealed_until is not None:
+        raise Refused(Code.INVALID_NAME, "Only a sealed phase is opened at a date; leave the date empty.")
+    if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
+        raise Refused(Code.INVALID_NAME, "The phase would be opened while it takes submissions; expected a later date.")
+    ladder_a_team = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
+    if ladder_a_team and phase.quota_everybody is None:
+        raise Refused(
+            Code.INVALID_NAME,
+            "A ladder a team protects nothing from many teams: it needs a limit for the submissions of all teams "
+            "together, or one ladder for everybody.",
+        )
+    if phase.half and not Division.objects.filter(gold=phase.split.current_gold).exists():
+        raise Refused(Code.NOT_READY, f"The groups of {phase.split.name} are not divided yet; divide its gold first.")
 
 
 def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ import msgspec
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.actions import benchmarks, downloads, splits
+from leaderboard.actions import benchmarks, downloads, halves, splits
 from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Split, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
 from leaderboard.uploads import sha256_of
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
@@ -55,7 +56,7 @@ def host(
         say(f"{manifest.slug}: hosted already, with the same content; {what}")
         return Hosted(benchmark, changed=bool(news))
     for split in manifest.splits:
-        _split(dataset, split, folder, by, say)
+        _divide(_split(dataset, split, folder, by, say), split, by, say)
     _downloads(dataset, manifest, folder, by, say)
     benchmark = _benchmark(manifest, dataset, by)
     if manifest.public:
@@ -136,7 +137,7 @@ def _there_already(manifest: Manifest, what: str) -> Refused:
     )
 
 
-def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> None:
+def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> Split:
     split = dataset.splits.filter(name=part.name).first() or splits.create_split(
         dataset=dataset,
         name=part.name,
@@ -147,15 +148,22 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
         by=by,
     )
     if split.inputs:
-        return
+        return split
     with opened(folder, part.gold or part.inputs) as file:
         if part.inputs:
             splits.add_inputs(split=split, file=file, by=by)
             say(f"{dataset.slug}/{split.name}: inputs, {split.inputs_bytes:,} bytes")
-            return
+            return split
         gold = splits.add_gold(split=split, file=file, reason="as first hosted", by=by)
     seen = "public" if split.gold_public else "hidden"
     say(f"{split}: {gold.n_units:,} units in {gold.n_groups:,} groups, {seen} gold; {gold.primary} ranks")
+    return split
+
+
+def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
+    if part.public_share and not Division.objects.filter(gold=split.current_gold).exists():
+        made = halves.divide(split=split, share=Decimal(part.public_share), by=by)
+        say(f"{split}: {made.n_public:,} groups in the public half, {made.n_private:,} in the private one")
 
 
 def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:

@@ -23,7 +23,10 @@ class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True)
 
 
 class SplitPart(Part):
-    """`gold` names a file, or `inputs` does where nobody here has the gold."""
+    """`gold` names a file, or `inputs` does where nobody here has the gold.
+
+    public_share: divides the groups; so many of them, such as "0.5", are the public half.
+    """
 
     name: Slug
     kind: Literal["train", "dev", "test", "fold"]
@@ -32,6 +35,7 @@ class SplitPart(Part):
     gold_public: bool = False
     inputs_public: bool = True
     options: Options = {}
+    public_share: Annotated[str, Meta(pattern=r"^0?\.[0-9]{1,6}$")] = ""
 
     def __post_init__(self) -> None:
         if bool(self.gold) == bool(self.inputs):
@@ -58,7 +62,12 @@ class PhasePart(Part):
     closes_at: Moment | None = None
     quota_per_day: Annotated[int, Meta(ge=1)] = 5
     quota_total: Annotated[int, Meta(ge=1)] = 100
-    disclosure: Literal["full"] = "full"
+    quota_everybody: Annotated[int, Meta(ge=1)] | None = None
+    disclosure: Literal["full", "ladder", "sealed"] = "full"
+    scope: Literal["team", "task"] = "team"
+    half: Literal["", "public", "private"] = ""
+    sealed_until: Moment | None = None
+    finals_per_team: Annotated[int, Meta(ge=1)] = 1
     takes_predictions: bool = True
     takes_images: bool = False
     limits: dict[str, int | float] = {}

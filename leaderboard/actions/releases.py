@@ -64,7 +64,9 @@ def advance(board: Leaderboard) -> int:
         if earliest is not None and earliest < (run.prediction.arrival or 0):
             continue
         primary = boards.primary_of(board)
-        _release(phase, board, run, primary=primary, scores=_stored(run), warnings=run.warnings, at=timezone.now())
+        _release(
+            phase, board, run, primary=primary, scores=_stored(run, board), warnings=run.warnings, at=timezone.now()
+        )
         released += 1
     if released:
         boards.rank(board)
@@ -122,9 +124,16 @@ def _release(
         comparisons.changed(board)
 
 
-def _stored(run: Run) -> Scores:
-    """A run's scores as they were kept, in their order."""
-    return list(run.scores.order_by("pk").values(*OF_A_SCORE))
+def _stored(run: Run, board: Leaderboard) -> Scores:
+    """A run's scores as they were kept, in their order.
+
+    An organisers' scorer counts no groups: those of the whole are the gold's, and its slices have no grid.
+    """
+    scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
+    for score in scores:
+        if score["n_groups"] is None and not score["slice"] and not board.phase.half:
+            score["n_groups"] = board.gold_version.n_groups
+    return scores
 
 
 def _on(board: Leaderboard) -> Any:

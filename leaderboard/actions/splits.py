@@ -12,10 +12,10 @@ from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from leaderboard.actions import fields, referee, rescoring
+from leaderboard.actions import divisions, fields, referee, rescoring
 from leaderboard.actions.preparation import Prepared, prepare
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, Submission, User
+from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, Split, Submission, User
 from leaderboard.storage import opened
 from leaderboard.uploads import sha256_of
 
@@ -88,10 +88,12 @@ def add_gold(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldV
         created_by=by,
         **{field: getattr(prepared.facts, field) for field in prepared.facts.__struct_fields__},
     )
+    before = Division.objects.filter(gold=split.current_gold).first() if split.current_gold else None
+    drawn = _divided_again(split, file, name, before) if before else None
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
-        _keep(gold=gold, prepared=prepared, by=by)
+        _keep(gold=gold, prepared=prepared, drawn=drawn, before=before, by=by)
     except BaseException as error:
         gold.file.storage.delete(str(gold.file.name))
         if isinstance(error, IntegrityError):
@@ -137,6 +139,7 @@ def discard(*, dataset: Dataset, by: User) -> None:
     golds = GoldVersion.objects.filter(split__dataset=dataset)
     files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
     files += [download.file for download in dataset.downloads.all()]
+    files += [division.file for division in Division.objects.filter(gold__in=golds)]
     golds.delete()
     dataset.downloads.all().delete()
     dataset.splits.all().delete()
@@ -158,10 +161,19 @@ def _check_is_another(split: Split, digest: str) -> None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {same.number} of {split.name} already.")
 
 
-def _keep(*, gold: GoldVersion, prepared: Prepared, by: User) -> None:
-    """Rows in one transaction; the inputs' file goes again if it fails."""
+def _divided_again(split: Split, file: File[bytes], name: str, before: Division) -> divisions.Drawn:
+    """The halves of corrected gold: groups that stay keep their half."""
+    assert file.file is not None, "it was read a moment ago"
+    return divisions.draw(split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before)
+
+
+def _keep(
+    *, gold: GoldVersion, prepared: Prepared, drawn: divisions.Drawn | None, before: Division | None, by: User
+) -> None:
+    """Rows in one transaction; the files of inputs and halves go again if it fails."""
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
+    division: Division | None = None
     try:
         with transaction.atomic():
             split = Split.objects.select_for_update().get(pk=gold.split_id)
@@ -173,14 +185,20 @@ def _keep(*, gold: GoldVersion, prepared: Prepared, by: User) -> None:
                 split.save(update_fields=["inputs", "inputs_bytes", "inputs_sha256"])
                 if replaced:
                     transaction.on_commit(lambda: storage.delete(replaced))
+            if Division.objects.filter(gold=split.current_gold).first() != before:
+                raise Refused(Code.NOT_READY, "The groups were divided while the gold was checked; upload it again.")
             last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
             gold.number = last + 1
             gold.save(force_insert=True)
+            if drawn is not None:
+                division = divisions.store(gold=gold, drawn=drawn, by=by)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
             rescoring.begin_for(gold=gold, by=by)
     except BaseException:
         if stored:
             gold.split.inputs.storage.delete(stored)
+        if division is not None:
+            division.file.storage.delete(str(division.file.name))
         raise
 
 
