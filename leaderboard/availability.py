@@ -11,7 +11,7 @@ from leaderboard.models import Phase, WorkerReport
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether containers run here; `why_not` is for people, with what to do about it."""
+    """Whether containers of a kind run here; `why_not` is for people, with what to do about it."""
 
     ready: bool
     why_not: str = ""
@@ -23,9 +23,16 @@ def queue_of(phase: Phase) -> str:
     return "systems-gpu" if phase.limits.get("gpus") else "systems"
 
 
+SCORERS = "scorers"
+"""The queue of organisers' own scorers."""
+
+
 def of(queue: str = "systems") -> Availability:
     """One query."""
-    if not settings.SYSTEMS:
+    if queue == SCORERS:
+        if not settings.SCORERS:
+            return Availability(False, "Scorer images are switched off on this server (HOLDOUT_SCORERS).")
+    elif not settings.SYSTEMS:
         return Availability(False, "Containers are switched off on this server (HOLDOUT_SYSTEMS).")
     fresh = [report for report in WorkerReport.objects.filter(queue=queue) if report.is_fresh]
     ready = next((report for report in fresh if report.ready), None)
@@ -35,4 +42,4 @@ def of(queue: str = "systems") -> Availability:
         return Availability(False, fresh[0].message)
     if queue == "systems-gpu":
         return Availability(False, "This phase asks for a GPU, and no worker with one has reported.")
-    return Availability(False, "No worker with a container engine has reported; start one: manage.py serve systems.")
+    return Availability(False, f"No worker with a container engine has reported; start one: manage.py serve {queue}.")

@@ -96,6 +96,7 @@ def children(listener: socket.socket) -> list[Child]:
         Child("worker", _logged("worker", processes.worker())),
         Child("beat", _logged("beat", processes.beat())),
         *([Child("systems", _logged("systems", processes.systems()))] if settings.SYSTEMS else []),
+        *([Child("scorers", _logged("scorers", processes.scorers()))] if settings.SCORERS else []),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -41,6 +41,16 @@ def defaults() -> ContainerLimits:
         output_bytes=settings.SYSTEM_OUTPUT_MB * MB,
         output_files=settings.SYSTEM_OUTPUT_FILES,
         log_bytes=settings.SYSTEM_LOG_KB * 1000,
+    )
+
+
+def of_scorer() -> ContainerLimits:
+    """The limits of an organisers' own scorer: the operator's alone, since it is run where gold is."""
+    return replace(
+        defaults(),
+        wall_seconds=settings.SCORER_SECONDS,
+        memory_bytes=settings.SCORER_MEMORY_MB * MB,
+        output_bytes=settings.SCORER_OUTPUT_MB * MB,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-ROLES = ("sandbox", "web", "worker", "beat", "systems")
+ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers")
 
 
 def web(bind: str) -> list[str]:
@@ -43,6 +43,15 @@ def systems() -> list[str]:
     ]
 
 
+def scorers() -> list[str]:
+    """The worker that runs organisers' own scorers, one at a time: it has engine and gold, and no submitted image."""
+    return [
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scorers"),
+        *("--hostname", "scorers@%h", "--concurrency", "1", "--loglevel", "WARNING"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+    ]
+
+
 def beat() -> list[str]:
     """The clock that rings the sweeper. One is enough; two only ring twice."""
     return [
@@ -60,7 +69,8 @@ def command(role: str, *, bind: str) -> list[str]:
     """The command line of one of ROLES."""
     if role == "web":
         return web(bind)
-    return {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems}[role]()
+    roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
+    return roles[role]()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

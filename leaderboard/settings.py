@@ -200,6 +200,12 @@ SYSTEM_OUTPUT_MB = env("SYSTEM_OUTPUT_MB")
 SYSTEM_OUTPUT_FILES = env("SYSTEM_OUTPUT_FILES")
 SYSTEM_LOG_KB = env("SYSTEM_LOG_KB")
 
+# --- organisers' own scorers; what is not said here is as for submitted containers
+SCORERS = env("SCORERS")
+SCORER_SECONDS = env("SCORER_SECONDS")
+SCORER_MEMORY_MB = env("SCORER_MEMORY_MB")
+SCORER_OUTPUT_MB = env("SCORER_OUTPUT_MB")
+
 # --- people
 AUTH_USER_MODEL = "leaderboard.User"
 AUTHENTICATION_BACKENDS = [

@@ -1,4 +1,7 @@
-"""The one door to the container engine: an image and public inputs in, a predictions file out. No gold comes here."""
+"""The door to the container engine: an image and public inputs in, a predictions file out. No gold comes here.
+
+`scorer_engine` is the other one, for organisers' own scorers.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,7 @@ __all__ = [
     "load",
     "reap",
     "run",
+    "sandbox",
 ]
 
 log = structlog.get_logger(__name__)
@@ -66,7 +70,7 @@ class Ran:
 
 
 @cache
-def _sandbox() -> DockerSandbox:
+def sandbox() -> DockerSandbox:
     """One for the process: it remembers that its health check passed until the engine fails."""
     return DockerSandbox(
         url=settings.ENGINE or None,
@@ -78,7 +82,7 @@ def _sandbox() -> DockerSandbox:
 
 def ahead() -> Mapping[str, Any]:
     """What holds around a container here: the health check. Raises SandboxError that says what to install."""
-    return dict(_sandbox().layers())
+    return dict(sandbox().layers())
 
 
 def checked_reference(reference: str) -> str:
@@ -88,7 +92,7 @@ def checked_reference(reference: str) -> str:
 
 def check() -> None:
     """Raises SandboxError unless the engine answers and its last health check passed. Cheap."""
-    _sandbox().check()
+    sandbox().check()
 
 
 def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]) -> LoadedImage:
@@ -98,14 +102,14 @@ def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]
     """
     if image.reference:
         when_read()
-        return _sandbox().pull(image.reference)
+        return sandbox().pull(image.reference)
     with opened(image.archive) as archive:
         check_digest(archive, image.archive_sha256)
         read = read_image(
             archive.fileno(), ImageLimits(archive_bytes=limits.image_bytes, unpacked_bytes=limits.image_bytes)
         )
         when_read()
-        return _sandbox().load(read)
+        return sandbox().load(read)
 
 
 def run(
@@ -137,7 +141,7 @@ def run(
         ),
         gpus=limits.gpus,
     )
-    result = _sandbox().run(execution, into, keep_going=keep_going)
+    result = sandbox().run(execution, into, keep_going=keep_going)
     return Ran(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         explanation=result.explanation,
@@ -159,14 +163,14 @@ def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
     `keep` tells the executions that are under way. A claim is committed before its container is made, so whoever reads
     it after the engine was asked for its containers misses none.
     """
-    return _sandbox().reap(keep=keep, settle_seconds=0)
+    return sandbox().reap(keep=keep, settle_seconds=0)
 
 
 def forget(images: frozenset[str]) -> None:
     """Have the engine remove these images, as far as they are there, have no tag and are not in use."""
     try:
-        for image in sorted(images & _sandbox().images()):
-            _sandbox().forget(image)
+        for image in sorted(images & sandbox().images()):
+            sandbox().forget(image)
     except SandboxError as error:
         log.warning("images_not_forgotten", error=str(error))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.actions.refusal import Code, Refused
@@ -53,20 +54,22 @@ def drop_refused(image: Image) -> None:
     (`check_stored`) could count on the file.
     """
     held = Image.objects.select_for_update().get(pk=image.pk)
+    if held.scorers.exists():
+        return
     others = Prediction.objects.filter(submission__image=held).exclude(state=State.REJECTED, reason=Reason.BAD_IMAGE)
     if held.archive and not others.exists():
         held.archive.storage.delete(str(held.archive.name))
 
 
 def forget_unused() -> int:
-    """Forget the images that came days ago and were never submitted; how many those were."""
-    old = Image.objects.filter(submissions=None, created_at__lt=timezone.now() - KEPT)
+    """Forget the images that came days ago and were never submitted, nor made a scorer; how many those were."""
+    old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - KEPT)
     gone = 0
     for pk in list(old.values_list("pk", flat=True)):
         with transaction.atomic():
             # Locked, then looked at again: a submission that is just being accepted holds it too.
             held = Image.objects.select_for_update().filter(pk=pk).first()
-            if held is None or held.submissions.exists():
+            if held is None or held.submissions.exists() or held.scorers.exists():
                 continue
             AuditEntry.record("image.forgotten", held, bytes=held.archive_bytes)
             if held.archive:
@@ -77,12 +80,12 @@ def forget_unused() -> int:
 
 
 def idle() -> frozenset[str]:
-    """What an engine may know and no prediction waits for, as the engine names it."""
+    """What an engine may know and no prediction waits for, as the engine names it; nor a phase that it scores."""
     needed = Prediction.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exclude(submission__image=None)
-    known = Image.objects.exclude(digest="").exclude(pk__in=needed.values("submission__image"))
+    in_use = Q(pk__in=needed.values("submission__image")) | Q(scorers__phases__isnull=False)
+    known = Image.objects.exclude(digest="").values_list("digest", flat=True)
     # Two archives of one image differ in their bytes, and are one to the engine.
-    busy = Image.objects.filter(pk__in=needed.values("submission__image")).values_list("digest", flat=True)
-    return frozenset(known.values_list("digest", flat=True)) - frozenset(busy)
+    return frozenset(known) - frozenset(known.filter(in_use))
 
 
 def _is_stored(image: Image) -> bool:

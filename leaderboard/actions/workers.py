@@ -10,17 +10,20 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions import engine, image_files
-from leaderboard.models import Prediction, State, WorkerReport
+from leaderboard.actions import engine, image_files, scorer_engine
+from leaderboard.models import GoldVersion, Prediction, Run, State, WorkerReport
 
 log = structlog.get_logger(__name__)
-SYSTEMS = "systems"
-_full_report = {"at": float("-inf")}
-"""When this process last made a report of a ready engine, by the monotonic clock."""
+SYSTEMS, SCORERS = "systems", "scorers"
+_full_report: dict[str, float] = {}
+"""When this process last made a report of a ready engine, by the monotonic clock; by queue."""
 
 
 def report(*, queue: str = SYSTEMS) -> WorkerReport:
     """Ask the engine, tell the web what it said, and remove what dead workers left behind."""
+    missing = _missing(queue)
+    if missing:
+        return _say(queue=queue, ready=False, message=missing)
     try:
         detail = dict(engine.ahead())
     except engine.SandboxError as error:
@@ -33,20 +36,32 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
         if removed:
             log.warning("reaped", what=removed)
         engine.forget(image_files.idle())
-    _full_report["at"] = time.monotonic()
+    _full_report[queue] = time.monotonic()
     return _say(queue=queue, ready=True, detail=detail)
 
 
-def ready() -> bool:
+def _missing(queue: str) -> str:
+    """What a worker of this queue lacks besides an engine; empty: nothing."""
+    if queue != SCORERS:
+        return ""
+    if not settings.SCORERS:
+        return "Scorer images are switched off for this worker (HOLDOUT_SCORERS)."
+    gold = GoldVersion.objects.order_by("-pk").first()
+    if gold is not None and not gold.file.storage.exists(str(gold.file.name)):
+        return "This worker does not see the gold: give it the gold folder, or the credential of the gold bucket."
+    return ""
+
+
+def ready(queue: str = SYSTEMS) -> bool:
     """Whether a container can be run at this moment. The whole report, with its own container, once a sweep."""
-    if time.monotonic() - _full_report["at"] < settings.SWEEP_SECONDS:
+    if time.monotonic() - _full_report.get(queue, float("-inf")) < settings.SWEEP_SECONDS:
         try:
             engine.check()
         except engine.SandboxError as error:
             log.warning("engine_away", error=str(error))
         else:
             return True
-    return report().ready
+    return report(queue=queue).ready
 
 
 def still_here(*, queue: str = SYSTEMS) -> None:
@@ -55,8 +70,10 @@ def still_here(*, queue: str = SYSTEMS) -> None:
 
 
 def under_way() -> frozenset[str]:
-    """The executions that some worker holds."""
-    return frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
+    """The executions that some worker of either queue holds: both may share an engine."""
+    made = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
+    scored = Run.objects.filter(state=State.RUNNING, scorer__isnull=False)
+    return made.union(*(scorer_engine.names_of(run) for run in scored))
 
 
 def _say(*, queue: str, ready: bool, message: str = "", detail: dict[str, Any] | None = None) -> WorkerReport:

@@ -214,7 +214,7 @@ def test_no_attempt_is_spent_on_an_engine_that_is_away(
     world: World, right: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = submit(world, right)
-    there = engine._sandbox()
+    there = engine.sandbox()
     away = DockerSandbox(instance=settings.INSTANCE, url=f"unix://{settings.DATA}/nobody.sock")
     monkeypatch.setattr(engine, "_sandbox", lambda: away)
     for _ in range(settings.MAX_ATTEMPTS + 1):

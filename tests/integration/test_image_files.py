@@ -120,7 +120,7 @@ def test_the_engine_is_asked_for_a_whole_report_once_a_sweep(monkeypatch: pytest
     monkeypatch.setattr(engine, "reap", lambda *, keep: asked.append("reap") or [])
     monkeypatch.setattr(engine, "forget", lambda images: None)
     monkeypatch.setattr(engine, "check", lambda: asked.append("check"))
-    monkeypatch.setitem(workers._full_report, "at", float("-inf"))
+    monkeypatch.delitem(workers._full_report, workers.SYSTEMS, raising=False)
     assert [workers.ready() for _ in range(3)] == [True, True, True]
     assert asked == ["report", "reap", "check", "check"]
 

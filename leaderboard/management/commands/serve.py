@@ -52,6 +52,8 @@ class Command(BaseCommand):
 
     def become(self, role: str, host: str, port: int) -> None:
         """Replaces this process by one part of the site; returns never."""
+        if role == "scorers" and not settings.SCORERS:
+            raise CommandError("scorer images are switched off here: they get gold and an engine; HOLDOUT_SCORERS=on")
         if role == "web":
             embedded.collect_static()
         command = processes.command(role, bind=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
