@@ -63,7 +63,7 @@ VARIABLES = {
     "SYSTEM_OUTPUT_MB": Variable(int, 200, "all that it may leave in /output"),
     "SYSTEM_OUTPUT_FILES": Variable(int, 64, "files that it may leave in /output"),
     "SYSTEM_LOG_KB": Variable(int, 64, "how much of what it prints is kept"),
-    "SCORERS": Variable(bool, False, "organisers' own scorer images are run here: such a worker has the engine and gold"),
+    "SCORERS": Variable(bool, False, "organisers' own scorer images are run; their worker has the engine and gold"),
     "SCORER_SECONDS": Variable(int, 600, "wall limit of one execution of a scorer image; each run takes two"),
     "SCORER_MEMORY_MB": Variable(int, 4000, "its memory; swap and /tmp count"),
     "SCORER_OUTPUT_MB": Variable(int, 100, "all that it may leave in /output"),

@@ -13,7 +13,7 @@ from leaderboard.queue import app
 django.setup()
 
 from leaderboard import preparing  # noqa: E402  (models need django.setup first)
-from leaderboard.actions import (
+from leaderboard.actions import (  # noqa: E402
     comparisons,
     doorbell,
     predictions,
@@ -23,7 +23,7 @@ from leaderboard.actions import (
     sealing,
     sweeping,
     workers,
-)  # noqa: E402
+)
 
 log = structlog.get_logger(__name__)
 
