@@ -19,13 +19,13 @@ from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE
 from evaluator.client.telling import print_problems, printable_lines, say
 from evaluator.client.waiting import patience
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands import cues, halves, leakage, scenarios
+from evaluator.curation.commands import corrupted, cues, halves, leakage, scenarios
 from evaluator.curation.commands.arguments import whole_number
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.recipes import recipe
 from evaluator.errors import FileError, PredictionError, UsageError
 
-SPLITS: tuple[Generator, ...] = (halves.GENERATOR, leakage.GENERATOR, scenarios.GENERATOR)
+SPLITS: tuple[Generator, ...] = (halves.GENERATOR, leakage.GENERATOR, scenarios.GENERATOR, corrupted.GENERATOR)
 """Generators: each makes a folder of files and their recipe."""
 
 AUDITS: tuple[Generator, ...] = (cues.GENERATOR, leakage.AUDIT)

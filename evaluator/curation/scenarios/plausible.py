@@ -14,8 +14,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from evaluator.curation.draws import draws
 from evaluator.curation.graph import Bools, Graph, Ints, Steps
-from evaluator.curation.scenarios.draws import draws
 from evaluator.curation.scenarios.paths import Path, predicate_paths, walk
 from evaluator.curation.scenarios.types import Types
 
@@ -64,7 +64,8 @@ class Surroundings:
 
     def _holds(self, keys: Ints) -> Bools:
         places = np.minimum(np.searchsorted(self.true, keys), len(self.true) - 1)
-        return self.true[places] == keys
+        held: Bools = self.true[places] == keys
+        return held
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
         """Objects that another predicate links the subject to, sorted, with the code of one such step each."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.curation.draws import draws
 from evaluator.curation.graph import Graph, Ints
-from evaluator.curation.scenarios.draws import draws
 from evaluator.outcomes import Numbers
 
 POPULARITIES = ("popular", "non-popular", "random")

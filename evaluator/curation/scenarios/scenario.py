@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from evaluator.curation.draws import draws
 from evaluator.curation.graph import Graph, Ints
 from evaluator.curation.scenarios.amounts import Number, ambiguous, exact, from_largest, positives_and_negatives
 from evaluator.curation.scenarios.clusters import cluster
-from evaluator.curation.scenarios.draws import draws
 from evaluator.curation.scenarios.homogeneity import select
 from evaluator.curation.scenarios.plausible import SOURCES, Pair, Plausible, Source, collect
 from evaluator.curation.scenarios.popularity import POPULARITIES, popularity, preferred

@@ -34,4 +34,5 @@ class Types:
 
     def same(self, entity: int, others: Ints) -> Bools:
         """Which of the others have the same types."""
-        return self.kind[others] == self.kind[entity]
+        same: Bools = self.kind[others] == self.kind[entity]
+        return same

@@ -1,0 +1,1 @@
+"""Texts whose dates, places or people have changed places: what an extractor should then get (Goodrich et al. 2019)."""

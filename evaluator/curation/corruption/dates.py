@@ -1,0 +1,100 @@
+"""Dates in a text: found in the forms that people and Wikidata write, and rewritten in the form that they had."""
+
+from __future__ import annotations
+
+import re
+from calendar import isleap, monthrange
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_SHORT = 3
+_NAMES = "|".join(f"{name}|{name[:_SHORT]}\\b" for name in MONTHS) + "|Sept\\b"
+_DAY = r"(?P<{0}>[0-9]{{1,2}})(?P<{0}th>st|nd|rd|th)?"
+_FORMS = (
+    rf"(?<![\w.,-]){_DAY.format('d1')}(?: of)? (?P<m1>{_NAMES})\.?,? (?P<y1>[0-9]{{4}})(?!\w)",
+    rf"(?<!\w)(?P<m2>{_NAMES})\.? {_DAY.format('d2')},? (?P<y2>[0-9]{{4}})(?!\w)",
+    r"(?<![\w-])(?P<y3>[0-9]{4})-(?P<m3>[0-9]{2})-(?P<d3>[0-9]{2})(?![0-9-])",
+)
+_DATE = re.compile("|".join(_FORMS))
+
+
+class Date(NamedTuple):
+    """A day that there was."""
+
+    year: int
+    month: int
+    day: int
+
+
+class Found(NamedTuple):
+    """A date in a text. form: 1 day first, 2 month first, 3 ISO."""
+
+    date: Date
+    match: re.Match[str]
+    form: int
+
+
+def find_dates(text: str) -> Iterator[Found]:
+    """Whole dates: `3 May 1901`, `3rd of May 1901`, `May 3, 1901`, `3 Sept. 1901`, `1901-05-03`; from left to right.
+
+    What is written like a date and is none (31 April) is passed over.
+    """
+    for match in _DATE.finditer(text):
+        form = next(form for form in (1, 2, 3) if match[f"y{form}"])
+        year, day, month = int(match[f"y{form}"]), int(match[f"d{form}"]), _month(match[f"m{form}"])
+        if 1 <= month <= 12 and year and 1 <= day <= monthrange(year, month)[1]:
+            yield Found(Date(year, month, day), match, form)
+
+
+def rewritten(text: str, moved: Mapping[Date, Date]) -> str:
+    """The text with day and month of its dates exchanged, each in the form that it had."""
+    pieces, end = [], 0
+    for found in find_dates(text):
+        if found.date in moved:
+            pieces += [text[end : found.match.start()], _written(found, moved[found.date])]
+            end = found.match.end()
+    return "".join([*pieces, text[end:]])
+
+
+def fits(date: Date, year: int) -> bool:
+    """Whether the year has that day."""
+    return (date.month, date.day) != (2, 29) or isleap(year)
+
+
+def _month(written: str) -> int:
+    if written.isdigit():
+        return int(written)
+    return next(number for number, name in enumerate(MONTHS, 1) if name.startswith(written[:_SHORT]))
+
+
+def _written(found: Found, date: Date) -> str:
+    match, form = found.match, found.form
+    day, month = match[f"d{form}"], match[f"m{form}"]
+    changes = [(match.span(f"d{form}"), f"{date.day:0{2 if day.startswith('0') or form == 3 else 1}d}")]
+    if form == 3:
+        changes.append((match.span("m3"), f"{date.month:02d}"))
+    else:
+        # "May" is as long in either way of writing it.
+        full = month in MONTHS and month != "May"
+        name = MONTHS[date.month - 1]
+        short = len(month) <= 4 and not full and (month != "May" or _stopped(match, form))
+        changes.append((match.span(f"m{form}"), name[:_SHORT] if short else name))
+        if match[f"d{form}th"]:
+            changes.append((match.span(f"d{form}th"), _ordinal(date.day)))
+    text, start = match[0], match.start()
+    for (first, end), new in sorted(changes, reverse=True):
+        text = text[: first - start] + new + text[end - start :]
+    return text
+
+
+def _stopped(match: re.Match[str], form: int) -> bool:
+    """Whether the month is followed by the full stop of an abbreviation."""
+    return match.string[match.end(f"m{form}") : match.end(f"m{form}") + 1] == "."
+
+
+def _ordinal(day: int) -> str:
+    return "th" if 10 < day < 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
