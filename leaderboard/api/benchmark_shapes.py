@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from leaderboard import limits
+from leaderboard import availability, limits
 from leaderboard.api import addresses
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.quotas import Quota
@@ -92,6 +92,9 @@ class PhaseShape(serializers.Serializer[Any]):
     disclosure = serializers.CharField()
     takes_predictions = serializers.BooleanField(help_text="whether predictions files are taken")
     takes_images = serializers.BooleanField(help_text="whether container images are taken")
+    images_run = serializers.BooleanField(
+        allow_null=True, help_text="whether a worker is ready to run containers; null: the phase takes none"
+    )
     limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase takes none")
     shows_logs = serializers.BooleanField(help_text="whether a team reads what its container prints")
     leaderboard = serializers.URLField()
@@ -184,6 +187,7 @@ def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, requ
         "quota": quota,
         "leaderboard": addresses.of(request, "api_leaderboard", *place),
         "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *place),
+        "images_run": availability.of(availability.queue_of(phase)).ready if phase.takes_images else None,
         "limits": limits.of(phase).as_dict() if phase.takes_images else None,
         "shows_logs": phase.logs_are_shown,
         "submissions": addresses.of(request, "api_submit", *place),

@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.container import engine
@@ -81,6 +82,12 @@ class Services:
         return self.inside(service, "python", "-c", code)
 
 
+def _engine_for_systems() -> dict[str, str]:
+    """The profile of the worker that runs containers, with the socket of the engine that the test itself uses."""
+    path = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
+    return {"COMPOSE_PROFILES": "systems", "DOCKER_SOCKET": path, "DOCKER_GID": str(Path(path).stat().st_gid)}
+
+
 @contextmanager
 def services() -> Iterator[Services]:
     """Up and answering; on the way out their logs go to artifacts/compose.log and their volumes go."""
@@ -91,6 +98,7 @@ def services() -> Iterator[Services]:
         "HOLDOUT_IMAGE": engine.IMAGE,
         "HOLDOUT_PUBLISH": f"127.0.0.1:{port}",
         "HOLDOUT_BASE_URL": f"http://127.0.0.1:{port}",
+        **_engine_for_systems(),
     }
     composed = Services(f"http://127.0.0.1:{port}", environment)
     try:

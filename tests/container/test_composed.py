@@ -35,7 +35,7 @@ def test_the_demonstration_is_on_the_boards(site: Services) -> None:
 
 
 def test_an_upload_is_scored_as_the_command_scores_it(site: Services) -> None:
-    token = {"Authorization": f"Token {_token(site)}"}
+    token = {"Authorization": f"Token {token_of(site)}"}
     sent = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
         PREDICTIONS.read_bytes(),
@@ -54,7 +54,7 @@ def test_a_bad_file_is_answered_with_its_line(site: Services) -> None:
     answer = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
         b'{"id": "nobody", "predicted_label": "MAYBE"}\n',
-        **{"Content-Type": "application/jsonl", "Authorization": f"Token {_token(site)}"},
+        **{"Content-Type": "application/jsonl", "Authorization": f"Token {token_of(site)}"},
     )
     assert answer.status == 422, answer.body
     assert b"mine.jsonl:1" in answer.body
@@ -83,7 +83,8 @@ def test_the_sandbox_has_no_network_and_no_secret(site: Services) -> None:
     assert not [name for name in environment if name.startswith(("HOLDOUT_S", "HOLDOUT_DATABASE", "POSTGRES", "REDIS"))]
 
 
-def _token(site: Services) -> str:
+def token_of(site: Services) -> str:
+    """An API token of a person of the demonstration."""
     logins = site.inside("web", "cat", "/data/demo-logins").stdout.splitlines()
     password = next(line.split()[1] for line in logins if line.startswith("ada "))
     issued = request(

@@ -270,12 +270,20 @@ def test_the_page_asks_the_same_few_questions_however_many_uploads(
 # --- where else a phase tells what it takes
 
 
+def phase_by_api() -> dict[str, Any]:
+    phase: dict[str, Any] = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]
+    return phase
+
+
 def test_the_benchmarks_page_and_the_api_tell_what_a_phase_takes(here: World) -> None:
     takes_images(here, limits={"wall_seconds": 90})
     page = text(Client().get("/benchmarks/tiny/"))
     assert f'href="{PAGE}">images</a>' in page and f'href="{FILES}">files</a>' in page
     assert "Limits of containers in" in page and "90 s" in page
-    phase = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]
+    assert phase_by_api()["images_run"] is True
+    WorkerReport.objects.update(ready=False)
+    assert phase_by_api()["images_run"] is False
+    phase = phase_by_api()
     assert (phase["takes_predictions"], phase["takes_images"], phase["shows_logs"]) == (True, True, True)
     assert (phase["limits"]["wall_seconds"], phase["limits"]["memory_bytes"]) == (90, 4_000_000_000)
     assert phase["images"].endswith("/api/v1/benchmarks/tiny/phases/test/images/")

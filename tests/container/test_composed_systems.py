@@ -1,0 +1,54 @@
+"""The profile `systems` of compose.yaml: a worker with an engine and no gold runs what was sent through the API."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests import images
+from tests.container.composed import Services, eventually, request
+from tests.container.test_composed import PREDICTIONS, token_of
+
+PHASE = "/api/v1/benchmarks/mirror-claims/phases/test"
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """An image that answers as one of the demonstration's files does."""
+    if why := images.missing():
+        pytest.skip(why)
+    answers = {line["id"]: line["predicted_label"] for line in map(json.loads, PREDICTIONS.read_text().splitlines())}
+    return Path(images.archive_of(images.answering(answers), tmp_path_factory.mktemp("image"))).read_bytes()
+
+
+def test_an_image_is_run_by_the_worker_and_scored_by_the_other(site: Services, archive: bytes) -> None:
+    benchmark = f"{site.address}/api/v1/benchmarks/mirror-claims/"
+    eventually(benchmark, lambda answer: any(phase["images_run"] for phase in answer.json()["phases"]))
+    headers = {"Authorization": f"Token {token_of(site)}"}
+    as_json = {"Content-Type": "application/json", **headers}
+    about = json.dumps({"name": "image.tar", "bytes": len(archive)}).encode()
+    begun = request(f"{site.address}{PHASE}/images/", about, **as_json)
+    assert begun.status == 201, begun.body
+    upload = begun.json()
+    for offset in range(0, len(archive), upload["piece_bytes"]):
+        piece = archive[offset : offset + upload["piece_bytes"]]
+        sent = request(
+            f"{upload['pieces']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
+        )
+        assert sent.status == 200, sent.body
+    submitted = request(upload["submission"], json.dumps({"system": "Composed image"}).encode(), **as_json)
+    assert submitted.status == 201, submitted.body
+    told = eventually(submitted.json()["url"], lambda answer: answer.json()["is_over"], **headers).json()
+    assert told["state"] == "done", (told, site.compose("logs", "--no-color", "systems", check=False).stdout[-3000:])
+    board = request(f"{site.address}{PHASE}/leaderboard/").json()["rows"]
+    scores = {row["system"]: row["scores"] for row in board}
+    assert scores["Composed image"] and scores["Composed image"] == scores["Word overlap with negation"]
+
+
+def test_that_worker_reads_no_gold(site: Services) -> None:
+    refused = site.inside("systems", "ls", "/data/files/gold")
+    assert "Permission denied" in refused.stderr
+    assert site.inside("systems", "ls", "/var/run/docker.sock").returncode == 0
+    assert site.inside("worker", "ls", "/var/run/docker.sock").returncode != 0
