@@ -11,26 +11,48 @@ from evaluator.curation.open_words import Normaliser, Words
 from evaluator.curation.subsets import Subsets
 
 Ends = frozenset[int]
-"""Entities: triples whose ends have the same mentions share them, so that they are few for any one mention."""
-
-Holds = tuple[tuple[int, Ends], ...]
-"""Of a text: each evaluated relation whose words it holds, and the entities of which it holds a mention besides."""
+"""Entities. Ends with the same mentions are one, whatever triple they stand in."""
 
 _NONE: Ends = frozenset()
 
 
 class Mention(NamedTuple):
-    """ends: the entities that the mention may mean; whole: it holds a fact, with both ends."""
+    """ends: the entities that the mention may mean; tails: what those stand before in an evaluation triple.
+
+    whole: it holds the words of a whole evaluation triple. A mention may mean thousands of entities, and two sets are
+    disjoint or not within the time of the smaller: so whatever can be is gathered here, once a text.
+    """
 
     ends: Ends
+    tails: Ends
     whole: bool
 
 
 class Relation(NamedTuple):
-    """same: the evaluated relation with the same words, -1 if there is none."""
+    """number: that of the evaluated relation with the same words, -1 if there is none.
 
-    same: int
-    holds: Holds
+    heads: of evaluation triples whose relation and tail it holds; tails: of those whose relation and head it holds.
+    """
+
+    number: int
+    heads: Ends
+    tails: Ends
+
+
+class _Facts:
+    """The evaluation triples of one relation, from either end."""
+
+    def __init__(self) -> None:
+        self.tails: defaultdict[int, set[int]] = defaultdict(set)
+        self.heads: defaultdict[int, set[int]] = defaultdict(set)
+
+    def add(self, head: int, tail: int) -> None:
+        self.tails[head].add(tail)
+        self.heads[tail].add(head)
+
+    def lead(self, heads: Ends, tails: Ends) -> bool:
+        """Whether one of them leads from a head to a tail."""
+        return any(not self.tails[head].isdisjoint(tails) for head in heads & self.tails.keys())
 
 
 class Forbidden:
@@ -39,72 +61,64 @@ class Forbidden:
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         self._words = words
         self._relations: dict[Words, int] = {}
+        self._facts: list[_Facts] = []
         entities: dict[frozenset[Words], int] = {}
-        self._tails: defaultdict[int, set[int]] = defaultdict(set)
-        self._tails_by: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-        self._heads_by: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+        tails: defaultdict[int, set[int]] = defaultdict(set)
         for triple in evaluated:
             relation = self._relations.setdefault(words(triple.relation), len(self._relations))
+            if relation == len(self._facts):
+                self._facts.append(_Facts())
             head, tail = (
                 entities.setdefault(frozenset(map(words, mentions)), len(entities))
                 for mentions in ((triple.subject, *triple.subjects), (triple.object, *triple.objects))
             )
-            self._tails[head].add(tail)
-            self._tails_by[relation, head].add(tail)
-            self._heads_by[relation, tail].add(head)
+            self._facts[relation].add(head, tail)
+            tails[head].add(tail)
         owners: defaultdict[Words, set[int]] = defaultdict(set)
         for mentions, entity in entities.items():
             for mention in mentions:
                 owners[mention].add(entity)
-        self._owners: dict[Words, Ends] = {mention: frozenset(ends) for mention, ends in owners.items()}
+        self._owners = {
+            mention: (frozenset(ends), _NONE.union(*(tails[end] for end in ends & tails.keys())))
+            for mention, ends in owners.items()
+        }
         self._held_relations = Subsets(self._relations)
         self._held_mentions = Subsets(self._owners)
 
     def mention(self, text: str) -> Mention | None:
         """None: the evaluation has nothing to do with it."""
         words = self._words(text)
-        ends = self._owners.get(words, _NONE)
-        whole = any(self.goes_on_tail(held, ((relation, held),)) for relation, held in self._holds(words))
-        return Mention(ends, whole) if ends or whole else None
+        ends, tails = self._owners.get(words, (_NONE, _NONE))
+        facts, held = self._held(words)
+        whole = any(fact.lead(heads, tails) for fact in facts for heads in held for tails in held)
+        return Mention(ends, tails, whole) if ends or whole else None
 
     def relation(self, text: str) -> Relation | None:
         """None: the evaluation has nothing to do with it."""
         words = self._words(text)
-        same, holds = self._relations.get(words, -1), self._holds(words)
-        return Relation(same, holds) if same >= 0 or holds else None
+        number = self._relations.get(words, -1)
+        heads: set[int] = set()
+        tails: set[int] = set()
+        facts, held = self._held(words)
+        for fact in facts:
+            for ends in held:
+                heads.update(*(fact.heads[tail] for tail in ends & fact.heads.keys()))
+                tails.update(*(fact.tails[head] for head in ends & fact.tails.keys()))
+        return Relation(number, frozenset(heads), frozenset(tails)) if number >= 0 or heads or tails else None
 
-    def says(self, subjects: Ends, relation: int, objects: Ends) -> bool:
-        """Whether a triple has this relation between these ends, in either order."""
-        by_order = ((subjects, objects), (objects, subjects))
-        return any(self.goes_on_tail(heads, ((relation, tails),)) for heads, tails in by_order)
+    def says(self, subject: Mention, relation: Relation, object_: Mention) -> bool:
+        """Whether an evaluation triple has this relation between these ends, in either order."""
+        if relation.number < 0:
+            return False
+        facts = self._facts[relation.number]
+        return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
 
-    def joins(self, subjects: Ends, objects: Ends) -> bool:
-        """Whether a triple has these ends, in either order."""
-        return self._leads(subjects, objects) or self._leads(objects, subjects)
+    def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
+        """Of what the words hold: the triples of each relation, and the entities of each mention."""
+        facts = [self._facts[self._relations[relation]] for relation in self._held_relations.within(words)]
+        return facts, [self._owners[mention][0] for mention in self._held_mentions.within(words)] if facts else []
 
-    def goes_on_tail(self, heads: Ends, holds: Holds) -> bool:
-        """Whether a triple has one of these heads, and a relation and a tail that are held together."""
-        return any(
-            not self._tails_by.get((relation, head), _NONE).isdisjoint(tails)
-            for relation, tails in holds
-            for head in heads
-        )
 
-    def goes_on_head(self, tails: Ends, holds: Holds) -> bool:
-        """Whether a triple has one of these tails, and a relation and a head that are held together."""
-        return any(
-            not self._heads_by.get((relation, tail), _NONE).isdisjoint(heads)
-            for relation, heads in holds
-            for tail in tails
-        )
-
-    def _leads(self, heads: Ends, tails: Ends) -> bool:
-        known = self._tails
-        return any(head in known and not known[head].isdisjoint(tails) for head in heads)
-
-    def _holds(self, words: Words) -> Holds:
-        relations = [self._relations[held] for held in self._held_relations.within(words)]
-        if not relations:
-            return ()
-        ends = _NONE.union(*(self._owners[held] for held in self._held_mentions.within(words)))
-        return tuple((relation, ends) for relation in relations) if ends else ()
+def joined(subject: Mention, object_: Mention) -> bool:
+    """Whether an evaluation triple has these ends, in either order."""
+    return not (subject.tails.isdisjoint(object_.ends) and object_.tails.isdisjoint(subject.ends))

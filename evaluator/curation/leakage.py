@@ -16,7 +16,7 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evaluator.curation.forbidden import Forbidden
+from evaluator.curation.forbidden import Forbidden, joined
 from evaluator.curation.memo import Memo
 from evaluator.curation.open_triples import OpenTriple
 from evaluator.curation.open_words import Normaliser, TokenCounts
@@ -72,19 +72,19 @@ class Leakage:
         if subject is None or object_ is None:
             return 0
         relation = self._relations[row[1]]
-        if relation is None or not self._forbidden.says(subject.ends, relation.same, object_.ends):
+        if relation is None or not self._forbidden.says(subject, relation, object_):
             return 0
         return Rule.SIMPLE if tuple(row[:3]) in self._exact else Rule.BASIC
 
     def _thorough(self, row: Triple) -> int:
         subject, object_ = self._mentions[row[0]], self._mentions[row[2]]
-        if subject is not None and object_ is not None and self._forbidden.joins(subject.ends, object_.ends):
+        if subject is not None and object_ is not None and joined(subject, object_):
             return self._basic(row) or Rule.ANY_RELATION
         relation = self._relations[row[1]]
-        if relation is not None and relation.holds:
-            if subject is not None and self._forbidden.goes_on_tail(subject.ends, relation.holds):
+        if relation is not None:
+            if subject is not None and not relation.heads.isdisjoint(subject.ends):
                 return Rule.IN_RELATION
-            if object_ is not None and self._forbidden.goes_on_head(object_.ends, relation.holds):
+            if object_ is not None and not relation.tails.isdisjoint(object_.ends):
                 return Rule.IN_RELATION
         if (subject is not None and subject.whole) or (object_ is not None and object_.whole):
             return Rule.IN_MENTION
