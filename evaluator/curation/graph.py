@@ -28,10 +28,10 @@ class Graph:
     subjects, predicates_of, objects: the triples' numbers, sorted, one entry a triple.
     """
 
-    def __init__(self, triples: Iterable[Triple]) -> None:
+    def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
         unique = set(triples)
-        self.entities = sorted({end for triple in unique for end in (triple.subject, triple.object)})
-        self.predicates = sorted({triple.predicate for triple in unique})
+        self.entities = sorted({end for s, _, o in unique for end in (s, o)})
+        self.predicates = sorted({p for _, p, _ in unique})
         self.number = {name: number for number, name in enumerate(self.entities)}
         self.predicate_number = {name: number for number, name in enumerate(self.predicates)}
         entity, predicate = self.number, self.predicate_number
