@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+# Several modules name them as plugins; only what is registered before its first import explains its assertions.
+pytest.register_assert_rewrite(
+    "tests.stack", "tests.faults", "tests.images", "tests.integration.importing", "tests.integration.made_images"
+)
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
 
