@@ -2,11 +2,11 @@
 
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
-from .comparison import Comparison, Ranking
+from .comparison import Comparison, Ranking, SideBySide
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .image import Image, ImageUpload
-from .leaderboard import Leaderboard, Release, Standing
+from .leaderboard import Disqualification, Leaderboard, Release, Representative, Standing
 from .run import Run, Score
 from .scorer import Scorer
 from .state import TERMINAL, Reason, State
@@ -21,6 +21,7 @@ __all__ = [
     "Benchmark",
     "Comparison",
     "Dataset",
+    "Disqualification",
     "Division",
     "Download",
     "Final",
@@ -36,9 +37,11 @@ __all__ = [
     "Reason",
     "Release",
     "ReportedResult",
+    "Representative",
     "Run",
     "Score",
     "Scorer",
+    "SideBySide",
     "Split",
     "Stage",
     "Standing",

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from .leaderboard import Leaderboard
 from .run import Run
-from .state import Reason
+from .state import Life, Reason, life_constraints
 
 
 class Ranking(models.Model):
@@ -73,3 +73,25 @@ class Comparison(models.Model):
 
     def __str__(self) -> str:
         return f"{self.a_id} against {self.b_id}, {self.measure}"
+
+
+class SideBySide(Life):
+    """Two runs of one leaderboard by every measure on every slice: work for a worker, once somebody has asked."""
+
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="side_by_sides")
+    a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    b = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    report = models.JSONField(default=dict, help_text="what evaluator.operations reports of the two; empty until done")
+
+    class Meta:
+        constraints = [
+            *life_constraints("side_by_side"),
+            models.UniqueConstraint(fields=["a", "b"], name="one_side_by_side_a_pair"),
+            # Each pair has one order, so that it cannot be there twice.
+            models.CheckConstraint(condition=Q(a__lt=F("b")), name="side_by_side_of_two_runs_in_order"),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.a_id} beside {self.b_id}"

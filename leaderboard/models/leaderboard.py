@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -79,10 +80,12 @@ class Standing(models.Model):
     rank = models.PositiveIntegerField(null=True, help_text="shared by ties; none for rows that do not compete")
     rank_low = models.PositiveIntegerField(null=True, help_text="1 + how many are significantly better; see Ranking")
     rank_high = models.PositiveIntegerField(null=True, help_text="how many compete, less those significantly worse")
+    disqualified = models.CharField(max_length=300, blank=True, help_text="the public reason; empty: it is not")
 
     class Meta:
         ordering = ["leaderboard", "rank", "id"]
         constraints = [
+            models.CheckConstraint(condition=Q(disqualified="") | Q(rank=None), name="disqualified_has_no_rank"),
             models.UniqueConstraint(fields=["leaderboard", "system"], name="one_standing_a_system"),
             models.CheckConstraint(
                 condition=Q(rank_low=None, rank_high=None)
@@ -94,3 +97,42 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.system}"
+
+
+class Disqualification(models.Model):
+    """A system that a phase's organisers have taken out of its ranking. Boards that are frozen stay as they were."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="disqualifications")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="disqualifications")
+    reason = models.CharField(max_length=300, help_text="shown to everybody")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["phase", "made_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "system"], name="one_disqualification_a_phase_and_system"),
+            models.CheckConstraint(condition=~Q(reason=""), name="disqualification_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} in {self.phase}: {self.reason}"
+
+
+class Representative(models.Model):
+    """The submission that a team has chosen to represent a system in a phase; without one its best does."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="representatives")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="representatives")
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="+")
+    chosen_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    chosen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["phase", "chosen_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "system"], name="one_representative_a_phase_and_system")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission} stands for {self.system}"

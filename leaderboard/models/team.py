@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
 
 
@@ -47,12 +48,26 @@ class System(models.Model):
     description = models.TextField(blank=True)
     paper_url = models.URLField(blank=True)
     code_url = models.URLField(blank=True)
+    bibtex = models.TextField(blank=True, help_text="how to cite it")
+    anonymous_until = models.DateTimeField(
+        null=True, blank=True, help_text="until then boards show it under its number; null: under its name"
+    )
+    anonymous_number = models.PositiveIntegerField(
+        null=True, blank=True, unique=True, help_text='the N of "Anonymous N"; kept once it was given'
+    )
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PARTICIPANT)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["team", "name"], name="system_name_once_a_team")]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name"], name="system_name_once_a_team"),
+            # A comparison with NULL is unknown, and a check that is unknown passes.
+            models.CheckConstraint(
+                condition=Q(anonymous_until=None) | Q(anonymous_number__isnull=False),
+                name="system_anonymous_has_a_number",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
