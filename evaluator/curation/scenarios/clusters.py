@@ -25,14 +25,12 @@ def distances(vectors: Numbers, facts: Ints) -> Numbers:
 
 
 def elbow(heights: Numbers) -> float:
-    """The threshold where the number of clusters falls fastest, of THRESHOLDS even steps over all merges.
+    """The threshold where the number of clusters falls fastest, of THRESHOLDS even ones from 0 to the last merge.
 
     heights: the distance at which each merge happens. The gradient at a step is that of the steps on either side of it;
     of equal ones the first counts.
     """
-    thresholds = np.linspace(heights.min(), heights.max(), THRESHOLDS)
-    if thresholds[0] == thresholds[-1]:
-        return float(thresholds[-1])
+    thresholds = np.linspace(0, heights.max(), THRESHOLDS)
     n_clusters = len(heights) + 1 - np.searchsorted(np.sort(heights), thresholds, side="right")
     # The steps are even, so what they fall by will do: whole numbers, of which equal ones are equal.
     return float(thresholds[np.argmin(np.gradient(n_clusters))])

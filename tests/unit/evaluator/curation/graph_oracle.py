@@ -116,11 +116,8 @@ def average_linkage(points, distance):
 
 def steepest(heights, n):
     """The threshold of 100 even ones where the number of clusters falls fastest, by central differences."""
-    low, high = min(heights), max(heights)
-    if low == high:
-        return high
-    step = (high - low) / 99
-    thresholds = [low + step * i for i in range(99)] + [high]
+    high = max(heights)
+    thresholds = [high / 99 * i for i in range(99)] + [high]
     counts = [n - sum(height <= threshold for height in heights) for threshold in thresholds]
     falls = [(counts[min(i + 1, 99)] - counts[max(i - 1, 0)]) * (2 if i in (0, 99) else 1) for i in range(100)]
     return thresholds[falls.index(min(falls))]
