@@ -7,6 +7,9 @@ from typing import Any
 
 from leaderboard.progress import Progress
 
+GOLD, PREDICTIONS, TASK = "/gold/gold.jsonl", "/predictions/predictions.jsonl", "/input/task.json"
+"""Where a scorer image finds its files (`evaluator.sandbox.scorers`)."""
+
 
 def document(progress: Progress) -> dict[str, Any]:
     """JSON for whoever shall check a number; empty until the submission is scored.
@@ -34,8 +37,14 @@ def document(progress: Progress) -> dict[str, Any]:
 def command(receipt: dict[str, Any]) -> str:
     """What makes the same numbers again, where GOLD and PREDICTIONS are the files whose sha256 the receipt names.
 
-    Empty for a receipt that was written before they named task and options.
+    Empty for a receipt that was written before they named task and options. What an organisers' own scorer gave takes
+    its image, and a TASK_FILE as `docs/curators.md` shows one: the organisers have both.
     """
+    if "scorer" in receipt:
+        words = ["docker", "run", "--rm", "--network", "none", "--read-only", "--tmpfs", "/tmp"]  # noqa: S108
+        for name, path in (("GOLD", GOLD), ("PREDICTIONS", PREDICTIONS), ("TASK_FILE", TASK)):
+            words += ["--volume", f"{name}:{path}:ro"]
+        return shlex.join([*words, "--volume", "OUTPUT:/output", receipt["scorer"]["image"]])
     if "task" not in receipt:
         return ""
     words = ["python", "-m", "evaluator", "score", receipt["task"], "--gold", "GOLD", "PREDICTIONS"]

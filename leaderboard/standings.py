@@ -180,6 +180,14 @@ class Board:
         known = self.scoring.measures(self.gold) if self.gold else ()
         return sorted(known, key=lambda measure: measure.name != self.primary)
 
+    @property
+    def lacks_outcomes(self) -> bool:
+        """Whether the organisers' own scorer gave the measure that ranks without outcomes, hence without intervals."""
+        if self.scoring.scorer is None or not reveals_comparisons(self.phase):
+            return False
+        cells = [row.cell(self.primary) for row in self.rows]
+        return any(cell.value is not None and cell.low is None for cell in cells)
+
     def measure(self, name: str) -> Measure | None:
         return next((measure for measure in self.measures if measure.name == name), None)
 

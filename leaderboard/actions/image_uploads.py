@@ -13,9 +13,9 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import image_files, images, submissions
+from leaderboard.actions import image_files, images, rescoring, scorers, submissions
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import AuditEntry, ImageUpload, Phase, Submission, System, User
+from leaderboard.models import AuditEntry, Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
 from leaderboard.models.image import KEPT, images_storage
 
 PIECE_BYTES = 16_000_000
@@ -30,6 +30,17 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "") -> 
     images.check_takes_images(phase)
     submissions.check_open(phase, timezone.now())
     images.check_size(phase, size)
+    return _begun(by=by, name=name, size=size, sha256=sha256, phase=phase)
+
+
+def begin_scorer(*, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
+    """The same for an archive that becomes a scorer of the benchmark."""
+    rescoring.check_manages(benchmark, by)
+    scorers.check_size(size)
+    return _begun(by=by, name=name, size=size, sha256=sha256, benchmark=benchmark)
+
+
+def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> ImageUpload:
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(Code.INVALID_IMAGE, "The sha256 is malformed; expected 64 lower-case hexadecimal digits.")
     with transaction.atomic():
@@ -38,7 +49,7 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "") -> 
             raise Refused(
                 Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} uploads under way; finish one of them or give one up first."
             )
-        return ImageUpload.objects.create(phase=phase, by=by, name=name[-255:], bytes=size, sha256=sha256)
+        return ImageUpload.objects.create(by=by, name=name[-255:], bytes=size, sha256=sha256, **whose)
 
 
 def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
@@ -67,12 +78,50 @@ def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
 
 def finish(*, upload: ImageUpload, system: System, by: User, note: str = "") -> Submission:
     """Put the pieces together and submit the image. A refused one stays, to be asked for again."""
+    _check_whole(upload)
+    phase = upload.phase
+    if phase is None:
+        raise Refused(Code.INVALID_IMAGE, "This upload is for a scorer, not for a phase.")
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
+    images.check_takes_images(phase)
+    image = _image_of(upload)
+    submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, note=note)
+    _delete_pieces(upload.pk)
+    return submission
+
+
+def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
+    """Put the pieces together and make them the benchmark's next scorer. `described` as for `scorers.add`."""
+    _check_whole(upload)
+    benchmark = upload.benchmark
+    if benchmark is None:
+        raise Refused(Code.INVALID_IMAGE, "This upload is for a phase, not for a scorer.")
+    rescoring.check_manages(benchmark, by)
+    scorers.check_declared(described["measures"], described["primary"])
+    image = _image_of(upload)
+    made = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)
+    _delete_pieces(upload.pk)
+    return made
+
+
+@transaction.atomic
+def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
+    """Of two requests that finish an upload one makes a scorer."""
+    _hold(upload)
+    made = scorers.add(**described)
+    ImageUpload.objects.filter(pk=upload.pk).delete()
+    return made
+
+
+def _check_whole(upload: ImageUpload) -> None:
     if not upload.is_whole:
         raise Refused(
             Code.INVALID_IMAGE, f"{upload.received:,} of {upload.bytes:,} bytes are here; send the rest first."
         )
-    submissions.check_may_submit(phase=upload.phase, system=system, by=by, at=timezone.now())
-    images.check_takes_images(upload.phase)
+
+
+def _image_of(upload: ImageUpload) -> Image:
+    """The pieces as an image, stored once. Raises Refused where they are not what was announced."""
     # Named, so that a store of folders can move it into its place instead of copying it.
     with TemporaryUploadedFile("image.tar", "application/x-tar", upload.bytes, None) as whole:
         sha256 = _joined(images_storage(), upload.pieces, whole)
@@ -82,20 +131,21 @@ def finish(*, upload: ImageUpload, system: System, by: User, note: str = "") -> 
                 Code.INVALID_IMAGE,
                 f"The archive came with the sha256 {sha256}, and {upload.sha256} was announced; send it again.",
             )
-        image = image_files.kept(archive=whole, sha256=sha256)
-    submission = _submitted_once(upload, phase=upload.phase, system=system, image=image, by=by, note=note)
-    _delete_pieces(upload.pk)
-    return submission
+        return image_files.kept(archive=whole, sha256=sha256)
 
 
 @transaction.atomic
 def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
     """The upload ends with its submission: of two requests that finish it, one is charged."""
-    if not ImageUpload.objects.select_for_update().filter(pk=upload.pk).exists():
-        raise Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
+    _hold(upload)
     submission = images.submit(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
     return submission
+
+
+def _hold(upload: ImageUpload) -> None:
+    if not ImageUpload.objects.select_for_update().filter(pk=upload.pk).exists():
+        raise Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
 
 
 def _joined(storage: Storage, pieces: list[str], whole: File[bytes]) -> str:

@@ -24,6 +24,7 @@ class Code(Enum):
     GOLD_UNCHANGED = ("gold_unchanged", 409)
     INPUTS_CHANGED = ("inputs_changed", 409)
     NOT_PREPARING = ("not_preparing", 409)
+    SCORER_DOES_NOT_FIT = ("scorer_does_not_fit", 409)
     NOT_CANCELLABLE = ("not_cancellable", 409)
     REFEREE_AWAY = ("referee_away", 503)
     NOT_TAKEN = ("not_taken", 409)

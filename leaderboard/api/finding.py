@@ -19,6 +19,12 @@ def benchmark_or_404(user: Any, slug: str) -> Benchmark:
     return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset"), slug=slug)
 
 
+def managed_or_404(user: Any, slug: str) -> Benchmark:
+    """A benchmark that the asker manages; anybody else's is as one that is not there."""
+    rows = Benchmark.objects.all() if user.is_curator else user.benchmarks.all()
+    return get_object_or_404(rows, slug=slug)
+
+
 def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
     """With its benchmark and split, in one query."""
     return get_object_or_404(

@@ -63,11 +63,13 @@ class UploadShape(Data):
     received = serializers.IntegerField(help_text="how much is stored safely: the next piece begins there")
     piece_bytes = serializers.IntegerField(help_text="the most that one piece may have")
     benchmark = serializers.CharField()
-    phase = serializers.CharField()
+    phase = serializers.CharField(allow_null=True, help_text="null: it becomes a scorer of the benchmark")
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
     pieces = serializers.URLField(help_text="where to POST pieces")
-    submission = serializers.URLField(help_text="where to POST when all is there")
+    submission = serializers.URLField(
+        allow_null=True, help_text="where to POST when all is there; null: a scorer is described on its page"
+    )
 
 
 class PieceParser(parsers.BaseParser):
@@ -94,6 +96,25 @@ class ImagesView(View):
         asked = _valid(Archive, request)
         upload = image_uploads.begin(
             phase=found, by=_user(request), name=asked["name"], size=asked["bytes"], sha256=asked["sha256"]
+        )
+        answer = _shape(upload, request)
+        return Response(answer, status=201, headers={"Location": answer["url"]})
+
+
+class ScorerImagesView(View):
+    permission_classes = (IsAuthenticated,)
+    parser_classes = (JSONParser,)
+
+    @extend_schema(
+        operation_id="scorer_upload", request=Archive, responses={201: UploadShape, **errors(413, 422, 429)}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin to send the archive of a benchmark's own scorer. Those who manage the benchmark describe it on its page
+        when its pieces are there."""
+        benchmark = finding.managed_or_404(request.user, slug)
+        asked = _valid(Archive, request)
+        upload = image_uploads.begin_scorer(
+            benchmark=benchmark, by=_user(request), name=asked["name"], size=asked["bytes"], sha256=asked["sha256"]
         )
         answer = _shape(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
@@ -175,21 +196,24 @@ class UploadSubmissionView(View):
 
 def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
     """One's own; anybody else's is as one that is not there."""
-    mine = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset").filter(by=_user(request))
+    mine = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset", "benchmark").filter(
+        by=_user(request)
+    )
     return get_object_or_404(mine, pk=pk)
 
 
 def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
     names = ("id", "name", "bytes", "received", "began_at")
+    benchmark = upload.phase.benchmark if upload.phase else upload.benchmark
     answer = UploadShape(
         {
             **{name: getattr(upload, name) for name in names},
             "piece_bytes": image_uploads.PIECE_BYTES,
-            "benchmark": upload.phase.benchmark.slug,
-            "phase": upload.phase.slug,
+            "benchmark": benchmark.slug if benchmark else "",
+            "phase": upload.phase.slug if upload.phase else None,
             "url": addresses.of(request, "api_image_upload", upload.pk),
             "pieces": addresses.of(request, "api_image_pieces", upload.pk),
-            "submission": addresses.of(request, "api_image_submit", upload.pk),
+            "submission": addresses.of(request, "api_image_submit", upload.pk) if upload.phase else None,
         }
     )
     return dict(answer.data)

@@ -20,6 +20,7 @@ urlpatterns = [
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
     path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
     path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),
+    path("benchmarks/<slug:slug>/scorers/images/", images.ScorerImagesView.as_view(), name="api_scorer_images"),
     path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
     path("image-uploads/<uuid:pk>/pieces/", images.PiecesView.as_view(), name="api_image_pieces"),
     path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),

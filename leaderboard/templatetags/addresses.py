@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.urls import reverse
+
+from leaderboard.models import Benchmark
+from leaderboard.scoring import Scoring
 
 register = template.Library()
+
+
+@register.simple_tag
+def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
+    """The page that says what each measure means: the task's, or that of the organisers' own scorer."""
+    if scoring.scorer is None:
+        return reverse("measures", args=[scoring.task.name])
+    return reverse("scorer_measures", args=[benchmark.slug, scoring.scorer.number])
 
 
 @register.simple_tag(takes_context=True)

@@ -9,6 +9,7 @@ from leaderboard.web.public.cost import cost_board
 from leaderboard.web.public.crossed import crossed_board
 from leaderboard.web.public.downloads import download_file, download_gold, download_inputs
 from leaderboard.web.public.home import home
+from leaderboard.web.public.scorers import scorer
 from leaderboard.web.public.symmetric import symmetric_board
 from leaderboard.web.public.tasks import measures, tasks
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
+    path("benchmarks/<slug:slug>/scorers/<int:number>/", scorer, name="scorer_measures"),
     path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
     path(f"{FROZEN}/", leaderboard, name="frozen_board"),

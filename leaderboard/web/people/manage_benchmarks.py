@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,9 +14,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluator.task import TASKS
+from leaderboard import availability
 from leaderboard.actions import benchmarks, splits
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Benchmark, GoldVersion, User
+from leaderboard.models import Benchmark, GoldVersion, Phase, User
 from leaderboard.preparing import outdated_version, progress_of
 from leaderboard.web import limit_rows
 from leaderboard.web.forms.benchmark import BenchmarkForm
@@ -79,6 +81,11 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
     return redirect("manage_benchmark", slug)
 
 
+def _scorers_away(phases: Sequence[Phase]) -> str:
+    """Why no scorer image can run, where a phase waits for one; empty where all is well."""
+    return availability.of(availability.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
+
+
 def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
     """The benchmark's desk, with what was refused, if anything was."""
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
@@ -89,6 +96,7 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
         "phases": [(phase, progress_of(phase), outdated_version(phase)) for phase in phases],
         "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
+        "scorers_away": _scorers_away(phases),
         "organisers": found.organisers.order_by("username"),
         "refusal": refusal,
     }

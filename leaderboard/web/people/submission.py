@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import receipts
+from leaderboard import availability, receipts
 from leaderboard.actions import images
 from leaderboard.models import Reason, State, Submission
 from leaderboard.progress import Progress, published
@@ -107,8 +107,15 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "sheet": sheet(progress.release) if progress.release else None,
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
+        "scorer_away": _scorer_is_away(progress),
         "ask_again": None if progress.is_over else _ask_again(found.received_at),
     }
+
+
+def _scorer_is_away(progress: Progress) -> bool:
+    """Whether a scoring waits for an image of the organisers that nobody can run at this moment."""
+    waits = progress.run is not None and progress.run.scorer_id is not None and progress.state is State.QUEUED
+    return waits and not availability.of(availability.SCORERS).ready
 
 
 def _version(progress: Progress) -> tuple[str, str] | None:

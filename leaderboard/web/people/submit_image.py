@@ -51,9 +51,11 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Discard one's own unfinished upload."""
     upload = get_object_or_404(ImageUpload.objects.select_related("phase__benchmark"), pk=pk, by=request.user)
-    phase = upload.phase
+    phase, benchmark = upload.phase, upload.benchmark
     image_uploads.discard(upload)
     messages.success(request, f"The upload of {upload.name} is given up.")
+    if phase is None:
+        return redirect("manage_scorers", benchmark.slug) if benchmark else redirect("home")
     return redirect("submit_image", phase.benchmark.slug, phase.slug)
 
 
@@ -72,7 +74,7 @@ def _page(
 ) -> HttpResponse:
     quotas = quotas_of_person(request.user, phase)
     here = availability.of(availability.queue_of(phase))
-    uploads = list(ImageUpload.objects.filter(by=request.user).select_related("phase__benchmark"))
+    uploads = list(ImageUpload.objects.filter(by=request.user).select_related("phase__benchmark", "benchmark"))
     chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
     context = {
         "benchmark": phase.benchmark,

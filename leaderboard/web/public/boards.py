@@ -102,5 +102,7 @@ def other_boards(board: Board) -> list[BoardLink]:
 
 
 def is_symmetric(board: Board) -> bool:
-    """Whether the gold comes in groups of an original and generated claims."""
+    """Whether the gold comes in groups of an original and generated claims, and is scored by the task that knows it."""
+    if board.scoring.scorer is not None:
+        return False
     return board.measure("group_accuracy") is not None and "origin" in board.dimensions
