@@ -88,3 +88,9 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise LineFault("the line is no object", shown(value), "one JSON object")
     return value
+
+
+def with_key(raw: bytes, key: str, value: Id) -> bytes:
+    """The line with one more key in front; the rest stays as it was written. The object has a key, and not this one."""
+    begin = raw.index(b"{") + 1
+    return raw[:begin] + msgspec.json.encode(key) + b": " + msgspec.json.encode(value) + b", " + raw[begin:].lstrip()

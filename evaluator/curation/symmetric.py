@@ -6,7 +6,7 @@ that holds, a claim or an evidence sentence alone says nothing about the label.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -24,15 +24,31 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
     lines: gold lines with `claim`, `evidence_text`, `label`, `group` and the slice `origin`. Sentences name groups and
     n-grams, which the public does not see: they are for the curator.
     """
-    groups: dict[Any, list[Line]] = defaultdict(list)
-    for line in lines:
-        # Labels are compared as the scorer compares them, without regard to case.
-        groups[line.get("group", line.get("id"))].append({**line, "label": str(line["label"]).upper()})
-    faults = [f"group {shown(name)}: {fault}" for name, members in groups.items() for fault in _group_faults(members)]
-    members = [line for group in groups.values() for line in group]
-    for field in ("claim", "evidence_text"):
-        faults += _one_sided(field, members)
+    lines = list(lines)
+    faults = []
+    for place, fault in symmetric_faults(lines):
+        group = "" if place is None else f"group {shown(_group(lines[place]))}: "
+        faults.append(f"{group}{fault}")
     return faults
+
+
+def symmetric_faults(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
+    """The same without groups' names: each fault with the place of its group's first line; None: of the whole set."""
+    groups: dict[Any, list[Line]] = defaultdict(list)
+    first: dict[Any, int] = {}
+    for place, line in enumerate(lines):
+        # Labels are compared as the scorer compares them, without regard to case.
+        groups[_group(line)].append({**line, "label": str(line["label"]).upper()})
+        first.setdefault(_group(line), place)
+    for name, members in groups.items():
+        yield from ((first[name], fault) for fault in _group_faults(members))
+    everyone = [line for group in groups.values() for line in group]
+    for field in ("claim", "evidence_text"):
+        yield from ((None, fault) for fault in _one_sided(field, everyone))
+
+
+def _group(line: Line) -> Any:
+    return line.get("group", line.get("id"))
 
 
 def _group_faults(members: list[Line]) -> Iterator[str]:

@@ -19,16 +19,39 @@ from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE
 from evaluator.client.telling import print_problems, printable_lines, say
 from evaluator.client.waiting import patience
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands import corrupted, cues, halves, leakage, scenarios
+from evaluator.curation.commands import (
+    corrupted,
+    cues,
+    folds,
+    halves,
+    holdout,
+    leakage,
+    open_evaluation,
+    open_questions,
+    reweight,
+    scenarios,
+    symmetric,
+)
 from evaluator.curation.commands.arguments import whole_number
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.recipes import recipe
 from evaluator.errors import FileError, PredictionError, UsageError
 
-SPLITS: tuple[Generator, ...] = (halves.GENERATOR, leakage.GENERATOR, scenarios.GENERATOR, corrupted.GENERATOR)
+SPLITS: tuple[Generator, ...] = (
+    folds.GENERATOR,
+    holdout.GENERATOR,
+    halves.GENERATOR,
+    symmetric.GENERATOR,
+    reweight.GENERATOR,
+    leakage.GENERATOR,
+    open_evaluation.GENERATOR,
+    open_questions.GENERATOR,
+    scenarios.GENERATOR,
+    corrupted.GENERATOR,
+)
 """Generators: each makes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = (cues.GENERATOR, leakage.AUDIT)
+AUDITS: tuple[Generator, ...] = (symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT)
 """Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"

@@ -1,0 +1,72 @@
+"""`split folds`: round-robin folds by document."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import msgspec
+
+from evaluator.curation.bench import Bench
+from evaluator.curation.commands.arguments import positive
+from evaluator.curation.folds import FOLDS, PARTS, parse_parts, part_of_fold, round_robin
+from evaluator.curation.generator import Generator, Made
+from evaluator.curation.lines import identifier, read_lines, with_key
+from evaluator.errors import UsageError
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", type=Path, help="JSON Lines; .gz is unpacked")
+    parser.add_argument("--by", default="documentId", metavar="KEY", help="the document's key; documentId unless said")
+    parser.add_argument("--folds", type=positive, default=FOLDS, metavar="N", help=f"{FOLDS} unless said")
+    parser.add_argument(
+        "--parts",
+        metavar="NAME=FOLDS,...",
+        help="files to make: train=1-3,dev=4,test=5 for five folds unless said; else one a fold",
+    )
+    parser.add_argument("--mark", metavar="KEY", help="write each line's fold into it, under this key")
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    parts = _parts(given)
+    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
+    documents = [identifier(line, given.by, problems) for line in lines]
+    if given.mark:
+        for line in lines:
+            if given.mark in line.value:
+                problems.add(line.number, f"{given.mark} is there already", "a fold", "another key for --mark")
+    problems.raise_if_any()
+    folds = round_robin((document for document in documents if document is not None), given.folds)
+    part_of, outputs = part_of_fold(parts), {name: bench.output(f"{name}.jsonl") for name in parts}
+    n_lines = dict.fromkeys(parts, 0)
+    for line, document in zip(lines, documents, strict=True):
+        fold = folds[document] if document is not None else 0
+        outputs[part_of[fold]].write((with_key(line.raw, given.mark, fold) if given.mark else line.raw) + b"\n")
+        n_lines[part_of[fold]] += 1
+    encode = msgspec.json.Encoder().encode
+    bench.output("folds.jsonl").writelines(
+        encode({given.by: document, "fold": fold}) + b"\n" for document, fold in folds.items()
+    )
+    n_documents = {name: sum(fold in own for fold in folds.values()) for name, own in parts.items()}
+    report = {name: {"documents": n_documents[name], "lines": n_lines[name]} for name in parts}
+    text = "\n".join(f"{name}: {told['documents']} documents, {told['lines']} lines" for name, told in report.items())
+    return Made(report, text)
+
+
+def _parts(given: argparse.Namespace) -> dict[str, tuple[int, ...]]:
+    if given.parts is None:
+        return PARTS if given.folds == FOLDS else {f"fold-{fold}": (fold,) for fold in range(1, given.folds + 1)}
+    parts = parse_parts(given.parts, given.folds)
+    if "folds" in parts:
+        raise UsageError("a part is named folds, which is the list's own name; expected another")
+    return parts
+
+
+GENERATOR = Generator(
+    name="folds",
+    version=1,
+    summary="share documents out among folds in turn",
+    add_arguments=_add_arguments,
+    make=_make,
+    seeded=False,
+)

@@ -1,0 +1,119 @@
+"""Weights for training claims under which no n-gram tells the label (Schuster et al. 2019, section 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last digit
+from evaluator.curation.cues import MIN_FREQUENCY
+from evaluator.curation.reweighting import descent, newton
+from evaluator.curation.reweighting.problem import Labels, Numbers, Problem
+from evaluator.curation.vocabulary import occurrences
+from evaluator.errors import UsageError
+from evaluator.steps import Steps
+
+
+@dataclass(frozen=True)
+class Reweighting:
+    """alpha: one a claim, from 0. objectives: the true objective at alpha = 0 and at each better alpha that was found,
+    in that order: it never rises, and the last belongs to `alpha`."""
+
+    alpha: Numbers
+    objectives: list[float]
+
+    @property
+    def weights(self) -> Numbers:
+        """The training weights, 1 + alpha."""
+        return 1.0 + self.alpha
+
+
+def presence_of(
+    texts: Sequence[str], *, n: int = 2, drop: Collection[str] = (), min_frequency: int = MIN_FREQUENCY
+) -> Any:
+    """Claims x n-grams, a sparse array with 1 where the claim holds the n-gram, as `cue_table` counts them."""
+    found = occurrences(texts, n=n, drop=drop)
+    frequent = np.bincount(found.gram, minlength=found.n_grams) >= min_frequency
+    column = np.cumsum(frequent) - 1
+    kept = frequent[found.gram]
+    places = np.unique(found.text[kept] * max(found.n_grams, 1) + column[found.gram[kept]])
+    rows, columns = np.divmod(places, max(found.n_grams, 1))
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), int(frequent.sum())))
+
+
+def objective(presence: Any, labels: Sequence[str], alpha: Numbers, penalty: float) -> float:
+    """sum_j max_c b_j^c + penalty ||alpha||_2."""
+    return Problem(_checked(presence, labels), _coded(labels), penalty).objective(np.asarray(alpha, dtype=np.float64))
+
+
+def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int = 0) -> Reweighting:
+    """Minimises equation 3 over alpha >= 0.
+
+    presence: claims x n-grams, 0 or 1 (`presence_of`); n-grams that no claim holds count for nothing. labels: one a
+    claim. penalty: lambda, from 0. seed: of the other starts that small problems get. Raises UsageError for a penalty
+    that is no number from 0, for presence that is neither 0 nor 1, and for labels that are not as many as the rows.
+
+    An n-gram of one label alone has the share 1 under all weights, and a claim without n-grams of two labels keeps its
+    weight: both are left out of the search.
+    """
+    presence = _checked(presence, labels)
+    if not (math.isfinite(penalty) and penalty >= 0):
+        raise UsageError(f"lambda is {penalty}, expected a number from 0")
+    coded = _coded(labels)
+    claims, ngrams = _mixed(presence, coded)
+    alpha = np.zeros(len(labels))
+    constant = float(presence.shape[1] - len(ngrams))
+    if not len(ngrams):
+        return Reweighting(alpha, [constant])
+    problem = Problem(presence[claims][:, ngrams], coded[claims], penalty)
+    best = _Best(problem)
+    if len(claims) <= newton.MAX_CLAIMS:
+        newton.solve(problem, seed, best.hear)
+    else:
+        steps = Steps(len(descent.TAUS) * descent.STEPS_EACH)
+        descent.solve(problem, best.hear, lambda: steps.add(1))
+    alpha[claims] = best.alpha
+    return Reweighting(alpha, [constant + value for value in best.objectives])
+
+
+class _Best:
+    """The best alpha by the true objective: smooth ones may rise and fall on the way."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.alpha = np.zeros(problem.n_claims)
+        self.objectives = [problem.objective(self.alpha)]
+
+    def hear(self, alpha: Numbers) -> None:
+        value = self.problem.objective(alpha)
+        if value < self.objectives[-1]:
+            self.alpha, self.objectives = alpha.copy(), [*self.objectives, value]
+
+
+def _checked(presence: Any, labels: Sequence[str]) -> Any:
+    presence = sparse.csr_array(presence, dtype=np.float64)
+    presence.eliminate_zeros()
+    if presence.shape[0] != len(labels):
+        raise UsageError(f"{presence.shape[0]} claims have {len(labels)} labels, expected one each")
+    if (presence.data != 1).any():
+        raise UsageError("presence holds other values, expected 0 or 1")
+    return presence[:, np.bincount(presence.indices, minlength=presence.shape[1]) > 0]
+
+
+def _coded(labels: Sequence[str]) -> Labels:
+    number = {name: place for place, name in enumerate(sorted(set(labels)))}
+    return np.array([number[name] for name in labels], dtype=np.int64)
+
+
+def _mixed(presence: Any, labels: Labels) -> tuple[Labels, Labels]:
+    """Claims and n-grams that the search is about."""
+    classes = range(int(labels.max()) + 1 if len(labels) else 0)
+    held = [np.bincount(presence[labels == c].indices, minlength=presence.shape[1]) > 0 for c in classes]
+    ngrams = np.flatnonzero(np.sum(held, axis=0) > 1) if held else np.empty(0, dtype=np.int64)
+    claims = np.flatnonzero(np.diff(presence[:, ngrams].indptr) > 0)
+    return claims, ngrams

@@ -1,0 +1,39 @@
+"""The way for many claims: L-BFGS-B on ever less smooth objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+
+from evaluator.curation.reweighting.problem import Numbers, Problem
+
+TAUS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
+STEPS_EACH = 120
+
+
+def solve(problem: Problem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
+    """Tells `hear` the alpha at the end of each level, and `step` of each iteration."""
+    alpha = np.zeros(problem.n_claims)
+    for tau in TAUS:
+        alpha = follow(problem, alpha, (tau,), step)
+        hear(alpha)
+        hear(np.where(alpha < tau / 10, 0.0, alpha))
+
+
+def follow(problem: Problem, alpha: Numbers, taus: Sequence[float], step: Callable[[], None] = lambda: None) -> Numbers:
+    """The alpha that is reached through the smooth objectives of these taus, one after the other."""
+    for tau in taus:
+        found = minimize(
+            problem.smooth,
+            alpha,
+            args=(tau,),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * problem.n_claims,
+            callback=lambda _: step(),
+            options={"maxiter": STEPS_EACH, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-9},
+        )
+        alpha = np.maximum(found.x, 0.0)
+    return alpha
