@@ -64,6 +64,12 @@ class Dictionary:
             return ()
         return tuple(dict.fromkeys([mention, *(other for entity in entities for other in self._mentions[entity])]))
 
+    def links(self, row: Row) -> bool:
+        """Whether both ends mean an entity: `triple(row).linked`, without making it."""
+        return ((len(row) == 5 and _names(row[3])) or row[0] in self._entities) and (
+            (len(row) == 5 and _names(row[4])) or row[2] in self._entities
+        )
+
     def triple(self, row: Row) -> OpenTriple:
         """A line's own lists of mentions go before the dictionary."""
         subjects, objects = (_listed(row[0], row[3]), _listed(row[2], row[4])) if len(row) == 5 else ((), ())
@@ -73,6 +79,16 @@ class Dictionary:
 def _listed(own: str, cell: str) -> Mentions:
     listed = [mention for mention in map(str.strip, cell.split(BETWEEN)) if mention]
     return tuple(dict.fromkeys([own, *listed])) if listed else ()
+
+
+def _names(cell: str) -> bool:
+    return any(map(str.strip, cell.split(BETWEEN)))
+
+
+def cells(triple: OpenTriple, *, entities: bool) -> str:
+    """A line of five columns; without the entities the lists of mentions are empty."""
+    listed = (triple.subjects, triple.objects) if entities else ((), ())
+    return "\t".join([*triple[:3], *map(BETWEEN.join, listed)])
 
 
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
@@ -104,6 +120,9 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
             cells = line.split("\t")
             if len(cells) != 2 or not cells[0].strip():
                 problems.add(number, "no mention and entity", _columns(cells), "two columns, the first not empty")
+                continue
+            if BETWEEN in cells[0]:
+                problems.add(number, "a mention that no list could hold", shown(cells[0]), f"one without {BETWEEN}")
                 continue
             meant = entities.setdefault(cells[0], {})
             if cells[1]:

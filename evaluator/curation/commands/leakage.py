@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, sizes, watched
+from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, opened_again, sizes, watched
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.leakage import Leakage, Level, Rule
 from evaluator.curation.open_triples import Block, read_blocks, read_triples
 from evaluator.curation.open_words import Normaliser, StopWords, TokenCounts
 from evaluator.curation.text_blocks import text_blocks
-from evaluator.errors import GoldError, ProblemList, UsageError
+from evaluator.errors import GoldError, ProblemList
 from evaluator.steps import Steps
 
 _LEVELS = tuple(level.name.lower() for level in Level)
@@ -83,11 +83,7 @@ def _stop_words(given: argparse.Namespace, bench: Bench, steps: Steps) -> StopWo
         # Any word in either list stops both, so one list is enough.
         return StopWords(tuple(dict.fromkeys(word for _, lines in blocks for word in lines if word)), ())
     counts = TokenCounts()
-    try:
-        stream = given.training.open("rb")
-    except OSError as error:
-        raise UsageError(f"cannot read {given.training}: {error.strerror}") from None
-    with stream:
+    with opened_again(given.training) as stream:
         for block in _blocks(stream, given.training, steps):
             counts.add(block.rows)
     return counts.stop_words()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from evaluator.curation.bench import Bench
 from evaluator.curation.open_triples import Dictionary, read_dictionary
+from evaluator.errors import UsageError, shown
 from evaluator.steps import Steps
 
 TRIPLES = "open triples, one a line: subject, relation, object, and both or none of the lists of mentions, by tabs"
@@ -36,6 +38,21 @@ def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
 def sizes(paths: Sequence[Path]) -> int:
     """Bytes in all; what cannot be told counts nothing, and is complained of when it is opened."""
     return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
+
+
+def opened_again(path: Path) -> BinaryIO:
+    """An input that is read twice; only one of the readings goes through the bench, which hashes it."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+
+
+def positive(text: str) -> int:
+    """An argument's type: a whole number from 1."""
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
+    return int(text)
 
 
 def add_mentions(parser: argparse.ArgumentParser) -> None:
