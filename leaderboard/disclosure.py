@@ -32,6 +32,14 @@ def reveals_all(phase: Phase) -> bool:
     return phase.disclosure == Phase.Disclosure.FULL
 
 
+def lets_choose(phase: Phase) -> bool:
+    """Whether a team may choose which of its submissions represents a system.
+
+    A ladder holds every answer against the best that its board shows: who could lower that would be told more.
+    """
+    return phase.disclosure != Phase.Disclosure.LADDER
+
+
 def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
     """What a phase lets out of a container's cost; None: nothing, or there was no container.
 

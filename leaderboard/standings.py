@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from leaderboard.costs import Cost
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import (
     Benchmark,
+    Division,
     GoldVersion,
     Leaderboard,
     Phase,
@@ -32,6 +34,7 @@ from leaderboard.models import (
     Submission,
     System,
 )
+from leaderboard.naming import names_for
 
 Slice = tuple[tuple[str, str], ...]
 """(dimension, value as shown) pairs in the order of their names; the whole is ()."""
@@ -64,7 +67,8 @@ class Row:
 
     rank_low, rank_high: the ranks that the differences between systems leave it, None until they are computed.
     received_at: when its submission came; released_at: when these scores were published, which a rescoring does anew.
-    cost: of its container, None where none is told; `no_cost` says why.
+    cost: of its container, None where none is told; `no_cost` says why. disqualified: the organisers' public reason.
+    anonymous_until: the public is told no name until then; `system` and `team` are what this reader is told.
     """
 
     rank: int | None
@@ -86,10 +90,12 @@ class Row:
     rank_high: int | None = None
     cost: Cost | None = None
     no_cost: str = ""
+    disqualified: str = ""
+    anonymous_until: datetime | None = None
 
     @property
     def competes(self) -> bool:
-        return self.kind == System.Kind.PARTICIPANT
+        return self.kind == System.Kind.PARTICIPANT and not self.disqualified
 
     def cell(self, measure: str, slice_: Slice = WHOLE) -> Cell:
         """What was revealed, or a cell without a value."""
@@ -156,6 +162,21 @@ class Board:
         later = Q(gold_version__number__gt=number) | Q(gold_version__number=number, task_version__gt=task_version)
         shown_ones = self.phase.leaderboards.filter(later, state__in=Leaderboard.PUBLIC)
         return shown_ones.select_related("gold_version").order_by("gold_version__number", "task_version").first()
+
+    @cached_property
+    def n_groups(self) -> int | None:
+        """How many groups of gold the phase scores; None without gold, or where it is not divided."""
+        return n_groups_of(self.phase, self.gold)
+
+    @property
+    def step(self) -> float | None:
+        """A ladder's, for a share of the whole; None: there is no ladder, or no gold."""
+        is_ladder = self.phase.disclosure == Phase.Disclosure.LADDER
+        return 1 / math.sqrt(self.n_groups) if is_ladder and self.n_groups else None
+
+    @property
+    def tells_intervals(self) -> bool:
+        return reveals_comparisons(self.phase)
 
     @property
     def ranges(self) -> Ranges:
@@ -243,15 +264,26 @@ def crossed_by(phase: Phase) -> Pair | None:
         return None
 
 
+def n_groups_of(phase: Phase, gold: GoldVersion | None) -> int | None:
+    """How many groups a phase scores of a gold; None where there is no gold, or it is not divided."""
+    if gold is None or not phase.half:
+        return gold.n_groups if gold else None
+    division = Division.objects.filter(gold=gold).first()
+    return getattr(division, f"n_{phase.half}") if division else None
+
+
 Version = tuple[int, int]
 """(gold version's number, task version): what tells the boards of a phase apart."""
 
 
-def board_of(phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None) -> Board:
+def board_of(
+    phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, reader: Any = None
+) -> Board:
     """A board of a phase in two queries; `phase` comes with its benchmark and split selected.
 
     `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
     most pages show a few. None: all of them. `version` asks for a board that was shown before; None: the current one.
+    `reader`: the person who is told the names of anonymous systems, if he may know them; None: the public.
     """
     shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version", "ranking")
     if version is None:
@@ -261,7 +293,7 @@ def board_of(phase: Phase, *, within: Collection[str] | None = None, version: Ve
         leaderboard = public.filter(gold_version__number=version[0], task_version=version[1]).first()
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
-    return Board(phase, leaderboard, leaderboard.gold_version, _rows(phase, leaderboard, within))
+    return Board(phase, leaderboard, leaderboard.gold_version, _rows(phase, leaderboard, within, reader))
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
@@ -270,22 +302,23 @@ def frozen_boards(phase: Phase) -> list[Leaderboard]:
     return list(frozen.order_by("-gold_version__number", "-task_version"))
 
 
-def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None) -> list[Row]:
+def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None, reader: Any) -> list[Row]:
     tells_ranges = reveals_comparisons(phase)
     standings = list(leaderboard.standings.select_related("release__submission", "system__team"))
     shared = Counter(standing.rank for standing in standings)
+    named = names_for(reader, phase.benchmark)
     rows = [
         Row(
             rank=standing.rank,
             tied=standing.rank is not None and shared[standing.rank] > 1,
             rank_low=standing.rank_low if tells_ranges else None,
             rank_high=standing.rank_high if tells_ranges else None,
-            system=standing.system.name,
-            team=standing.system.team.name,
+            system=name.system,
+            team=name.team,
             kind=standing.system.kind,
-            description=standing.system.description,
-            paper_url=standing.system.paper_url,
-            code_url=standing.system.code_url,
+            description=name.description,
+            paper_url=name.paper_url,
+            code_url=name.code_url,
             system_id=standing.system_id,
             submission_id=standing.release.submission_id,
             run_id=standing.release.run_id,
@@ -295,8 +328,10 @@ def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None
             cells=_cells(standing.release.values, within),
             cost=costs.told(standing.release.cost),
             no_cost=_no_cost(standing.release),
+            disqualified=standing.disqualified,
+            anonymous_until=name.anonymous_until,
         )
-        for standing in standings
+        for standing, name in ((standing, named(standing.system)) for standing in standings)
     ]
     rows.sort(key=lambda row: (row.received_at, row.system_id))
     return rows
@@ -328,11 +363,11 @@ def shown(value: object) -> str:
 
 
 def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:
-    """Rows by a value, stable; those without one come last in either direction."""
+    """Rows by a value, stable; in either direction those without one come last, and after them the disqualified."""
     rows = list(rows)
     known = [row for row in rows if value(row) is not None]
     known.sort(key=value, reverse=descending)  # type: ignore[arg-type]
-    return known + [row for row in rows if value(row) is None]
+    return sorted(known + [row for row in rows if value(row) is None], key=lambda row: bool(row.disqualified))
 
 
 def by_primary(board: Board) -> list[Row]:

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from uuid import UUID
 
 from django.db import models
 
 from leaderboard import scoring
 from leaderboard.ladder import Bounded
-from leaderboard.models import GoldVersion, Leaderboard, Phase, Prediction, Release, Run, Standing, State, System
+from leaderboard.models import (
+    Disqualification,
+    GoldVersion,
+    Leaderboard,
+    Phase,
+    Prediction,
+    Release,
+    Representative,
+    Run,
+    Standing,
+    State,
+    System,
+)
 
 
 def of_run(*, phase: Phase, run: Run) -> Leaderboard:
@@ -97,24 +110,55 @@ def primary_value(release: Release) -> float | None:
 
 
 def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
-    """The system's best release represents it; of equals the one whose submission came first. True: this one."""
+    """The release of the submission that the team chose represents the system, without one its best; of equals the
+    one whose submission came first. True: this one."""
     value = primary_value(release)
+    out = Disqualification.objects.filter(phase=board.phase_id, system=system).values_list("reason", flat=True).first()
     standing, created = Standing.objects.get_or_create(
-        leaderboard=board, system=system, defaults={"release": release, "value": value}
+        leaderboard=board, system=system, defaults={"release": release, "value": value, "disqualified": out or ""}
     )
     sign = direction(board, release.primary)
     better = value is not None and (standing.value is None or sign * value > sign * standing.value)
     if not created and value is not None and value == standing.value:
         # Workers end in any order: a rescoring must not let another submission represent the system.
         better = release.submission.received_at < standing.release.submission.received_at
+    if not created and (chosen := chosen_of(board.phase_id, system)) is not None:
+        here, there = release.submission_id == chosen, standing.release.submission_id == chosen
+        better = here or (better and not there)
     if not created and better:
         standing.release, standing.value = release, value
         standing.save(update_fields=["release", "value"])
     return created or better
 
 
+def chosen_of(phase_id: int, system: System) -> UUID | None:
+    """The submission that its team chose to represent a system in a phase; None: its best does."""
+    chosen = Representative.objects.filter(phase=phase_id, system=system)
+    return chosen.values_list("submission", flat=True).first()
+
+
+def stand_again(board: Leaderboard, system: System) -> None:
+    """Choose a system's release on a board anew from all that it has there. The caller holds the phase's row."""
+    there = Release.objects.filter(
+        phase=board.phase_id,
+        submission__system=system,
+        run__gold_version=board.gold_version_id,
+        run__task_version=board.task_version,
+    )
+    releases = list(there.select_related("submission").order_by("sequence"))
+    first = next(iter(releases), None)
+    if first is None or not board.standings.filter(system=system).exists():
+        return
+    board.standings.filter(system=system).update(release=first, value=primary_value(first))
+    for release in releases[1:]:
+        stand(board=board, system=system, release=release)
+
+
 def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float | None:
-    """The best value of the primary measure that the board shows of a team's competing systems; team None: of all."""
+    """The best value of the primary measure that the board shows of a team's competing systems; team None: of all.
+
+    Of disqualified ones too: what was told stays told.
+    """
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
     if team is not None:
         competing = competing.filter(system__team=team)
@@ -139,7 +183,7 @@ def direction(board: Leaderboard, measure: str) -> int:
 
 def rank(board: Leaderboard) -> None:
     """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
-    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
+    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
     valued = [
         (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None
     ]

@@ -37,7 +37,7 @@ def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
 
 def board_or_404(user: Any, slug: str, phase: str, *, version: Version | None, within: Collection[str] | None) -> Board:
     """The phase's current board, or the one of that gold and task version if it was ever shown."""
-    board = board_of(phase_or_404(user, slug, phase), within=within, version=version)
+    board = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
     if version is not None and board.leaderboard is None:
         raise NoSuchBoard(*version)
     return board

@@ -32,7 +32,8 @@ def board_or_404(
     version = None if gold is None else (gold, task_version)
     phases = Phase.objects.select_related("benchmark__dataset", "split")
     visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
-    board = board_of(get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug), within=within, version=version)
+    phase = get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug)
+    board = board_of(phase, within=within, version=version, reader=request.user)
     if version is not None and board.leaderboard is None:
         raise Http404("no such board")
     return board

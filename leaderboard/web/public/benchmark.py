@@ -29,7 +29,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     phases = list(benchmark.phases.select_related("benchmark", "split"))
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"), to_attr="versions")
     main = main_phase(phases)
-    board = board_of(main, within=()) if main else None
+    board = board_of(main, within=(), reader=request.user) if main else None
     rows = by_primary(board) if board else []
     plot = interval_plot(rows[:SHOWN], board.primary) if board else None
     context = {
