@@ -24,6 +24,11 @@ class Scoring:
     def version(self) -> int:
         return self.scorer.number if self.scorer else self.task.version
 
+    @property
+    def kind(self) -> str:
+        """What the version counts, in words."""
+        return "scorer" if self.scorer else "task version"
+
     @cached_property
     def declared(self) -> tuple[Measure, ...]:
         """All measures, in the order of their declaration."""

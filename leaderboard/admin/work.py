@@ -16,6 +16,7 @@ from leaderboard.models import (
     Release,
     Run,
     Score,
+    Scorer,
     Standing,
     Submission,
     WorkerReport,
@@ -41,6 +42,11 @@ class PredictionAdmin(ReadOnlyAdmin):
 class ImageAdmin(ReadOnlyAdmin):
     list_display = ("id", "reference", "archive_bytes", "digest", "unpacked_bytes", "created_at")
     exclude = ("archive",)
+
+
+@admin.register(Scorer)
+class ScorerAdmin(ReadOnlyAdmin):
+    list_display = ("benchmark", "number", "primary", "created_by", "created_at")
 
 
 @admin.register(ImageUpload)

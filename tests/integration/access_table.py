@@ -62,6 +62,9 @@ PUBLIC = [
     Row("download_file", EVERYONE, where={"name": "pages"}),
     Row("download_file", MANAGERS_OF_DRAFT, where={"name": "pages", **DRAFT}),
     Row("download_file", NOBODY, where={"name": "absent"}),
+    # It scores no phase yet: those who manage the benchmark alone know of it.
+    Row("scorer_measures", "404 404 404 200 404 200 404"),
+    Row("scorer_measures", NOBODY, where=DRAFT),
 ]
 PEOPLE = [
     Row("submit", LOGGED_IN, "login 422 422 422 422 422 422"),
@@ -99,6 +102,11 @@ MANAGE = [
     Row("manage_rescoring_cancel", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_rescoring_resume", NO_PAGE, "login 404 404 409 404 409 404"),
     Row("manage_rescoring_resume", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
+    Row("manage_scorers", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_scorers", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    # Nothing is named: the task scores, as before.
+    Row("manage_scorer_attach", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_scorer_attach", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_split_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_split_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_gold", MANAGERS, "login 404 404 422 404 422 404"),
@@ -150,6 +158,8 @@ API = [
     Row("api_images", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_image_references", post="401 415 415 415 415 415 415"),
     Row("api_image_references", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_scorer_images", post="401 404 404 415 404 415 404"),
+    Row("api_scorer_images", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_image_upload", "401 200 404 404 404 404 404", delete="401 204 404 404 404 404 404", where=UPLOAD),
     Row("api_image_pieces", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),
@@ -165,7 +175,7 @@ ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
     *("auditentry", "comparison", "download", "goldversion", "image", "imageupload", "leaderboard", "prediction"),
-    *("quotacharge", "ranking", "release", "run", "score", "standing", "submission", "workerreport"),
+    *("quotacharge", "ranking", "release", "run", "score", "scorer", "standing", "submission", "workerreport"),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""
 EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}

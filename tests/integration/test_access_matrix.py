@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from leaderboard.models import Download, GoldVersion, Phase, Split
+from tests import scorers
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
 from tests.integration.crawling import patterns
@@ -42,6 +43,7 @@ def everybody() -> Cast:
     gold.save()
     pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
     pages.file.save("pages.txt", ContentFile(b"pages"))
+    scorers.row(world)
     return everybody
 
 

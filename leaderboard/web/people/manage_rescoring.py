@@ -63,7 +63,10 @@ def cancel(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
     def work(found: Phase) -> str:
         board = rescoring.cancel(phase=found, by=request.user)
-        return f"The scoring on gold version {board.gold_version.number} is cancelled."
+        shown = boards.current(found)
+        is_correction = shown is None or shown.gold_version_id != board.gold_version_id
+        what = f"on gold version {board.gold_version.number}" if is_correction else f"by scorer {board.task_version}"
+        return f"The scoring {what} is cancelled."
 
     return _do(request, slug, phase, work)
 

@@ -1,0 +1,92 @@
+"""A board to take away: as a table for a paper or a page, as an entry for its references, as bytes to check it by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import conditional_page
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from leaderboard import citing
+from leaderboard.api import finding, latex, markdown, queries, text_table
+from leaderboard.api.asking import asked_for, stem
+from leaderboard.api.base import View
+from leaderboard.api.shapes import errors
+from leaderboard.standings import Board
+
+CONDITIONAL = method_decorator(conditional_page, name="dispatch")
+TEXT = OpenApiTypes.STR
+
+
+class NothingToCite(APIException):
+    status_code = 409
+    default_code = "not_ready"
+    default_detail = "Nothing has been published on this board yet, so there is nothing to cite."
+
+
+def _described(operation: str, media: str, query: Any, *statuses: int, told: Any = TEXT) -> Any:
+    return extend_schema(
+        operation_id=operation,
+        responses={(200, media): told, 304: None, **errors(*statuses)},
+        parameters=[query],
+    )
+
+
+def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
+    """Saved, not shown: what people wrote is in it."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{media}; charset=utf-8", headers=headers)
+
+
+@CONDITIONAL
+class LatexView(View):
+    @_described("leaderboard_latex", "application/x-tex", queries.BoardQuery)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The board as a LaTeX table. Values to three decimals with their intervals, for the package booktabs."""
+        board, keys, rows = asked_for(request, slug, phase)
+        name = stem(board, slug, phase)
+        return _file(latex.written(text_table.made(board, rows, keys), name), "application/x-tex", f"{name}.tex")
+
+
+@CONDITIONAL
+class MarkdownView(View):
+    @_described("leaderboard_markdown", "text/markdown", queries.BoardQuery)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The board as a Markdown table. Values to three decimals with their intervals."""
+        board, keys, rows = asked_for(request, slug, phase)
+        text = markdown.written(text_table.made(board, rows, keys))
+        return _file(text, "text/markdown", f"{stem(board, slug, phase)}.md")
+
+
+@CONDITIONAL
+class BibtexView(View):
+    @_described("leaderboard_bibtex", "application/x-bibtex", queries.VersionQuery, 409)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """A BibTeX entry for the board. With its lasting address, versions, date and digest."""
+        board = _whole(request, slug, phase)
+        cited = citing.citation(board)
+        if cited is None:
+            raise NothingToCite
+        return _file(cited.bibtex, "application/x-bibtex", f"{stem(board, slug, phase)}.bib")
+
+
+@CONDITIONAL
+class CanonicalView(View):
+    @_described("leaderboard_canonical", "application/json", queries.VersionQuery, told=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """What the board says, as bytes that a digest can be made of. JSON with sorted keys and no white space.
+
+        Its SHA-256 is the one that a citation names. It holds every revealed score, and neither rank ranges nor costs.
+        """
+        board = _whole(request, slug, phase)
+        return _file(citing.canonical(board), "application/json", f"{stem(board, slug, phase)}.json")
+
+
+def _whole(request: Request, slug: str, phase: str) -> Board:
+    wanted = queries.read(queries.VersionQuery, request)
+    return finding.board_or_404(request.user, slug, phase, version=queries.version(wanted), within=None)

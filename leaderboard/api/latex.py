@@ -1,0 +1,48 @@
+"""A board as a LaTeX table with the rules of the package booktabs."""
+
+from __future__ import annotations
+
+from leaderboard.api.text_table import Line, TextTable
+from leaderboard.plain import one_line
+from leaderboard.tex import escaped
+
+LONG = 40
+"""A name of more characters gets lines of its own width instead of one that leaves the page."""
+
+
+def written(table: TextTable, name: str) -> str:
+    """A `table` to \\input. name: for its \\label, of letters, digits and hyphens."""
+    names = [(line.system, line.team) for line in table.lines]
+    widths = ("p{0.32\\linewidth}" if any(len(one_line(n[place])) > LONG for n in names) else "l" for place in (0, 1))
+    heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
+    return "\n".join(
+        [
+            "% Needs the package booktabs; names in other than Latin letters need XeLaTeX or LuaLaTeX with such a font.",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escaped(table.caption)}.}}",
+            rf"\label{{tab:{name}}}",
+            rf"\begin{{tabular}}{{l{''.join(widths)}{'r' * len(table.headings)}}}",
+            r"\toprule",
+            " & ".join(heads) + r" \\",
+            r"\midrule",
+            *(_line(line) for line in table.lines),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _line(line: Line) -> str:
+    system = escaped(line.system) + (rf" \textit{{({line.kind})}}" if line.kind else "")
+    rank = line.rank.replace("\N{EN DASH}", "--") or "--"
+    return " & ".join([rank, system, escaped(line.team), *(_cell(*cell) for cell in line.cells)]) + r" \\"
+
+
+def _cell(value: str, ends: str) -> str:
+    if not value:
+        return "--"
+    # As mathematics, a minus is no hyphen.
+    return f"${value}$" + (rf" {{\scriptsize $[{ends[1:-1]}]$}}" if ends else "")
