@@ -34,7 +34,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     if given.mark:
         for line in lines:
             if given.mark in line.value:
-                problems.add(line.number, f"{given.mark} is there already", "a fold", "another key for --mark")
+                problems.stop(line.number, f"{given.mark} is there already", "a value", "another key for --mark")
     problems.raise_if_any()
     folds = round_robin((document for document in documents if document is not None), given.folds)
     part_of, outputs = part_of_fold(parts), {name: bench.output(f"{name}.jsonl") for name in parts}

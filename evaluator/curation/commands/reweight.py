@@ -53,8 +53,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
         "claims": len(claims.ids),
         "dropped": drop,
         "ngrams": presence.shape[1],
-        "objective_before": before,
-        "objective_after": after,
+        "objectives": found.objectives,
         "raised": int((found.alpha > 0).sum()),
         "largest_weight": float(found.weights.max()),
     }

@@ -1,0 +1,122 @@
+"""LMI and p(l|w) against counting in loops, and against the published table."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.curation.cues import cue_table
+from evaluator.curation.vocabulary import FEVER_FREQUENT, most_frequent, occurrences, tokens
+from evaluator.errors import UsageError
+
+WORDS = st.lists(st.sampled_from(["a", "B", "did", "Not", "ß", "x_1", "İ", "-", "\n", "did-not", "'s"]), max_size=9)
+CLAIMS = st.lists(st.tuples(WORDS.map(" ".join), st.sampled_from(["NO", "YES", "MAYBE"])), min_size=1, max_size=14)
+
+
+def counted(claims, n, drop, least):
+    """{(n-gram, label): (LMI, p)} in loops, from the definitions."""
+    pairs = []
+    for text, label in claims:
+        words = [word for word in re.findall(r"\w+", text.lower()) if word not in drop]
+        pairs += [(" ".join(words[i : i + n]), label) for i in range(len(words) - n + 1)]
+    grams, labels, both = Counter(g for g, _ in pairs), Counter(lab for _, lab in pairs), Counter(pairs)
+    table = {}
+    for gram in grams:
+        for label in {label for _, label in claims}:
+            if grams[gram] >= least:
+                p = both[gram, label] / grams[gram]
+                share = both[gram, label] / len(pairs)
+                table[gram, label] = (share * math.log(p / (labels[label] / len(pairs))) if p else 0.0, p)
+    return table
+
+
+@given(
+    claims=CLAIMS,
+    n=st.integers(1, 4),
+    least=st.integers(1, 4),
+    drop=st.sets(st.sampled_from(["a", "did", "ß", "absent"])),
+)
+def test_counts_agree_with_loops(claims, n, least, drop):
+    texts, labels = zip(*claims, strict=True)
+    table = cue_table(texts, labels, n=n, drop=drop, min_frequency=least)
+    ours = {(cue.ngram, cue.label): cue for label in table.labels for cue in table.ranked(label)}
+    theirs = counted(claims, n, drop, least)
+    assert ours.keys() == theirs.keys()
+    for key, (lmi, p) in theirs.items():
+        assert ours[key].lmi == pytest.approx(lmi, abs=1e-12)
+        assert ours[key].p == p == ours[key].n_label / ours[key].n
+
+
+def test_a_hand_worked_table():
+    """Seven bigrams, five of them in NO; "did not" twice, always in NO: (2/7) ln(1 / (5/7))."""
+    table = cue_table(["He did not", "it did not go", "He did go"], ["NO", "NO", "YES"], min_frequency=1)
+    assert table.of_label.tolist() == [5, 2]
+    first = next(table.ranked("NO"))
+    assert (first.ngram, first.p, first.n) == ("did not", 1.0, 2)
+    assert first.lmi == pytest.approx(2 / 7 * math.log(7 / 5))
+
+
+def test_neighbours_of_a_dropped_word_meet_and_claims_do_not():
+    found = occurrences(["incapable of being", "of of", "far"], n=2, drop=["of"])
+    assert [found.name(gram) for gram in found.gram] == ["incapable being"]
+
+
+def test_dropped_words_count_for_nothing():
+    with_word, without = (
+        cue_table([text, "go on"], ["NO", "YES"], drop=["the"], min_frequency=1) for text in ("the go the on", "go on")
+    )
+    assert with_word.counts.tolist() == without.counts.tolist() == [[1, 1]]
+
+
+def test_equals_are_ranked_by_the_alphabet():
+    assert most_frequent(["b a c", "c b a", "d"], 2) == ["a", "b"]
+    table = cue_table(["b", "a", "c"], ["NO", "NO", "YES"], n=1, min_frequency=1)
+    assert [cue.ngram for cue in table.ranked("NO")] == ["a", "b", "c"]
+
+
+def test_tokens_are_words_in_lower_case():
+    assert tokens("Don't STOP: 3.5 naïve_ÉTÉ") == ["don", "t", "stop", "3", "5", "naïve_été"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_texts_without_words_have_no_cues(n):
+    table = cue_table(["", "- -"], ["NO", "YES"], n=n, min_frequency=1)
+    assert (table.ngrams, table.of_label.tolist()) == ([], [0, 0])
+    assert list(table.ranked("NO")) == []
+
+
+@pytest.mark.parametrize("arguments", [{"n": 0}, {"min_frequency": 0}])
+def test_sizes_start_at_one(arguments):
+    with pytest.raises(UsageError, match="whole numbers from 1"):
+        cue_table(["a"], ["NO"], **arguments)
+
+
+def test_each_text_needs_a_label():
+    with pytest.raises(UsageError, match="1 texts have 2 labels"):
+        cue_table(["a"], ["NO", "YES"])
+
+
+PUBLISHED = {  # Schuster et al. 2019, table 1, development columns: LMI x 10^6 and p(l|w) for REFUTES
+    "did not": (1038, 0.90),
+    "yet to": (743, 0.96),
+    "does not": (243, 0.68),
+    "refused to": (679, 0.97),
+    "failed to": (220, 0.96),
+    "only ever": (350, 0.82),
+    "incapable being": (732, 0.96),
+    "to be": (454, 0.65),
+}
+
+
+@pytest.mark.realdata
+def test_the_published_development_values(realdata):
+    claims = [json.loads(line) for line in (realdata / "symmetric/fever_dev_claims.jsonl").read_text().splitlines()]
+    table = cue_table([one["claim"] for one in claims], [one["label"] for one in claims], drop=FEVER_FREQUENT)
+    refuted = {cue.ngram: cue for cue in table.ranked("REFUTES")}
+    assert {gram: (round(refuted[gram].lmi * 1e6), round(refuted[gram].p, 2)) for gram in PUBLISHED} == PUBLISHED

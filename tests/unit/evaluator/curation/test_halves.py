@@ -1,0 +1,92 @@
+"""Public and private halves: by group, the same for the same seed, and kept when gold is corrected."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.curation.halves import Halves, halves
+from evaluator.errors import UsageError
+
+GROUPS = st.sets(st.integers() | st.text(), min_size=2, max_size=40)
+SHARES = st.fractions(Fraction(1, 50), Fraction(49, 50))
+
+
+@given(groups=GROUPS, seed=st.integers(0, 10**18), share=SHARES)
+def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups, seed, share):
+    public, private = halves(groups, seed=seed, share=share)
+    assert public | private == groups
+    assert not public & private
+    numerator, denominator = (share * len(groups)).as_integer_ratio()
+    rounded = (2 * numerator + denominator) // (2 * denominator)
+    assert len(public) == min(max(rounded, 1), len(groups) - 1)
+
+
+@given(groups=GROUPS, seed=st.integers(0, 1000), shuffled=st.randoms())
+def test_neither_order_nor_repetition_matters(groups, seed, shuffled):
+    rows = [*groups, *groups]
+    shuffled.shuffle(rows)
+    assert halves(rows, seed=seed) == halves(groups, seed=seed)
+
+
+@given(groups=GROUPS, gone=GROUPS, seed=st.integers(0, 1000), share=SHARES, other=st.integers(0, 1000))
+def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other):
+    before = halves(groups | gone, seed=seed, share=share)
+    added = {f"added {number}" for number in range(5)}
+    after = halves((groups - gone) | added, seed=other, share=share, kept=before)
+    stayed = groups - gone
+    assert after.public & stayed == before.public & stayed
+    assert after.private & stayed == before.private & stayed
+
+
+def test_new_groups_bring_the_share_back():
+    """Of ten kept groups all are public; of thirty, fifteen should be: five of the new ones."""
+    kept = Halves(frozenset(range(10)), frozenset())
+    after = halves(range(30), seed=1, kept=kept)
+    assert (len(after.public), len(after.private)) == (15, 15)
+    assert after.public >= set(range(10))
+
+
+def test_seeds_differ_and_a_group_is_public_as_often_as_the_share_says():
+    times = sum(7 in halves(range(50), seed=seed, share="0.3").public for seed in range(2000))
+    assert 520 < times < 680  # 600 expected, four standard deviations are 82
+    assert len({halves(range(50), seed=seed).public for seed in range(20)}) == 20
+
+
+def test_a_string_and_an_integer_are_two_groups():
+    public, private = halves([1, "1"], seed=3)
+    assert {type(next(iter(side))) for side in (public, private)} == {int, str}
+
+
+def test_the_share_is_the_decimal_that_is_written():
+    """0.145 of 100 is 14.5, which rounds to 15; the binary fraction next to it is below."""
+    assert len(halves(range(100), seed=0, share=0.145).public) == 15
+    assert len(halves(range(100), seed=0, share="0.145").public) == 15
+
+
+@pytest.mark.parametrize(
+    ("groups", "arguments", "told"),
+    [
+        ([1], {}, "two groups at least, found 1"),
+        ([1, 2], {"share": 0}, "over 0 and under 1"),
+        ([1, 2], {"share": 1.0}, "over 0 and under 1"),
+        ([1, 2], {"share": "half"}, 'share is "half"'),
+        ([1, 2], {"share": float("nan")}, "over 0 and under 1"),
+        ([1, 2], {"share": "1/0"}, "over 0 and under 1"),
+        ([1, 2], {"seed": -1}, "seed is -1"),
+        ([1, 2], {"kept": Halves(frozenset({1}), frozenset({1}))}, "both sides"),
+        (range(2, 4), {"kept": Halves(frozenset({2}), frozenset({2, 3}))}, "group 2 stands on both sides"),
+    ],
+)
+def test_what_cannot_be_divided_is_wrong_usage(groups, arguments, told):
+    with pytest.raises(UsageError, match=told):
+        halves(groups, **{"seed": 0, **arguments})
+
+
+def test_kept_halves_may_fill_one_side_alone():
+    """Nothing is drawn: what stays keeps its side, even where that leaves the other side without a group."""
+    sides = Halves(frozenset({1, 2}), frozenset({3}))
+    assert halves([1, 2], seed=0, kept=sides) == Halves(frozenset({1, 2}), frozenset())

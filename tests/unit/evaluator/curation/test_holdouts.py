@@ -1,0 +1,109 @@
+"""Hold-outs at random: groups whole, strata even."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.curation.holdouts import holdouts
+from evaluator.errors import UsageError
+
+ROWS = st.lists(st.tuples(st.integers(0, 12), st.sampled_from("abc")), min_size=6, max_size=60)
+HALF = {"train": "0.5", "test": "0.5"}
+
+
+def distance(rows, part_of, shares):
+    """Squared distance of rows wanted and given, over parts and strata: from the definition."""
+    totals = Counter(stratum for _, stratum in rows)
+    given_ = Counter((part_of[group], stratum) for group, stratum in rows)
+    return sum(
+        (given_[part, stratum] - Fraction(share) * total) ** 2
+        for part, share in shares.items()
+        for stratum, total in totals.items()
+    )
+
+
+@given(rows=ROWS, seed=st.integers(0, 50), test=st.sampled_from(["0.1", "0.25", "0.5"]))
+def test_no_group_would_serve_better_in_another_part(rows, seed, test):
+    shares = {"train": str(1 - Fraction(test)), "test": test}
+    groups, strata = [group for group, _ in rows], [stratum for _, stratum in rows]
+    try:
+        found = holdouts(groups, strata, shares=shares, seed=seed)
+    except UsageError as error:
+        assert "empty" in str(error)
+        return
+    assert set(found.part_of) == set(groups)
+    assert found.rows == Counter((found.part_of[group], stratum) for group, stratum in rows)
+    reached = distance(rows, found.part_of, shares)
+    for group, part in product(set(groups), shares):
+        assert reached <= distance(rows, {**found.part_of, group: part}, shares)
+
+
+@given(
+    strata=st.lists(st.sampled_from("abcd"), min_size=30, max_size=120),
+    seed=st.integers(0, 50),
+    parts=st.sampled_from([("0.8", "0.2"), ("0.7", "0.2", "0.1"), ("1/3", "1/3", "1/3")]),
+)
+@settings(max_examples=50)
+def test_rows_of_their_own_are_shared_out_to_within_one(strata, seed, parts):
+    shares = {f"part-{place}": share for place, share in enumerate(parts)}
+    try:
+        found = holdouts(range(len(strata)), strata, shares=shares, seed=seed)
+    except UsageError as error:
+        assert "empty" in str(error)
+        return
+    for (part, share), (stratum, total) in product(shares.items(), Counter(strata).items()):
+        assert abs(found.rows.get((part, stratum), 0) - Fraction(share) * total) < 1
+
+
+def test_groups_of_two_labels_are_kept_whole_and_even():
+    """Forty symmetric quadruples: each has two of either label, so a quarter of them is a quarter of each label."""
+    groups = [group for group in range(40) for _ in range(4)]
+    found = holdouts(groups, ["yes", "no", "no", "yes"] * 40, shares={"train": 0.75, "test": 0.25}, seed=4)
+    assert Counter(found.part_of.values()) == {"train": 30, "test": 10}
+    assert found.rows == {
+        ("train", "yes"): 60,
+        ("train", "no"): 60,
+        ("test", "yes"): 20,
+        ("test", "no"): 20,
+    }
+
+
+def test_the_seed_draws_and_the_order_of_rows_does_not_matter():
+    groups = list(range(200))
+    drawn = [holdouts(groups, shares=HALF, seed=seed).part_of for seed in range(5)]
+    assert len({tuple(sorted(part_of.items())) for part_of in drawn}) == 5
+    assert holdouts(groups[::-1], shares=HALF, seed=0).part_of == drawn[0]
+    times = sum(holdouts(range(20), shares=HALF, seed=seed).part_of[7] == "test" for seed in range(1000))
+    assert 430 < times < 570  # 500 expected, four standard deviations are 63
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ({"train": 0.8, "test": 0.3}, "add up to 1.1"),
+        ({"train": 1}, "two or more"),
+        ({"train": 1, "test": 0}, "each over 0"),
+        ({"train": "most", "test": 0.1}, "expected numbers"),
+        ({"train": 0.99, "test": 0.01}, 'leave part "test" empty'),
+    ],
+)
+def test_shares_that_cannot_be_are_wrong_usage(shares, told):
+    with pytest.raises(UsageError, match=told):
+        holdouts(range(10), shares=shares, seed=0)
+
+
+def test_every_row_needs_its_stratum():
+    with pytest.raises(UsageError, match="3 rows have 2 strata"):
+        holdouts([1, 2, 3], ["a", "b"], shares=HALF, seed=0)
+
+
+def test_tenths_add_up_to_one():
+    """Ten times 0.1 is 1 for whoever writes it, if not in binary."""
+    found = holdouts(range(100), shares={f"part-{place}": 0.1 for place in range(10)}, seed=0)
+    assert set(Counter(found.part_of.values()).values()) == {10}
