@@ -38,6 +38,11 @@ def step(measure: Bounded, n_groups: int | None) -> float | None:
     return width / math.sqrt(n_groups) if n_groups and math.isfinite(width) else None
 
 
+def step_of_share(n_groups: int) -> str:
+    """The step of a measure between 0 and 1, in three digits: `0.0158`."""
+    return f"{1 / math.sqrt(n_groups):.3g}"
+
+
 def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
     """How many whole steps the value is better than the measure's worst; None: it has no grid."""
     size = step(measure, n_groups)

@@ -74,6 +74,11 @@ class Progress:
         return Revealed.NOTHING
 
     @property
+    def is_final(self) -> bool:
+        """In a sealed phase: whether it was chosen, or is a final by default."""
+        return getattr(self.submission, "final", None) is not None
+
+    @property
     def is_refunded(self) -> bool:
         charge = getattr(self.submission, "charge", None)
         return charge is not None and charge.refunded_at is not None

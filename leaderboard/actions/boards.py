@@ -155,14 +155,19 @@ def stand_again(board: Leaderboard, system: System) -> None:
 
 
 def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float | None:
-    """The best value of the primary measure that the board shows of a team's competing systems; team None: of all.
+    """The best value of the primary measure that was told of a team's competing systems; team None: of all.
 
-    Of disqualified ones too: what was told stays told.
+    Of disqualified ones too, and of what a team did not choose to stand for its system: what was told stays told.
     """
-    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False)
+    telling = Release.objects.filter(
+        phase=board.phase_id,
+        run__gold_version=board.gold_version_id,
+        run__task_version=board.task_version,
+        submission__system__kind=System.Kind.PARTICIPANT,
+    ).exclude(values=[])
     if team is not None:
-        competing = competing.filter(system__team=team)
-    values = [value for value in competing.values_list("value", flat=True) if value is not None]
+        telling = telling.filter(submission__system__team=team)
+    values = [value for release in telling if (value := primary_value(release)) is not None]
     return (max if direction(board, primary) > 0 else min)(values, default=None)
 
 

@@ -112,7 +112,7 @@ def _release(
             scores=scores,
             primary=primary,
             measure_of=boards.measures_of(board),
-            best=boards.best_shown(board, primary, team=_scope(phase, system.team_id)),
+            best=_best(phase, board, primary, system),
             competes=system.kind == System.Kind.PARTICIPANT,
         ),
         warnings=reveal_warnings(phase=phase, warnings=warnings),
@@ -122,6 +122,13 @@ def _release(
     stands = boards.stand(board=board, system=system, release=release)
     if stands and system.kind == System.Kind.PARTICIPANT:
         comparisons.changed(board)
+
+
+def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
+    """What an answer of the system must beat, on a ladder."""
+    if phase.disclosure != Phase.Disclosure.LADDER:
+        return None
+    return boards.best_shown(board, primary, team=_scope(phase, system.team_id))
 
 
 def _stored(run: Run, board: Leaderboard) -> Scores:

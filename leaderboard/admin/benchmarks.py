@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from leaderboard.admin.readonly import ReadOnlyAdmin
-from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, Phase, ReportedResult, Split
+from leaderboard.models import Benchmark, Dataset, Division, Download, GoldVersion, Phase, ReportedResult, Split
 
 
 @admin.register(Benchmark)
@@ -28,7 +28,7 @@ class PhaseAdmin(admin.ModelAdmin):
 
     list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
     list_select_related = ("benchmark", "split__dataset")
-    readonly_fields = ("benchmark", "slug", "split", "options", "scorer", "disclosure")
+    readonly_fields = ("benchmark", "slug", "split", "options", "scorer", "disclosure", "scope", "half", "unsealed_at")
 
     def has_add_permission(self, request: object) -> bool:
         return False
@@ -41,6 +41,13 @@ class DatasetAdmin(admin.ModelAdmin):
 
     def has_add_permission(self, request: object) -> bool:
         return False
+
+
+@admin.register(Division)
+class DivisionAdmin(ReadOnlyAdmin):
+    list_display = ("gold", "share", "n_public", "n_private", "created_by", "created_at")
+    list_select_related = ("gold__split__dataset", "created_by")
+    exclude = ("file", "seed")
 
 
 @admin.register(ReportedResult)

@@ -7,6 +7,7 @@ from django.contrib import admin
 from leaderboard.admin.readonly import ReadOnlyAdmin
 from leaderboard.models import (
     Comparison,
+    Final,
     Image,
     ImageUpload,
     Leaderboard,
@@ -86,6 +87,18 @@ class QuotaChargeAdmin(ReadOnlyAdmin):
 class ReleaseAdmin(ReadOnlyAdmin):
     list_display = ("phase", "sequence", "submission", "policy", "primary", "released_at")
     list_select_related = ("phase__benchmark", "submission__system", "submission__phase__benchmark")
+
+
+@admin.register(Final)
+class FinalAdmin(ReadOnlyAdmin):
+    list_display = ("submission", "phase", "team", "chosen_by", "chosen_at")
+    list_select_related = (
+        "submission__system",
+        "submission__phase__benchmark",
+        "phase__benchmark",
+        "team",
+        "chosen_by",
+    )
 
 
 @admin.register(Leaderboard)

@@ -60,7 +60,7 @@ class QuotaShape(serializers.Serializer[Any]):
     used_today = serializers.IntegerField()
     left_today = serializers.IntegerField()
     used_total = serializers.IntegerField()
-    left_total = serializers.IntegerField()
+    left_total = serializers.IntegerField(help_text="of the team's, as far as all teams' limit leaves it")
     resets_at = serializers.DateTimeField()
 
 
@@ -89,7 +89,13 @@ class PhaseShape(serializers.Serializer[Any]):
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
     quota = QuotaShape(allow_null=True, help_text="what your team has left; null: you are not logged in")
-    disclosure = serializers.CharField()
+    quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
+    scope = serializers.ChoiceField(Phase.Scope.choices, help_text="whose best shown a ladder's next score must beat")
+    half = serializers.CharField(help_text="public or private: the half of the groups that is scored; empty: all")
+    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is opened")
+    is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
+    finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
     takes_predictions = serializers.BooleanField(help_text="whether predictions files are taken")
     takes_images = serializers.BooleanField(help_text="whether container images are taken")
     images_run = serializers.BooleanField(
@@ -177,8 +183,9 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
-    dated = ("opens_at", "closes_at", "quota_per_day", "quota_total", "disclosure")
-    names = ("slug", "title", "options", *dated, "takes_predictions", "takes_images")
+    dated = ("opens_at", "closes_at", "quota_per_day", "quota_total", "quota_everybody")
+    told = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
+    names = ("slug", "title", "options", *dated, *told, "takes_predictions", "takes_images")
     place = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},

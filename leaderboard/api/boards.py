@@ -18,7 +18,7 @@ from leaderboard.api.base import View
 from leaderboard.api.benchmark_shapes import ReportedShape
 from leaderboard.api.benchmarks import reported
 from leaderboard.api.shapes import ScoreShape, errors
-from leaderboard.models import System
+from leaderboard.models import Phase, System
 from leaderboard.standings import Board, Key, Ranges, Row, reported_of
 
 
@@ -61,6 +61,10 @@ class BoardShape(serializers.Serializer[Any]):
     gold_version = serializers.IntegerField(allow_null=True)
     task_version = serializers.IntegerField(allow_null=True)
     primary = serializers.CharField(help_text="the measure that ranks")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
+    step = serializers.FloatField(
+        allow_null=True, help_text="of a ladder, for a share of the whole: 1/sqrt(groups); null: no ladder, or no gold"
+    )
     rank_ranges = serializers.ChoiceField(
         [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
     )
@@ -101,6 +105,8 @@ class BoardView(View):
             "gold_version": made_of.gold_version.number if made_of else None,
             "task_version": made_of.task_version if made_of else None,
             "primary": board.primary,
+            "disclosure": board.phase.disclosure,
+            "step": board.step,
             "rank_ranges": board.ranges.value,
             "measures": [measure.name for measure in board.measures],
             "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},

@@ -13,7 +13,7 @@ from leaderboard import progress as reading
 from leaderboard.api import addresses
 from leaderboard.api.shapes import ProblemShape
 from leaderboard.models import Run, State, Submission
-from leaderboard.progress import Progress
+from leaderboard.progress import Progress, Revealed
 
 
 class Upload(serializers.Serializer[Any]):
@@ -81,6 +81,13 @@ class ScoringShape(serializers.Serializer[Any]):
 
 
 class SubmissionShape(SubmissionLine):
+    revealed = serializers.ChoiceField(
+        [told.value for told in Revealed],
+        help_text="what of its scores is told: `scores`; `no_improvement` (a ladder: it does not beat the best shown "
+        "by a step); `sealed` (received and valid, scored when the phase is opened, if it is a final); `not_final`; "
+        "`nothing`: there are none",
+    )
+    is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
     reason_text = serializers.CharField(help_text="the reason in words")
     place_in_queue = serializers.IntegerField(
         allow_null=True, help_text="how many runs are before it; null: not queued"
@@ -131,10 +138,12 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
     run = progress.run
     return {
         **line(progress, request),
+        "revealed": progress.revealed.value,
+        "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",
         "place_in_queue": progress.place,
         "started_at": run and run.started_at,
-        "finished_at": run and run.finished_at,
+        "finished_at": run.finished_at if run and progress.is_over else None,
         "warnings": progress.warnings,
         "problems": progress.problems,
         "receipt": progress.receipt,

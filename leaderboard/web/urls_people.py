@@ -3,8 +3,11 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from leaderboard.web.people import (
+    finals,
     manage_benchmarks,
     manage_gold,
+    manage_halves,
+    manage_information,
     manage_phases,
     manage_rescoring,
     manage_scorers,
@@ -34,9 +37,15 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/information/",
+        manage_information.information,
+        name="manage_information",
+    ),
     path("benchmarks/<slug:slug>/scorers/", manage_scorers.scorers_page, name="manage_scorers"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/scorer/", manage_scorers.attach, name="manage_scorer_attach"),
     path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/halves/", manage_halves.divide, name="manage_halves"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/<int:number>/", manage_gold.read, name="manage_gold_read"),
 ]
@@ -44,6 +53,9 @@ manage: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/submit/", submit.submit, name="submit"),
     path("benchmarks/<slug:slug>/<slug:phase>/submit-image/", submit_image.submit_image, name="submit_image"),
+    path("benchmarks/<slug:slug>/<slug:phase>/finals/", finals.finals, name="finals"),
+    path("submissions/<uuid:pk>/final/", finals.choose, name="choose_final"),
+    path("submissions/<uuid:pk>/final/give-back/", finals.give_back, name="give_back_final"),
     path("me/image-uploads/<uuid:pk>/give-up/", submit_image.give_up, name="give_up_image_upload"),
     path("submissions/<uuid:pk>/", submission.submission, name="submission"),
     path("submissions/<uuid:pk>/state/", submission.state, name="submission_state"),

@@ -75,6 +75,11 @@ PEOPLE = [
     Row("give_up_image_upload", NO_PAGE, "login 302 404 404 404 404 404", where=UPLOAD),
     Row("submission", ITS_TEAM_AND_MANAGERS),
     Row("withdraw_submission", NO_PAGE, "login 302 404 404 404 404 404"),
+    # The submission is to a phase without finals, which are nobody's to choose.
+    Row("choose_final", NO_PAGE, "login 409 404 404 404 404 404"),
+    Row("give_back_final", NO_PAGE, "login 409 404 404 404 404 404"),
+    Row("finals", "login 404 404 404 404 404 404"),
+    Row("finals", "login 404 404 404 404 404 404", where=DRAFT),
     Row("submission_state", ITS_TEAM_AND_MANAGERS.replace("login", "404")),
     # There is no receipt before there are numbers.
     Row("submission_receipt", "login 404 404 404 404 404 404"),
@@ -93,6 +98,9 @@ MANAGE = [
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_phase_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_phase_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    *both("manage_information", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    Row("manage_halves", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_halves", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     *both("manage_rescoring", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_rescoring_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_rescoring_begin", NO_PAGE, "login 404 404 302 404 302 404"),
@@ -151,6 +159,11 @@ API = [
     *both("api_inputs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_leaderboard_csv", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_leaderboard_latex", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_leaderboard_markdown", EVERYONE, MANAGERS_OF_DRAFT),
+    # There is no result in either that could be cited.
+    *both("api_leaderboard_bibtex", EVERYONE.replace("200", "409"), MANAGERS_OF_DRAFT.replace("200", "409")),
+    *both("api_leaderboard_canonical", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
@@ -174,7 +187,7 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "comparison", "download", "goldversion", "image", "imageupload", "leaderboard", "prediction"),
+    *("auditentry", "comparison", "division", "download", "final", "goldversion", "image", "imageupload", "leaderboard", "prediction"),
     *("quotacharge", "ranking", "release", "run", "score", "scorer", "standing", "submission", "workerreport"),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""

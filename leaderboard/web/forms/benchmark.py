@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from evaluator.task import TASKS
 from leaderboard import limits
-from leaderboard.models import Dataset, Split
+from leaderboard.ladder import step_of_share
+from leaderboard.models import Dataset, Division, Phase, Split
 from leaderboard.web.forms.options import OptionsField
 
 LIMIT_FIELDS = {
@@ -53,6 +55,35 @@ class PhaseForm(forms.Form):
     closes_at = forms.DateTimeField(required=False, label="Closes", help_text="UTC. Empty: never.")
     quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions a team and day")
     quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, initial=100, label="Submissions a team in all")
+    quota_everybody = forms.IntegerField(
+        min_value=1,
+        max_value=10_000_000,
+        required=False,
+        label="Submissions of all teams together",
+        help_text="Empty: no limit. A ladder of each team's own needs one: else many accounts ask many times.",
+    )
+    disclosure = forms.ChoiceField(
+        label="What is told of a score",
+        choices=[
+            (Phase.Disclosure.FULL, "Full: every score with its interval, at once"),
+            (Phase.Disclosure.LADDER, "Ladder: only what beats the best shown by a step"),
+            (Phase.Disclosure.SEALED, "Sealed: nothing until a date, then each team's finals"),
+        ],
+        initial=Phase.Disclosure.FULL,
+    )
+    scope = forms.ChoiceField(
+        label="A ladder's best shown is",
+        choices=[(Phase.Scope.TEAM, "each team's own"), (Phase.Scope.TASK, "one for everybody")],
+        initial=Phase.Scope.TEAM,
+        help_text="One for everybody gives least away, and shows a score only when it is the best of all so far.",
+    )
+    half = forms.ChoiceField(required=False, label="Groups that are scored", choices=Phase.Half.choices)
+    sealed_until = forms.DateTimeField(
+        required=False,
+        label="A sealed phase is opened",
+        help_text="UTC. It closes then, unless it closes before.",
+    )
+    finals_per_team = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="Finals of a team, when sealed")
     takes_predictions = forms.BooleanField(required=False, initial=True, label="Takes predictions files")
     takes_images = forms.BooleanField(
         required=False, label="Takes container images", help_text="They run on this server, on the split's inputs."
@@ -77,7 +108,8 @@ class PhaseForm(forms.Form):
             self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
         self.fields["split"].queryset = dataset.splits.order_by("id")  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = lambda split: f"{split.name} ({split.kind})"  # type: ignore[attr-defined]
-        for name in ("opens_at", "closes_at"):
+        self.fields["disclosure"].help_text = _steps_in_words(dataset)
+        for name in ("opens_at", "closes_at", "sealed_until"):
             self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
     def clean(self) -> dict[str, Any]:
@@ -96,6 +128,42 @@ class PhaseForm(forms.Form):
             if filled[name] is not None
         }
         return found
+
+
+def _steps_in_words(dataset: Dataset) -> str:
+    """The step that a ladder would have on each split, and on its halves."""
+    said = []
+    for split in dataset.splits.order_by("id"):
+        gold = split.current_gold
+        if gold is None:
+            continue
+        division = Division.objects.filter(gold=gold).first()
+        counts = {"all groups": gold.n_groups}
+        if division is not None:
+            counts |= {"public half": division.n_public, "private half": division.n_private}
+        steps = ", ".join(f"{step_of_share(n)} on {what} ({n:,})" for what, n in counts.items())
+        said.append(f"{split.name}: {steps}")
+    return "A ladder's step for a share is 1/√groups. " + "; ".join(said) + "." if said else ""
+
+
+class HalvesForm(forms.Form):
+    """Dividing a split's groups."""
+
+    share = forms.DecimalField(
+        min_value=Decimal("0.000001"),
+        max_value=Decimal("0.999999"),
+        max_digits=7,
+        decimal_places=6,
+        initial=Decimal("0.5"),
+        label="Share of the groups that is public",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=(1 << 63) - 1,
+        label="Seed of the draw",
+        help_text="Empty: a random one. Keep it to yourselves: with it and the groups' names the halves are known.",
+    )
 
 
 class GoldForm(forms.Form):
