@@ -17,7 +17,7 @@ def written(table: TextTable, name: str) -> str:
     heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
     return "\n".join(
         [
-            "% Needs the package booktabs; names in other than Latin letters need XeLaTeX or LuaLaTeX with such a font.",
+            "% Needs the package booktabs; names beyond Latin letters need XeLaTeX or LuaLaTeX with a font for them.",
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{escaped(table.caption)}.}}",

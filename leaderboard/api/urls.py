@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from leaderboard.api import benchmarks, boards, comparisons, docs, images, submissions, tasks, tokens
+from leaderboard.api import benchmarks, boards, comparisons, docs, exports, images, submissions, tasks, tokens
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
@@ -17,6 +17,10 @@ urlpatterns = [
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
+    path(f"{PHASE}/leaderboard.tex", exports.LatexView.as_view(), name="api_leaderboard_latex"),
+    path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),
+    path(f"{PHASE}/leaderboard.bib", exports.BibtexView.as_view(), name="api_leaderboard_bibtex"),
+    path(f"{PHASE}/leaderboard.json", exports.CanonicalView.as_view(), name="api_leaderboard_canonical"),
     path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
     path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
     path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),

@@ -31,6 +31,7 @@ def test_the_schema_names_every_operation():
     assert operations == {
         *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
         *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
+        *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions"),
         *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
         "image_reference",
