@@ -176,7 +176,7 @@ class Board:
 
     @property
     def tells_intervals(self) -> bool:
-        return reveals_comparisons(self.phase)
+        return reveals_comparisons(self.phase) and not self.lacks_outcomes
 
     @property
     def ranges(self) -> Ranges:

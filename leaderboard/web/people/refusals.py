@@ -23,6 +23,7 @@ HEADLINES = {
     Code.GOLD_UNCHANGED: "The gold is the same as before",
     Code.INPUTS_CHANGED: "The public inputs would change",
     Code.NOT_PREPARING: "Nothing is being scored again",
+    Code.SCORER_DOES_NOT_FIT: "This scorer cannot be set here",
     Code.NOT_CANCELLABLE: "This cannot be cancelled",
     Code.REFEREE_AWAY: "The file could not be checked",
     Code.NOT_TAKEN: "This phase does not take that",

@@ -1,0 +1,227 @@
+"""What an organiser's own scorer writes: read as strictly as predictions, and never quoted."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluator.operations import JOBS
+from evaluator.outcomes import Outcomes
+from evaluator.storage import from_bytes
+
+MEASURES = [
+    {"name": "gain", "title": "Gain", "doc": "What is won.", "lower": -1.0, "upper": None, "higher_is_better": True},
+    {"name": "loss", "title": "Loss", "doc": "What is lost.", "lower": 0, "upper": 1, "higher_is_better": False},
+]
+ARGUMENTS: dict[str, Any] = {
+    "task": "fact-verification",
+    "task_version": 3,
+    "measures": MEASURES,
+    "primary": "gain",
+    "dimensions": {"kind": ["a", "b"], "year": [1, 2.0, True]},
+    "resamples": 200,
+    "seed": 0,
+}
+VALUES = {"u1": 2.0, "u2": -1.0, "u3": 5.0, "u4": 0.5}
+SECRET = "GOLD-IS-SUPPORTS"
+
+
+def row(measure: str = "gain", value: Any = 1.625, n: Any = 4, **slice_: Any) -> dict[str, Any]:
+    return {"measure": measure, "slice": slice_, "value": value, "n": n}
+
+
+def whole(*more: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    made = {"task": "fact-verification", "task_version": 3, "n_units": 4, "n_groups": 3}
+    return {**made, "scores": [row(), row("loss", 0.25), *more], "warnings": [SECRET], **changes}
+
+
+def units(**changes: Any) -> list[dict[str, Any]]:
+    """Four units in three groups; the first two are of kind a."""
+    return [
+        {
+            "id": name,
+            "group": "g" if name in ("u1", "u2") else name,
+            "slices": {"kind": "a" if name in ("u1", "u2") else "b"},
+            "values": {"gain": value},
+            **changes,
+        }
+        for name, value in VALUES.items()
+    ]
+
+
+def read(scores: Any, outcomes: Any = None, **changes: Any) -> tuple[dict[str, Any], bytes]:
+    files = {"scores": io.BytesIO(scores if isinstance(scores, bytes) else json.dumps(scores).encode())}
+    if outcomes is not None:
+        lines = (
+            outcomes if isinstance(outcomes, bytes) else "".join(json.dumps(one) + "\n" for one in outcomes).encode()
+        )
+        files["outcomes"] = io.BytesIO(lines)
+    return JOBS["scorer_output"](files, {**ARGUMENTS, **changes})
+
+
+def fault(*given: Any, **changes: Any) -> str:
+    report, attachment = read(*given, **changes)
+    assert not report["ok"] and attachment == b""
+    assert report["fault"] == "scorer"
+    text = " ".join(problem["text"] for problem in report["problems"])
+    assert SECRET not in json.dumps(report)
+    return text
+
+
+def score(report: dict[str, Any], measure: str, **slice_: Any) -> dict[str, Any]:
+    return next(one for one in report["result"]["scores"] if (one["measure"], one["slice"]) == (measure, slice_))
+
+
+def test_values_alone_have_no_interval() -> None:
+    report, attachment = read(whole(row("gain", 0.5, 2, kind="a")))
+    assert report["ok"] and attachment == b""
+    assert score(report, "gain") == {**row(), "low": None, "high": None}
+    assert score(report, "gain", kind="a")["value"] == 0.5
+    assert (report["given"], report["units_sha256"], report["n_warnings"]) == ([], "", 1)
+    assert report["result"]["warnings"] == [], "they could carry gold"
+
+
+def test_outcomes_give_intervals_on_the_whole_and_on_slices() -> None:
+    report, attachment = read(whole(row("gain", 0.5, 2, kind="a"), row("loss", 0.5, 2, kind="a")), units())
+    found = score(report, "gain")
+    # Groups are drawn: (2 - 1), 5, 0.5 with sizes 2, 1, 1; no mean of theirs leaves [0.5, 5].
+    assert 0.5 <= found["low"] < 1.625 < found["high"] <= 5
+    # One group says nothing about another sample.
+    assert score(report, "gain", kind="a")["low"] is None
+    assert score(report, "loss")["low"] is None, "loss is in no unit"
+    assert report["given"] == ["gain"]
+    table: Outcomes = from_bytes(attachment)
+    assert (table.n_units, table.group_names, table.facts["scorer"]) == (4, ("g", "u3", "u4"), 3)
+    assert np.array_equal(table.statistics["gain"], [2.0, -1.0, 5.0, 0.5])
+
+
+def test_the_interval_is_that_of_the_task_s_own_mean() -> None:
+    """The same values by the referee's own road: accuracy of a task with a claim a unit."""
+    labels = [float(place % 3 != 0) for place in range(30)]
+    lines = [{"id": place, "group": place // 2, "values": {"loss": value}} for place, value in enumerate(labels)]
+    mean = sum(labels) / 30
+    scores = whole(scores=[row("gain", 0.0), row("loss", mean, 30)], n_units=30, n_groups=15)
+    ours = score(read(scores, lines, resamples=1000)[0], "loss")
+    gold = "".join(
+        json.dumps({"id": i, "claim": "c", "evidence_text": "e", "label": "SUPPORTS", "group": i // 2}) + "\n"
+        for i in range(30)
+    )
+    said = "".join(
+        json.dumps({"id": i, "predicted_label": "SUPPORTS" if right else "REFUTES"}) + "\n"
+        for i, right in enumerate(labels)
+    )
+    files = {"gold": io.BytesIO(gold.encode()), "predictions": io.BytesIO(said.encode())}
+    names = {"gold_name": "g.jsonl", "predictions_name": "p.jsonl"}
+    report, _ = JOBS["score"](files, {"task": "fact-verification", "resamples": 1000, "seed": 0, **names})
+    theirs = score(report, "accuracy")
+    assert (ours["value"], ours["low"], ours["high"]) == (theirs["value"], theirs["low"], theirs["high"])
+
+
+SCORES_FAULTS: dict[str, tuple[Any, str]] = {
+    "no json": (b"{", "not valid JSON"),
+    "not utf-8": (b"\xff", "not UTF-8"),
+    "a list": ([], "does not fit the published schema: Expected `object`"),
+    "nan": (json.dumps(whole(scores=[row(value=float("nan"))])).encode(), "expected a finite number"),
+    "infinity": (json.dumps(whole(scores=[row(value=float("inf"))])).encode(), "expected a finite number"),
+    "1e999": (json.dumps(whole()).replace("1.625", "1e999").encode(), "number beyond float64"),
+    "twice": (json.dumps(whole()).replace('"n_units"', '"task": "x", "n_units"').encode(), "duplicate key"),
+    "unknown key": (whole(**{SECRET: 1}), "unknown field"),
+    "unknown key of a row": (whole(scores=[{**row(), SECRET: 1}]), "unknown field"),
+    "a string for a number": (whole(scores=[row(value="1")]), "Expected `float | null`"),
+    "a bool for a number": (whole(n_units=True), "Expected `int`"),
+    "another task": (whole(task=SECRET), "expected fact-verification and 3"),
+    "another version": (whole(task_version=2), "expected fact-verification and 3"),
+    "no units": (whole(n_units=0), "expected 1 <= n_groups <= n_units"),
+    "more groups": (whole(n_groups=5), "expected 1 <= n_groups <= n_units"),
+    "below": (whole(scores=[row(value=-1.5), row("loss", 0)]), "scores[0], gain, lies outside its bounds, -1 to inf"),
+    "above": (whole(scores=[row(), row("loss", 1.0000001)]), "scores[1], loss, lies outside its bounds, 0 to 1"),
+    "unknown measure": (whole(row(SECRET)), "scores[2] names an unknown measure, expected one of: gain, loss"),
+    "missing measure": (whole(scores=[row()]), "no row of loss"),
+    "primary without value": (whole(scores=[row(value=None), row("loss", 0)]), "gain has no value on the whole"),
+    "unknown dimension": (whole(row(**{SECRET: "a"})), "unknown dimension, expected one of: kind, year"),
+    "unknown value": (whole(row(kind=SECRET)), "scores[2].slice names a value that the gold's kind does not have"),
+    "1 is not true": (whole(row(year=True), row(year=1.0)), "scores[3].slice names a value"),
+    "twice a slice": (whole(row(kind="a"), row(kind="a")), "scores[3] is the second of gain on one slice"),
+    "negative n": (whole(row(n=-1, kind="a")), "negative n, or a value that rests on nothing"),
+    "a value on nothing": (whole(row(n=0, kind="a")), "negative n, or a value that rests on nothing"),
+    "an interval of its own": (whole({**row(kind="a"), "low": 0.0, "high": 1.0}), "Expected `null`"),
+}
+
+
+@pytest.mark.parametrize("name", SCORES_FAULTS)
+def test_scores_that_cannot_be_ranked(name: str) -> None:
+    given, expected = SCORES_FAULTS[name]
+    text = fault(given)
+    assert text.startswith("scores.json: ") and expected in text
+
+
+def test_a_measure_without_a_value_on_an_empty_slice_is_fine() -> None:
+    report, _ = read(whole(row(value=None, n=0, kind="b")))
+    assert score(report, "gain", kind="b")["value"] is None
+
+
+OUTCOMES_FAULTS: dict[str, tuple[Any, str]] = {
+    "empty": (b"", "outcomes.jsonl: the file is empty"),
+    "not json": (b"{}\n[", "outcomes.jsonl"),
+    "another mean": (
+        [{**one, "values": {"gain": 1.0}} for one in units()],
+        "the mean of gain is not the value of scores[0]",
+    ),
+    "fewer units": (units()[:3], "not as many as n_units and n_groups"),
+    "other groups": (units(group="g"), "not as many as n_units and n_groups"),
+    "an id twice": ([*units()[:3], units()[0]], "outcomes.jsonl:4: duplicate id"),
+    "unknown measure": (units(values={SECRET: 1}), "outcomes.jsonl:1: a value of an unknown measure"),
+    "out of bounds": (units(values={"gain": -2}), "outcomes.jsonl:1: a value of gain lies outside its bounds"),
+    "too large to sum": (units(values={"gain": 1e300}), "lies outside its bounds"),
+    "a null": (units(values={"gain": None}), "outcomes.jsonl:1"),
+    "nan": (b'{"id": 1, "values": {"gain": NaN}}\n{}\n', "outcomes.jsonl:1: not valid JSON"),
+    "unknown key": (units(**{SECRET: 1}), "keys that are not in the schema"),
+    "unknown dimension": (units(slices={SECRET: "a"}), "unknown dimension"),
+    "unknown value": (units(slices={"kind": SECRET}), "a value that the gold's kind does not have"),
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES_FAULTS)
+def test_outcomes_that_do_not_fit(name: str) -> None:
+    given, expected = OUTCOMES_FAULTS[name]
+    assert expected in fault(whole(), given)
+
+
+def test_a_slice_that_its_outcomes_deny() -> None:
+    assert "not the value of scores[2]" in fault(whole(row("gain", 0.6, 2, kind="a")), units())
+
+
+def test_means_agree_to_a_billionth() -> None:
+    assert read(whole(scores=[row(value=1.625 + 5e-10), row("loss", 0)]), units())[0]["ok"]
+    assert "mean of gain" in fault(whole(scores=[row(value=1.625 + 5e-9), row("loss", 0)]), units())
+
+
+def test_the_units_are_known_by_ids_groups_and_slices_alone() -> None:
+    names = [read(whole(), units())[0]["units_sha256"]]
+    other = [{**one, "values": {"gain": 1.625}} for one in units()]
+    assert read(whole(), other)[0]["units_sha256"] == names[0], "values are the system's"
+    for change in ({"id": "v1"}, {"group": "h"}, {"slices": {}}):
+        lines = units()
+        lines[3] = {**lines[3], **change}
+        names.append(read(whole(), lines)[0]["units_sha256"])
+    assert len(set(names)) == 4
+
+
+def test_a_scorer_s_outcomes_are_compared_by_its_own_measures() -> None:
+    _, a = read(whole(), units())
+    worse = [{**one, "values": {"gain": one["values"]["gain"] - 0.5 if one["id"] != "u2" else -1.0}} for one in units()]
+    _, b = read(whole(scores=[row(value=1.25), row("loss", 0)]), worse)
+    asked = {"pairs": [[0, 1]], "measure": "gain", "resamples": 200, "seed": 0}
+    scorer = {"number": 3, "measures": MEASURES, "primary": "gain"}
+    files = {"0": io.BytesIO(a), "1": io.BytesIO(b)}
+    report, _ = JOBS["compare_board"](files, {**asked, "scorer": scorer})
+    assert report["comparisons"][0]["difference"] == 0.375
+    for wrong in ({}, {"scorer": {**scorer, "number": 2}}, {"scorer": scorer, "measure": "loss"}):
+        for file in files.values():
+            file.seek(0)
+        refused, _ = JOBS["compare_board"](files, {**asked, **wrong})
+        assert (refused["ok"], refused.get("fault")) == (False, "usage")
