@@ -1,7 +1,7 @@
 """`python -m evaluator`: the referee on anybody's machine, with the code that the server runs.
 
 Exit status: 0 done; 2 the predictions (or the image) are bad; 3 the gold (or the inputs) is bad; 4 our own fault; 64
-wrong usage.
+wrong usage; 75 a submission is not over yet.
 """
 
 import argparse
@@ -95,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true")
     arguments.add_run(commands)
     arguments.add_submit(commands)
+    arguments.add_reading(commands)
     curation.add_to(commands)
     return parser
 
@@ -128,6 +129,10 @@ def _command(given: argparse.Namespace) -> int:
         from evaluator.client import submitting
 
         return submitting.submit(given)
+    if given.command in {"login", "logout", "benchmarks", "inputs", "scores", "board"}:
+        from evaluator.client import commands
+
+        return commands.run(given)
     if given.command in {"split", "audit"}:
         return curation.run(given)
     return _job(given)

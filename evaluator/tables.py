@@ -30,6 +30,37 @@ def comparison_table(comparisons: Sequence[Row]) -> str:
     return _aligned(rows)
 
 
+def benchmark_table(benchmarks: Sequence[Row]) -> str:
+    """benchmarks: as the API lists them."""
+    rows: list[tuple[str, ...]] = [("benchmark", "task", "title")]
+    rows += [(row["slug"], row["task"], printable(row["title"])) for row in benchmarks]
+    return _aligned(rows)
+
+
+def board_table(board: Row) -> str:
+    """board: as the API tells a leaderboard. A column a measure and slice, in the order of the answer."""
+    keys = list(dict.fromkeys((s["measure"], _place(s)) for row in board["rows"] for s in row["scores"]))
+    heads = (measure if place == "all" else f"{measure} {place}" for measure, place in keys)
+    rows: list[tuple[str, ...]] = [("rank", "system", "team", *heads)]
+    for row in board["rows"]:
+        told = {(score["measure"], _place(score)): score for score in row["scores"]}
+        cells = (_value(told[key]) if key in told else "-" for key in keys)
+        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *cells))
+    return _aligned(rows)
+
+
+def _rank(row: Row) -> str:
+    if row["rank"] is None:
+        return "-"
+    place = f"{row['rank']}{'=' if row['tied'] else ''}"
+    return place if row["rank_low"] is None else f"{place} ({row['rank_low']}-{row['rank_high']})"
+
+
+def _value(score: Row) -> str:
+    ends = "" if score["low"] is None else f" [{score['low']:.4f}, {score['high']:.4f}]"
+    return _number(score["value"]) + ends
+
+
 def _place(row: Row) -> str:
     names = [f"{printable(name)}={printable(slice_text(value))}" for name, value in row["slice"].items()]
     return ", ".join(names) or "all"

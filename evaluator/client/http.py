@@ -16,6 +16,7 @@ from evaluator.errors import EvaluatorError, SandboxError, UsageError, shown
 
 _SECONDS = 60.0
 _MOST_BYTES = 64 << 20  # of an answer
+_PIECE = 1 << 20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NOT_SAFE = "the token may hold letters, digits and - . _ ~ + / = alone"
 Body = bytes | IO[bytes]
@@ -47,14 +48,17 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class Server:
-    """One server, as one person. address: `https://board.example`, without a path of the API."""
+    """One server, as one person. address: `https://board.example`, without a path of the API.
 
-    def __init__(self, address: str, token: str) -> None:
+    token None: as nobody, who may read what is public.
+    """
+
+    def __init__(self, address: str, token: str | None) -> None:
         """Raises UsageError."""
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UsageError(f"--server is {shown(address)}, expected an address like https://board.example")
-        if not token or not token.isascii() or not all(sign.isalnum() or sign in "-._~+/=" for sign in token):
+        if token is not None and not _is_safe(token):
             raise UsageError(_NOT_SAFE)
         self.address = address.rstrip("/")
         self.is_open = parts.scheme == "http" and parts.hostname not in _LOOPBACK
@@ -82,24 +86,63 @@ class Server:
         seconds: float = _SECONDS,
     ) -> Any:
         """path: below `/api/v1/`. A body that is a file is sent whole. Raises RefusedError, AwayError."""
-        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
-        headers = {"Authorization": f"Token {self._token}", "Accept": "application/json"}
+        headers = {"Accept": "application/json"}
         if body is not None:
             length = len(body) if isinstance(body, bytes) else os.fstat(body.fileno()).st_size
             headers |= {"Content-Type": content_type, "Content-Length": str(length)}
+        with self._opened(verb, path, query=query, body=body, headers=headers, seconds=seconds) as answer:
+            return _json(self._read(answer, _MOST_BYTES))
+
+    def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str] | None = None) -> str:
+        """An answer as it is, written to `to`; its ETag without quotes. Raises RefusedError, AwayError."""
+        with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as answer:
+            promised, arrived = int(answer.headers.get("Content-Length") or -1), 0
+            while piece := self._read(answer, _PIECE):
+                to.write(piece)
+                arrived += len(piece)
+            if promised not in (-1, arrived):
+                raise AwayError(f"the connection to {self.address} broke after {arrived} of {promised} bytes")
+            return str(answer.headers.get("ETag", "")).removeprefix("W/").strip('"')
+
+    def _opened(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None,
+        body: Body | None,
+        headers: dict[str, str],
+        seconds: float,
+    ) -> Any:
+        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
+        if self._token is not None:
+            headers["Authorization"] = f"Token {self._token}"
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
             f"{self.address}/api/v1/{urllib.parse.quote(path)}{asked}", data=body, headers=headers, method=verb
         )
         try:
-            with self._opener.open(request, timeout=seconds) as answer:
-                return _json(answer.read(_MOST_BYTES))
+            return self._opener.open(request, timeout=seconds)
         except urllib.error.HTTPError as error:
             with error:
                 raise _refusal(error) from None
         except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", None) or error
-            what = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-            raise AwayError(f"no answer from {self.address}: {what}") from None
+            raise self._away(error) from None
+
+    def _read(self, answer: Any, most: int) -> bytes:
+        try:
+            read: bytes = answer.read(most)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._away(error) from None
+        return read
+
+    def _away(self, error: Exception) -> AwayError:
+        reason = getattr(error, "reason", None) or error
+        what = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+        return AwayError(f"no answer from {self.address}: {what}")
+
+
+def _is_safe(token: str) -> bool:
+    return bool(token) and token.isascii() and all(sign.isalnum() or sign in "-._~+/=" for sign in token)
 
 
 def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:

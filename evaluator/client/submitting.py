@@ -12,15 +12,15 @@ from urllib.parse import quote
 
 from evaluator.client import following, uploading
 from evaluator.client.http import AwayError, RefusedError, Server
-from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT, WRONG_USAGE
+from evaluator.client.refusing import THEIRS, refused
+from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT
 from evaluator.client.telling import print_problems, say
-from evaluator.client.tokens import token
+from evaluator.client.tokens import connected
 from evaluator.errors import UsageError, printable, shown
 from evaluator.tables import score_table
 
 _JOINING = 1800.0  # seconds: a server puts ten gigabytes together and hashes them
 _CHECKING = 180.0
-_THEIRS = ("invalid_predictions", "invalid_image", "too_large")
 
 
 def submit(given: argparse.Namespace) -> int:
@@ -29,20 +29,13 @@ def submit(given: argparse.Namespace) -> int:
         raise UsageError("expected one of: a predictions file, --image, --reference")
     if given.resume and given.image is None:
         raise UsageError("--resume goes on with an image: expected --image, as before")
-    server = Server(given.server, token(given.token_file))
-    if server.is_open:
-        say("warning: the address is plain http, so whoever is on the way can read the token")
+    server = connected(given.server, given.token_file)
     try:
         told = _sent(given, server)
         say(f"submitted: {told['page']}")
-        return _end(given, server, told)
+        return end(server, told, wait=given.wait, as_json=given.json)
     except RefusedError as error:
-        print_problems(error.problems, error.more)
-        say(f"refused ({error.code}): {error.message}")
-        if given.json:
-            refusal = {"code": error.code, "message": error.message, "problems": error.problems, "more": error.more}
-            print(json.dumps({"ok": False, **refusal}))
-        return BAD_PREDICTIONS if error.code in _THEIRS else WRONG_USAGE
+        return refused(error, as_json=given.json)
 
 
 def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
@@ -59,7 +52,7 @@ def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
         try:
             return _once(given, server, lambda: server.post(path, described, seconds=_JOINING))
         except RefusedError as error:
-            if error.code not in _THEIRS:
+            if error.code not in THEIRS:
                 say(f"the archive stays on the server for some days; to submit it then, add --resume {upload}")
             raise
     with _opened(given.predictions) as file:
@@ -110,15 +103,15 @@ def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
-def _end(given: argparse.Namespace, server: Server, told: dict[str, Any]) -> int:
-    """Without --wait the submission is the result; with it, its end."""
-    if not given.wait:
-        if given.json:
+def end(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> int:
+    """The exit status: without waiting the submission is the result; with it, its end."""
+    if not wait:
+        if as_json:
             print(json.dumps(told))
         return DONE
     told = following.followed(server, quote(told["id"]))
     scores = following.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
-    if given.json:
+    if as_json:
         print(json.dumps({**told, "scores": scores and scores["scores"]}))
     for warning in told["warnings"]:
         say(f"warning: {warning}")
@@ -126,7 +119,7 @@ def _end(given: argparse.Namespace, server: Server, told: dict[str, Any]) -> int
         say(f"--- what it printed\n{told['log'].rstrip()}\n---")
     print_problems(told["problems"])
     if told["state"] == "done":
-        if scores and not given.json:
+        if scores and not as_json:
             print(score_table(scores["scores"]))
         return DONE
     say(f"{told['state']}: {told['reason_text']}" + ("; the quota is refunded" if told["refunded"] else ""))

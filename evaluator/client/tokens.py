@@ -1,26 +1,46 @@
-"""Where a command finds its API token: a file, or the environment. Never an argument, which every process can read."""
+"""Where a command finds its server and its API token. Never in an argument, which every process can read."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from evaluator.client import kept
+from evaluator.client.http import Server
+from evaluator.client.telling import say
 from evaluator.errors import UsageError, shown
 
 VARIABLE = "HOLDOUT_TOKEN"
 
 
-def token(file: str | None) -> str:
+def connected(address: str | None, token_file: str | None, *, needs_token: bool = True) -> Server:
+    """The server of that address, or the one of the last log-in. Raises UsageError.
+
+    needs_token: else whoever has no token reads what is public.
+    """
+    where = address or kept.read().latest
+    if not where:
+        raise UsageError("there is no server: give --server https://..., or log in: holdout login --server https://...")
+    found = _found(where, token_file)
+    if found is None and needs_token:
+        raise UsageError(f"there is no token: holdout login, set {VARIABLE}, or give --token-file FILE")
+    server = Server(where, found)
+    if server.is_open and found is not None:
+        say("warning: the address is plain http, so whoever is on the way can read the token")
+    return server
+
+
+def _found(server: str, file: str | None) -> str | None:
+    """A named file before the environment before what a log-in has kept."""
+    if file is not None:
+        return from_file(file)
+    return os.environ.get(VARIABLE, "").strip() or kept.read().tokens.get(server.rstrip("/"))
+
+
+def from_file(path: str) -> str:
     """Raises UsageError that quotes nothing of it."""
-    if file is None:
-        found = os.environ.get(VARIABLE, "").strip()
-        if not found:
-            raise UsageError(
-                f"there is no token: set {VARIABLE}, or give --token-file FILE (tokens: your page on the site)"
-            )
-        return found
     try:
-        return Path(file).read_text(encoding="ascii").strip()
+        return Path(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no text of a token"
-        raise UsageError(f"cannot read --token-file {shown(file)}: {why}") from None
+        raise UsageError(f"cannot read --token-file {shown(path)}: {why}") from None

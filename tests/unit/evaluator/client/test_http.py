@@ -7,13 +7,11 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluator.client.http import AwayError, RefusedError, Server
-from evaluator.client.tokens import token
 from evaluator.errors import UsageError
 
 TOKEN = "abc123"
@@ -129,15 +127,3 @@ def test_what_is_no_token_is_not_quoted(wrong: str) -> None:
     with pytest.raises(UsageError) as refused:
         Server("http://127.0.0.1:1", wrong)
     assert not wrong or wrong not in str(refused.value)
-
-
-def test_a_token_comes_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "token").write_text(f"{TOKEN}\n")
-    monkeypatch.setenv("HOLDOUT_TOKEN", "of-the-environment\n")
-    assert token(str(tmp_path / "token")) == TOKEN
-    assert token(None) == "of-the-environment"
-    with pytest.raises(UsageError, match="cannot read --token-file"):
-        token(str(tmp_path / "absent"))
-    monkeypatch.delenv("HOLDOUT_TOKEN")
-    with pytest.raises(UsageError, match="HOLDOUT_TOKEN"):
-        token(None)
