@@ -1,0 +1,28 @@
+"""The commands that talk with a server: what each takes, and who does it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from evaluator.client import account, reading
+from evaluator.client.http import RefusedError
+from evaluator.client.refusing import refused
+
+_DOES: dict[str, Callable[[argparse.Namespace], int]] = {
+    "login": account.login,
+    "logout": account.logout,
+    "benchmarks": reading.benchmarks,
+    "inputs": reading.inputs,
+    "scores": reading.scores,
+    "board": reading.board,
+}
+
+
+def run(given: argparse.Namespace) -> int:
+    """The exit status. Raises UsageError and SandboxError."""
+    try:
+        return _DOES[given.command](given)
+    except RefusedError as error:
+        as_json = getattr(given, "json", False) or getattr(given, "format", "") == "json"
+        return refused(error, as_json=as_json)

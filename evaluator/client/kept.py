@@ -1,0 +1,60 @@
+"""The tokens of servers that were logged in to: one file of the user's, which nobody else can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluator.errors import UsageError, shown
+
+
+@dataclass
+class Kept:
+    """latest: the server of the last log-in, which commands talk to unless told otherwise."""
+
+    latest: str = ""
+    tokens: dict[str, str] = field(default_factory=dict)
+
+
+def place() -> Path:
+    """Where it is: in XDG_CONFIG_HOME, or ~/.config."""
+    home = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(home) if home else Path.home() / ".config") / "holdout" / "servers.json"
+
+
+def read() -> Kept:
+    """Empty where nobody has logged in. Raises UsageError for a file that others can read, or that is none of ours."""
+    path = place()
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_mode & 0o077:
+                raise UsageError(f"{shown(str(path))} can be read by others: chmod 600 it, or log in anew")
+            told: Any = json.load(file)
+        return Kept(str(told["latest"]), {str(server): str(token) for server, token in told["tokens"].items()})
+    except FileNotFoundError:
+        return Kept()
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"{shown(str(path))} is not as log-in writes it: delete it, and log in anew") from None
+
+
+def write(kept: Kept) -> None:
+    """In one step, so that what is read is whole. Raises UsageError."""
+    path = place()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # made for its owner alone
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                json.dump({"latest": kept.latest, "tokens": kept.tokens}, file)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"cannot write {shown(str(path))}: {error.strerror}") from None
