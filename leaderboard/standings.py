@@ -68,7 +68,8 @@ class Row:
     rank_low, rank_high: the ranks that the differences between systems leave it, None until they are computed.
     received_at: when its submission came; released_at: when these scores were published, which a rescoring does anew.
     cost: of its container, None where none is told; `no_cost` says why. disqualified: the organisers' public reason.
-    anonymous_until: the public is told no name until then; `system` and `team` are what this reader is told.
+    anonymous_until: the public is told no name until then; `system` and `team` are what this reader is told,
+    is_hidden: which is not the name.
     """
 
     rank: int | None
@@ -92,6 +93,7 @@ class Row:
     no_cost: str = ""
     disqualified: str = ""
     anonymous_until: datetime | None = None
+    is_hidden: bool = False
 
     @property
     def competes(self) -> bool:
@@ -330,6 +332,7 @@ def _rows(phase: Phase, leaderboard: Leaderboard, within: Collection[str] | None
             no_cost=_no_cost(standing.release),
             disqualified=standing.disqualified,
             anonymous_until=name.anonymous_until,
+            is_hidden=name.is_hidden,
         )
         for standing, name in ((standing, named(standing.system)) for standing in standings)
     ]

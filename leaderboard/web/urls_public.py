@@ -2,15 +2,20 @@
 
 from django.urls import path
 
+from leaderboard.web.public.badge import badge
 from leaderboard.web.public.benchmark import benchmark
 from leaderboard.web.public.boards import leaderboard
 from leaderboard.web.public.by_slice import board_by_slice
+from leaderboard.web.public.cite import cite
 from leaderboard.web.public.cost import cost_board
 from leaderboard.web.public.crossed import crossed_board
 from leaderboard.web.public.downloads import download_file, download_gold, download_inputs
+from leaderboard.web.public.embed import embed
+from leaderboard.web.public.feeds import benchmark_feed, site_feed
 from leaderboard.web.public.home import home
 from leaderboard.web.public.scorers import scorer
 from leaderboard.web.public.symmetric import symmetric_board
+from leaderboard.web.public.system import system
 from leaderboard.web.public.tasks import measures, tasks
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
@@ -18,21 +23,30 @@ FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_ver
 
 urlpatterns = [
     path("", home, name="home"),
+    path("feed.atom", site_feed, name="site_feed"),
     path("tasks/", tasks, name="tasks"),
     path("tasks/<slug:task>/", measures, name="measures"),
+    path("systems/<int:pk>/", system, name="system"),
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
     path("benchmarks/<slug:slug>/scorers/<int:number>/", scorer, name="scorer_measures"),
     path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),
+    path("benchmarks/<slug:slug>/feed.atom", benchmark_feed, name="benchmark_feed"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
     path(f"{FROZEN}/", leaderboard, name="frozen_board"),
     path(f"{FROZEN}/by/<path:dimension>/", board_by_slice, name="frozen_board_by_slice"),
     path(f"{FROZEN}/cross/<path:pair>/", crossed_board, name="frozen_crossed_board"),
     path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
     path(f"{FROZEN}/cost/", cost_board, name="frozen_cost_board"),
+    path(f"{FROZEN}/cite/", cite, name="frozen_cite"),
+    path(f"{FROZEN}/badge.svg", badge, name="frozen_badge"),
+    path(f"{FROZEN}/embed/", embed, name="frozen_embed"),
     path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
     path("benchmarks/<slug:slug>/<slug:phase>/cross/<path:pair>/", crossed_board, name="crossed_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/cost/", cost_board, name="cost_board"),
+    path("benchmarks/<slug:slug>/<slug:phase>/cite/", cite, name="cite"),
+    path("benchmarks/<slug:slug>/<slug:phase>/badge.svg", badge, name="badge"),
+    path("benchmarks/<slug:slug>/<slug:phase>/embed/", embed, name="embed"),
 ]

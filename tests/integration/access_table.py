@@ -18,6 +18,8 @@ ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
 NO_PAGE = "login 405 405 405 405 405 405"
+OWN_SYSTEM = "login 200 404 404 404 404 404"
+NOBODY_LOGGED_IN = "login 404 404 404 404 404 404"
 DRAFT = {"slug": "draft"}
 UPLOAD = {"pk": "upload"}
 
@@ -55,6 +57,17 @@ PUBLIC = [
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
     # No system has run as a container in either: there is no cost.
     *both("cost_board", NOBODY, NOBODY),
+    *both("cite", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("frozen_cite", NOBODY, NOBODY),
+    # What other sites show is fetched as nobody: a draft's is not there for its managers either.
+    *both("embed", EVERYONE, NOBODY),
+    *both("frozen_embed", NOBODY, NOBODY),
+    *both("badge", NOBODY, NOBODY),
+    *both("frozen_badge", NOBODY, NOBODY),
+    Row("site_feed", EVERYONE),
+    *both("benchmark_feed", EVERYONE, NOBODY),
+    # Nothing of it was scored: only its team knows of it.
+    Row("system", OWN_SYSTEM.replace("login", "404")),
     *both("download_inputs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_gold", NOBODY, NOBODY),
     Row("download_gold", EVERYONE, where={"split": "train"}),
@@ -84,6 +97,10 @@ PEOPLE = [
     # There is no receipt before there are numbers.
     Row("submission_receipt", "login 404 404 404 404 404 404"),
     Row("download_prediction", ITS_TEAM_AND_MANAGERS),
+    Row("represent_system", NO_PAGE, "login 302 404 404 404 404 404"),
+    Row("represent_system_by_best", NO_PAGE, "login 302 404 404 404 404 404"),
+    Row("represent_system_by_best", NO_PAGE, "login 404 404 404 404 404 404", where=DRAFT),
+    Row("edit_system", OWN_SYSTEM, "login 302 404 404 404 404 404"),
     Row("my_submissions", LOGGED_IN),
     Row("my_teams", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("my_tokens", LOGGED_IN, LOGGED_IN),
@@ -115,6 +132,10 @@ MANAGE = [
     # Nothing is named: the task scores, as before.
     Row("manage_scorer_attach", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_scorer_attach", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
+    Row("disqualify", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("disqualify", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("reinstate", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("reinstate", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_split_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_split_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_gold", MANAGERS, "login 404 404 422 404 422 404"),

@@ -56,6 +56,8 @@ def address(row: Row, everybody: Cast) -> str:
     given |= {"rest": "nowhere", "uidb36": "1", **row.where}
     if given["pk"] == "upload":
         given["pk"] = everybody.upload.pk
+    if "systems/" in ROUTES[row.name]:
+        given["pk"] = everybody.world.system.pk
     return reverse(row.name, kwargs={name: given[name] for name in PARAMETER.findall(ROUTES[row.name])})
 
 
