@@ -24,7 +24,7 @@ def empty_queue() -> None:
     """Forget the messages of earlier tests, whichever broker holds them."""
     with app.connection_for_write() as broker:
         channel = broker.channel()
-        for queue in ("scoring", "systems"):
+        for queue in ("scoring", "systems", "scorers"):
             app.amqp.queues[queue](channel).declare()
             app.amqp.queues[queue](channel).purge()
 

@@ -105,9 +105,7 @@ class ScorerImagesView(View):
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
 
-    @extend_schema(
-        operation_id="scorer_upload", request=Archive, responses={201: UploadShape, **errors(413, 422, 429)}
-    )
+    @extend_schema(operation_id="scorer_upload", request=Archive, responses={201: UploadShape, **errors(413, 422, 429)})
     def post(self, request: Request, slug: str) -> Response:
         """Begin to send the archive of a benchmark's own scorer. Those who manage the benchmark describe it on its page
         when its pieces are there."""

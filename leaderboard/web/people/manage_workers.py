@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from leaderboard.models import Prediction, State, WorkerReport
+from leaderboard.models import Prediction, Run, State, WorkerReport
 from leaderboard.web.people.access import PersonRequest, needs
 
 
@@ -25,10 +25,17 @@ def workers(request: PersonRequest) -> HttpResponse:
         "running": Prediction.objects.filter(state=State.RUNNING).select_related(
             "submission__system", "submission__phase__benchmark"
         ),
+        "scorings": _scorings(),
         "switched_on": settings.SYSTEMS,
         "runtime": settings.ENGINE_RUNTIME,
     }
     return render(request, "manage/workers.html", context)
+
+
+def _scorings() -> dict[str, int]:
+    """How many scorings by organisers' own images wait, and run."""
+    ours = Run.objects.filter(scorer__isnull=False)
+    return {name: ours.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}
 
 
 def _told(report: WorkerReport) -> list[tuple[str, Any]]:
