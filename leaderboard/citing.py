@@ -67,7 +67,7 @@ class Citation:
 
 
 def citation(board: Board) -> Citation | None:
-    """Of a board that was read with all its slices; None where nothing was published yet."""
+    """Of a board that was read with all its slices, for the public; None where nothing was published yet."""
     made_of = board.leaderboard
     if made_of is None or not board.rows:
         return None
@@ -109,6 +109,7 @@ def _row(row: Row) -> dict[str, Any]:
     cells = sorted(row.cells.items())
     return {
         **{name: getattr(row, name) for name in OF_A_ROW},
+        "disqualified": row.disqualified,
         "submission": str(row.submission_id),
         "received_at": row.received_at.isoformat(),
         "released_at": row.released_at.isoformat(),

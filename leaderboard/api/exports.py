@@ -16,8 +16,9 @@ from leaderboard import citing
 from leaderboard.api import finding, latex, markdown, queries, text_table
 from leaderboard.api.asking import asked_for, stem
 from leaderboard.api.base import View
+from leaderboard.api.errors import NoSuchBoard
 from leaderboard.api.shapes import errors
-from leaderboard.standings import Board
+from leaderboard.standings import Board, board_of
 
 CONDITIONAL = method_decorator(conditional_page, name="dispatch")
 TEXT = OpenApiTypes.STR
@@ -88,5 +89,9 @@ class CanonicalView(View):
 
 
 def _whole(request: Request, slug: str, phase: str) -> Board:
-    wanted = queries.read(queries.VersionQuery, request)
-    return finding.board_or_404(request.user, slug, phase, version=queries.version(wanted), within=None)
+    """With every slice, and with the names that the public is told: all readers cite the same bytes."""
+    version = queries.version(queries.read(queries.VersionQuery, request))
+    board = board_of(finding.phase_or_404(request.user, slug, phase), version=version)
+    if version is not None and board.leaderboard is None:
+        raise NoSuchBoard(*version)
+    return board

@@ -36,7 +36,7 @@ def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
             rank=_rank(row),
             system=row.system,
             team=row.team,
-            kind="" if row.competes else row.kind,
+            kind="disqualified" if row.disqualified else "" if row.competes else row.kind,
             cells=[_texts(row.cell(*key)) for key in keys],
         )
         for row in rows

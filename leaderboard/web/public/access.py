@@ -21,11 +21,11 @@ def board_or_404(
     slug: str,
     phase_slug: str,
     *,
-    within: Collection[str] = (),
+    within: Collection[str] | None = (),
     gold: int | None = None,
     task_version: int = 1,
 ) -> Board:
-    """The board of the phase that an address names, with the slices of the dimensions in `within`.
+    """The board of the phase that an address names, with the slices of the dimensions in `within` (None: all).
 
     The current one, or that of the gold and task version, which must have been shown.
     """
