@@ -41,6 +41,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pool", type=whole_number, default=_POOL, help=f"facts that are clustered at most; {_POOL} unless said")
     add("--dimensions", type=whole_number, default=_DIMENSIONS, help="of the decomposition; 50 unless said")
     add("--apart-from", type=Path, nargs="+", default=[], help="gold whose pairs no claim may have, as of a test split")
+    add("--public-graph", action="store_true", help="write the graph without the true claims, for those who take part")
     add("--kind", choices=("test", "train"), default="test", help="what the published layout's file names begin with")
     add("--salt", type=Secret, default=Secret(""), help="makes ids that nobody else can make; never recorded")
 
@@ -79,6 +80,8 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     )
     made = matrix.matrix(scenarios, wanted)
     writing.write(made, scenarios, bench.output, salt=given.salt, kind=given.kind)
+    if given.public_graph:
+        writing.write_graph(made, graph, given.relation, bench.output)
     told_cells = [matrix.measured(scenarios, cell, claims) for cell, claims in made]
     every = [(claim.subject, claim.object) for _, claims in made for claim in claims]
     report: dict[str, Any] = {
@@ -88,6 +91,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
         "functionality_of_true_claims": functionality((c.subject, c.object) for _, cs in made for c in cs if c.label),
         "claims": len(every),
         "different_pairs": len(set(every)),
+        "auroc_of_recurrence": matrix.recurrence(made),
         "scenarios": told_cells,
         "warnings": warnings,
     }
@@ -137,7 +141,8 @@ def _text(report: dict[str, Any]) -> str:
             f"unrelated false claims"
             for told in report["scenarios"]
         ),
-        f"{report['claims']} claims about {report['different_pairs']} pairs",
+        f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs tells true from "
+        f"false with AUROC {report['auroc_of_recurrence']:.2f}",
         *(f"warning: {warning}" for warning in report["warnings"]),
     ]
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -48,7 +49,7 @@ def name(cell: Cell, scenarios: Scenarios) -> str:
     homogeneity = [] if cell.homogeneity is None else [f"h{decimal(cell.homogeneity)}"]
     wanted = scenarios.wanted
     parts = [f"c{decimal(cell.transparency)}", *homogeneity, f"s{wanted.size}", f"r{decimal(wanted.ratio)}"]
-    return " ".join([*parts, cell.popularity.replace("-", "")])
+    return " ".join([*parts, cell.popularity.replace("non-", "no")])
 
 
 def decimal(number: Number) -> str:
@@ -81,8 +82,26 @@ def measured(scenarios: Scenarios, cell: Cell, claims: Sequence[Claim]) -> dict[
     }
     if cell.homogeneity is not None:
         wanted = from_largest(exact("homogeneity", cell.homogeneity), len(true))
-        told |= {"from_largest_clusters": wanted, "clusters_of_true": len({claim.cluster for claim in true})}
+        sizes = Counter(number for _, _, number in scenarios.clustered(cell.popularity))
+        told |= {
+            "from_largest_clusters": wanted,
+            "clusters_of_true": len({claim.cluster for claim in true}),
+            "clusters": len(sizes),
+            "largest_cluster": max(sizes.values()),
+            "clustered_facts": sum(sizes.values()),
+        }
     return told
+
+
+def recurrence(made: Made) -> float:
+    """The AUROC of how often a claim's pair stands in the scenarios: .5 where that tells nothing of its label."""
+    every = [claim for _, claims in made for claim in claims]
+    times = Counter((claim.subject, claim.object) for claim in every)
+    seen = Counter((times[claim.subject, claim.object], claim.label) for claim in every)
+    true = {often: n for (often, label), n in seen.items() if label}
+    false = {often: n for (often, label), n in seen.items() if not label}
+    won = sum(n * m * ((often > other) + (often >= other)) for often, n in true.items() for other, m in false.items())
+    return won / (2 * sum(true.values()) * sum(false.values()))
 
 
 def _mean(values: list[int]) -> float:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from evaluator.curation.graph import Graph
 from evaluator.curation.scenarios.matrix import Made, name
 from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios
 
@@ -42,6 +43,17 @@ def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str
             file.write(_row(("Popularity", "Subject", "Object", "Cluster")))
             for flavour in dict.fromkeys(cell.popularity for cell, _ in clustered):
                 file.writelines(_row((flavour, *row)) for row in scenarios.clustered(flavour))
+
+
+def write_graph(made: Made, graph: Graph, predicate: str, open_: Open) -> None:
+    """graph.tsv: the graph without the true claims of any scenario."""
+    asked = {(claim.subject, claim.object) for _, claims in made for claim in claims if claim.label}
+    ends, predicates = graph.entities, graph.predicates
+    rows = zip(graph.subjects.tolist(), graph.predicates_of.tolist(), graph.objects.tolist(), strict=True)
+    with open_("graph.tsv") as file:
+        for s, p, o in rows:
+            if predicates[p] != predicate or (ends[s], ends[o]) not in asked:
+                file.write(_row((ends[s], predicates[p], ends[o])))
 
 
 def _line(claim: Claim, cell: Cell, scenarios: Scenarios, key: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
