@@ -1,0 +1,114 @@
+"""Mentions change places: every one is kept, none is added, and what is right afterwards is counted."""
+
+import random
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.curation.corruption.dates import Date, find_dates
+from evaluator.curation.corruption.exchange import exchange_dates, exchange_names
+from evaluator.curation.corruption.expected import Expected
+from evaluator.curation.corruption.names import renamed, standing_in
+
+NAMES = ["Ann", "Bob", "Cy", "Di", "Ann Lee"]
+name = st.sampled_from(NAMES)
+facts = st.lists(st.tuples(name, st.sampled_from(["knows", "likes"]), name), max_size=6)
+days = st.dates().filter(lambda date: date.year >= 1000).map(lambda date: Date(date.year, date.month, date.day))
+leap_days = st.sampled_from([Date(year, 2, 29) for year in (1896, 1904, 2000)])
+
+
+def iso(date):
+    return f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
+
+
+@given(st.lists(days | leap_days, min_size=1, max_size=7, unique=True), st.integers(0, 99))
+@settings(deadline=None)
+def test_days_and_months_are_permuted_and_years_stay(dates, seed):
+    given_facts = [("x", f"on {place}", iso(date)) for place, date in enumerate(dates)]
+    text = ", ".join(map(iso, dates))
+    made = exchange_dates(given_facts, text, "x", random.Random(seed))
+    after = [next(find_dates(object_)).date for _, _, object_ in made.facts]  # every one of them a date
+    assert [date.year for date in after] == [date.year for date in dates]
+    assert Counter(date[1:] for date in after) == Counter(date[1:] for date in dates)
+    assert made.text == ", ".join(object_ for _, _, object_ in made.facts)
+    assert made.mentions == len(dates)
+    assert made.moved == sum(old != new for old, new in zip(dates, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        [Date(1901, 5, 3), Date(1902, 6, 4), Date(1903, 7, 5)],
+        [Date(1904, 2, 29), Date(1901, 5, 3), Date(1908, 6, 4), Date(1903, 7, 5)],
+    ],
+)
+def test_every_permutation_that_makes_dates_is_drawn_alike(dates):
+    allowed = [
+        tuple(order)
+        for order in permutations(date[1:] for date in dates)
+        if all(pair != (2, 29) or date.year % 4 == 0 for pair, date in zip(order, dates, strict=True))
+    ]
+    drawn = Counter()
+    for seed in range(200 * len(allowed)):
+        made = exchange_dates([("x", "on", iso(date)) for date in dates], None, None, random.Random(seed))
+        drawn[tuple(next(find_dates(object_)).date[1:] for _, _, object_ in made.facts)] += 1
+    assert set(drawn) == set(allowed)
+    assert all(120 < times < 280 for times in drawn.values())
+
+
+def test_a_date_moves_as_one_in_whatever_form():
+    text = "Born May 3, 1901 (1901-05-03), died 4 June 1950."
+    for seed in range(20):
+        made = exchange_dates([("x", "born", "3 May 1901")], text, "x", random.Random(seed))
+        if made.moved:
+            assert made.text == "Born June 4, 1901 (1901-06-04), died 3 May 1950."
+            assert made.facts == [("x", "born", "4 June 1901")]
+            break
+    else:
+        pytest.fail("no seed moved the dates")
+
+
+@given(facts, st.sets(name), st.integers(0, 99))
+@settings(deadline=None)
+def test_names_are_permuted(given_facts, names, seed):
+    ends = [end for s, _, o in given_facts for end in (s, o)]
+    text = " met ".join(ends)
+    made = exchange_names(given_facts, text, ends[0] if ends else None, names, random.Random(seed))
+    assert made.mentions == len(set(ends) & names)
+    after = [end for s, _, o in made.facts for end in (s, o)]
+    moved = dict(zip(ends, after, strict=True))
+    assert sorted(moved) == sorted(moved.values())  # a permutation of what was there
+    assert all(old == new or old in names for old, new in moved.items())
+    assert made.text == " met ".join(after)
+    assert [relation for _, relation, _ in made.facts] == [relation for _, relation, _ in given_facts]
+    assert made.subject == (after[0] if ends else None)
+
+
+def test_names_inside_longer_names_stay():
+    facts_ = [("Ann", "taught at", "Uldale Academy"), ("Ann", "born in", "Uldale"), ("Ann", "died in", "Riff")]
+    text = "Uldale Academy is in Uldale, not in Riff or Riffton."
+    becomes = {exchange_names(facts_, text, None, {"Uldale", "Riff"}, random.Random(seed)).text for seed in range(20)}
+    assert becomes == {text, "Uldale Academy is in Riff, not in Uldale or Riffton."}
+
+
+def test_names_are_exchanged_at_once_and_whole():
+    assert renamed("a.b ab (a.b) A.B", {"a.b": "ab", "ab": "a.b"}) == "ab a.b (ab) A.B"
+    assert renamed("Ann Lee and Ann", {"Ann": "Bob", "Ann Lee": "Cy"}) == "Cy and Bob"
+    assert standing_in("Ann Lee and Bob", {"Ann", "Bob", "Cy"}, ["Ann Lee"]) == {"Bob"}
+    assert renamed("Ann", {}) == "Ann"
+
+
+@given(facts, facts)
+@settings(deadline=None)
+def test_what_to_expect_is_counted(gold, corrupted):
+    expected = Expected()
+    expected.add(gold, corrupted)
+    right = [fact for fact in dict.fromkeys(corrupted) if fact in gold]
+    known = [fact for fact in dict.fromkeys(corrupted) if any(fact[:2] == other[:2] for other in gold)]
+    assert (expected.facts, expected.right) == (len(dict.fromkeys(corrupted)), len(right))
+    assert expected.verifiable == len(known)
+    assert expected.accuracy == (len(right) / len(set(corrupted)) if corrupted else None)
+    assert expected.fact_acc == (len(right) / len(known) if known else None)
