@@ -1,0 +1,46 @@
+"""`manage.py divide`: a split's groups in a public and a private half."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.actions import halves
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import Benchmark, User
+
+
+class Command(BaseCommand):
+    help = (
+        "Divides the groups of a split's gold into a public and a private half, once and for good: phases may score "
+        "either. Corrections of the gold keep the halves. The sandbox server must be running."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("benchmark", help="the benchmark's slug")
+        parser.add_argument("split", help="the split's name")
+        parser.add_argument("--share", default="0.5", help="of the groups that is public (default 0.5)")
+        parser.add_argument("--seed", type=int, help="of the draw (default: a random one)")
+        parser.add_argument("--by", metavar="USERNAME", help="whose doing it is (default: the first curator)")
+
+    def handle(self, *, benchmark: str, split: str, share: str, seed: int | None, by: str | None, **_: Any) -> None:
+        found = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
+        of_it = found.dataset.splits.filter(name=split).select_related("dataset").first() if found else None
+        if of_it is None:
+            raise CommandError(f"there is no split {split} in a benchmark {benchmark}")
+        curators = User.objects.filter(is_curator=True).order_by("pk")
+        person = User.objects.filter(username=by).first() if by else curators.first()
+        if person is None:
+            raise CommandError(f"there is no account {by}" if by else "there is no curator; name somebody with --by")
+        try:
+            made = halves.divide(split=of_it, share=Decimal(share), seed=seed, by=person)
+        except InvalidOperation as error:
+            raise CommandError(f"--share is {share!r}, expected a number over 0 and under 1") from error
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(
+            f"{of_it}: {made.n_public:,} groups in the public half, {made.n_private:,} in the private one"
+        )
