@@ -7,6 +7,7 @@ from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .image import Image, ImageUpload
 from .leaderboard import Disqualification, Leaderboard, Release, Representative, Standing
+from .notice import Notice, Webhook
 from .run import Run, Score
 from .scorer import Scorer
 from .state import TERMINAL, Reason, State
@@ -30,6 +31,7 @@ __all__ = [
     "ImageUpload",
     "Leaderboard",
     "Membership",
+    "Notice",
     "Phase",
     "Prediction",
     "QuotaCharge",
@@ -50,5 +52,6 @@ __all__ = [
     "System",
     "Team",
     "User",
+    "Webhook",
     "WorkerReport",
 ]

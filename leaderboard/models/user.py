@@ -9,3 +9,6 @@ class User(AbstractUser):
 
     email = models.EmailField(unique=True)
     is_curator = models.BooleanField(default=False, help_text="may create benchmarks and manage all of them")
+    mailed_since = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="submissions that end from then on are mailed; null: none"
+    )

@@ -1,0 +1,76 @@
+"""What people are told of their finished submissions, outside the site: an outbox of mails and webhook calls."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.crypto import get_random_string
+
+from .submission import Submission
+
+
+def new_salt() -> str:
+    return get_random_string(32)
+
+
+class Webhook(models.Model):
+    """An address of somebody's own that is called. Its secret is made from `salt` and the site's key, and not stored."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.URLField(max_length=500)
+    salt = models.CharField(max_length=32, default=new_salt, editable=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["user", "url"], name="webhook_once_a_person")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class Notice(models.Model):
+    """One mail (webhook null) or one call, until it has arrived or was tried for the last time.
+
+    subject: the run or prediction whose end it tells; of a test, its own id. due_at: when it may be tried (again);
+    a worker that takes it pushes that on, so that a notice whose worker died is tried once more.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        DONE = "done", "delivered"
+        FAILED = "failed", "given up"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    webhook = models.ForeignKey(Webhook, null=True, on_delete=models.CASCADE, related_name="notices")
+    submission = models.ForeignKey(Submission, null=True, on_delete=models.CASCADE, related_name="notices")
+    subject = models.UUIDField()
+    body = models.JSONField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    answer = models.CharField(max_length=100, blank=True, help_text="what the last attempt came to")
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["state", "due_at"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "subject"], condition=Q(webhook=None), name="one_mail_a_person_and_end"
+            ),
+            models.UniqueConstraint(fields=["webhook", "subject"], name="one_call_a_webhook_and_end"),
+            models.CheckConstraint(
+                condition=Q(state="queued", finished_at=None) | (~Q(state="queued") & Q(finished_at__isnull=False)),
+                name="notice_finished_when_over",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.body.get('event', '')} to {self.webhook or self.user}"
