@@ -1,0 +1,52 @@
+"""How long a matrix of 16 scenarios takes, from files to files, embeddings included: printed, never asserted.
+
+Run with `pytest tests/benchmark -m benchmark -s`. On a generated graph of CoDEx-M's size, and on CoDEx-M itself where
+it is at hand; each in a process of its own with one BLAS thread.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.benchmark.measuring import timed
+
+pytestmark = pytest.mark.benchmark
+ENTITIES, TRIPLES, PREDICATES = 17_050, 206_205, 51  # CoDEx-M
+SHARES = "0,0.2,0.5,1"
+
+
+def generated(folder):
+    """A graph with hubs, as CoDEx has them: occupations, countries, languages; and an entity's types."""
+    rng = np.random.default_rng(1)
+    hubs = ENTITIES - np.minimum(rng.zipf(1.3, TRIPLES), ENTITIES // 4)
+    subjects = rng.integers(0, ENTITIES * 3 // 4, TRIPLES)
+    predicates = np.minimum(rng.zipf(1.6, TRIPLES), PREDICATES)
+    objects = ENTITIES - 1 - (ENTITIES - hubs) * 7 % (ENTITIES // 4)
+    rows = sorted(set(zip(subjects.tolist(), predicates.tolist(), objects.tolist(), strict=True)))
+    (folder / "graph.tsv").write_text("".join(f"Q{s}\tP{p}\tQ{o}\n" for s, p, o in rows))
+    (folder / "types.json").write_text(json.dumps({f"Q{entity}": [f"T{entity % 7}"] for entity in range(ENTITIES)}))
+    return [folder / "graph.tsv"], folder / "types.json", "P2"
+
+
+def run(graph, types, relation, folder):
+    from evaluator.__main__ import main
+
+    words = ["--transparency", SHARES, "--homogeneity", SHARES, "--relation", relation, "--output", str(folder)]
+    line = ["split", "scenarios", "--graph", *map(str, graph), "--types", str(types), *words]
+    status = []
+    timer = timed(lambda: status.append(main(line)))
+    assert status == [0]
+    return str(timer)
+
+
+def test_a_generated_graph(apart, tmp_path):
+    print(f"\n16 scenarios over a generated graph: {apart(run, *generated(tmp_path), tmp_path / 'made')}")
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("relation", ["P27", "P106", "P26"])
+def test_codex_m(apart, realdata, tmp_path, relation):
+    graph = [realdata / "codex-m" / f"{part}.txt" for part in ("train", "valid", "test")]
+    types = realdata / "codex-s" / "codex_entity2types.json"
+    print(f"\n16 scenarios over CoDEx-M, {relation}: {apart(run, graph, types, relation, tmp_path / 'made')}")
