@@ -23,9 +23,20 @@ class RightOrWrong:
     def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
         """unit: 1 for rows that count; a, b: 1 for rows that the system has right."""
         self._unit = unit > 0
+        self._both = (a > 0) & (b > 0) & self._unit
         self._a_only = (a > b) & self._unit
         self._b_only = (b > a) & self._unit
         self._groups = groups
+
+    def counts(self, rows: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
+        """Of these rows how many both have right, a alone, b alone, neither."""
+        told = [int(which[rows].sum()) for which in (self._both, self._a_only, self._b_only, self._unit)]
+        both, a_only, b_only, units = told
+        return both, a_only, b_only, units - both - a_only - b_only
+
+    def apart(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The rows that a alone has right, and those that b alone has."""
+        return np.flatnonzero(self._a_only), np.flatnonzero(self._b_only)
 
     def p(self, rows: npt.NDArray[np.int64]) -> float | None:
         """The two-sided p of these rows; None where two units lie in one group."""

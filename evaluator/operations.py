@@ -24,6 +24,7 @@ from evaluator.outcomes import Outcomes
 from evaluator.parts import part_of
 from evaluator.scorer_output import ScorerError
 from evaluator.scoring import Score, existing, score_outcomes
+from evaluator.side_by_side import counts, items
 from evaluator.storage import from_bytes, to_bytes
 from evaluator.task import TASKS, find_task
 from evaluator.unpacking import ReadLimits
@@ -194,6 +195,26 @@ def compare_board(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     }, b""
 
 
+def side_by_side(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """Two systems by every measure on every one-way slice, from stored outcomes, with how many units each has right.
+
+    files: a, b, and gold where everybody may read it: then `items` names units that only one of the two has right.
+    The argument `scorer` is as for `compare_board`.
+    """
+    a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
+    measures = _measures_of([a, b], arguments.get("scorer"))
+    rows = compare_outcomes(a, b, measures, **_draws(arguments))
+    report = {
+        "ok": True,
+        "n_groups": a.n_groups,
+        "comparisons": [_reproducible(row.as_dict()) for row in rows],
+        "counts": [count.as_dict() for count in counts(a, b, measures)],
+    }
+    if "gold" in files:
+        report["items"] = [one.as_dict() for one in items(a, b, measures, files["gold"], arguments["gold_name"])]
+    return report, b""
+
+
 def _measures_of(tables: list[Outcomes], scorer: Mapping[str, Any] | None) -> tuple[Measure, ...]:
     """Those that exist for the tables. Raises UsageError where one is not of the task's version, or the scorer's."""
     if scorer is None:
@@ -315,6 +336,7 @@ JOBS: dict[str, Job] = {
     "compare": _reporting(compare),
     "compare_outcomes": _reporting(compare_stored),
     "compare_board": _reporting(compare_board),
+    "side_by_side": _reporting(side_by_side),
 }
 
 
@@ -342,10 +364,12 @@ def _run_once(task: str, gold: bytes, predictions: bytes) -> None:
         if attachment:
             JOBS["compare_outcomes"]({"a": io.BytesIO(attachment), "b": io.BytesIO(attachment)}, arguments)
             board = {place: io.BytesIO(attachment) for place in ("0", "1")}
+            pair = {name: io.BytesIO(attachment) for name in "ab"} | {"gold": io.BytesIO(gold)}
+            JOBS["side_by_side"](pair, arguments)
             JOBS["compare_board"](board, arguments | {"pairs": [[0, 1]], "measure": scored["primary"]})
-        pair = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
-        names = {f"{kind}_name": f"{kind}.jsonl" for kind in pair}
-        JOBS["compare"]({kind: io.BytesIO(body) for kind, body in pair.items()}, arguments | names)
+        both = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
+        names = {f"{kind}_name": f"{kind}.jsonl" for kind in both}
+        JOBS["compare"]({kind: io.BytesIO(body) for kind, body in both.items()}, arguments | names)
     packed = gzip.compress(predictions, mtime=0)
     for body in (packed, packed[:-4]):
         files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}

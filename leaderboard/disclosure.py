@@ -32,6 +32,16 @@ def reveals_all(phase: Phase) -> bool:
     return phase.disclosure == Phase.Disclosure.FULL
 
 
+def reveals_counts(phase: Phase) -> bool:
+    """Whether a phase may tell of how many units one system is right and another wrong."""
+    return reveals_all(phase)
+
+
+def reveals_items(phase: Phase) -> bool:
+    """Whether the units themselves may be named: where everybody has the gold, and scores are told in full."""
+    return reveals_all(phase) and phase.split.gold_public and phase.split.inputs_public
+
+
 def lets_choose(phase: Phase) -> bool:
     """Whether a team may choose which of its submissions represents a system.
 

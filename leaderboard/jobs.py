@@ -6,6 +6,7 @@ from uuid import UUID
 import django
 import structlog
 from celery.signals import worker_ready
+from django.conf import settings
 from django.db import DatabaseError
 
 from leaderboard.queue import app
@@ -16,11 +17,13 @@ from leaderboard import preparing  # noqa: E402  (models need django.setup first
 from leaderboard.actions import (  # noqa: E402
     comparisons,
     doorbell,
+    notices,
     predictions,
     releases,
     runs,
     scorer_runs,
     sealing,
+    side_by_sides,
     sweeping,
     workers,
 )
@@ -53,12 +56,25 @@ def compare(board_id: str) -> None:
     comparisons.compare(board_id=int(board_id))
 
 
+@app.task(name="leaderboard.jobs.side_by_side")
+def side_by_side(pk: str) -> None:
+    side_by_sides.compare(pk=int(pk))
+
+
+@app.task(name="leaderboard.jobs.deliver")
+def deliver(notice_id: str) -> None:
+    notices.deliver(notice_id=UUID(notice_id))
+
+
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
     sweeping.sweep()
     sealing.sweep()
     releases.sweep()
     comparisons.sweep()
+    if settings.NOTICES:
+        notices.sweep()
+    side_by_sides.sweep()
 
 
 @worker_ready.connect

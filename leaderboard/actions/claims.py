@@ -1,6 +1,6 @@
 """Claiming rows that wait: compare and swap, a lease, and writes that name their attempt.
 
-The same for runs and for predictions that a container makes. The database is the truth.
+The same for runs, predictions that a container makes, and systems side by side. The database is the truth.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.models import Prediction, Reason, Run, State
+from leaderboard.models import Prediction, Reason, Run, SideBySide, State
 
-Row = TypeVar("Row", Run, Prediction)
+Row = TypeVar("Row", Run, Prediction, SideBySide)
 
 
 class LateError(Exception):
@@ -44,7 +44,7 @@ class Lost(Claim[Row]):
         return super().own().filter(lease_until__lt=self.at)
 
 
-def claim(waiting: Any, *, pk: UUID) -> Claim[Any] | None:
+def claim(waiting: Any, *, pk: UUID | int) -> Claim[Any] | None:
     """The row is ours, or another worker has it (None). `waiting`: a queryset with what the worker reads of it."""
     attempt = waiting.filter(pk=pk, state=State.QUEUED).values_list("attempt", flat=True).first()
     if attempt is None:

@@ -30,6 +30,16 @@ def ring_for_board(board_id: int) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.compare", str(board_id)), robust=True)
 
 
+def ring_for_side_by_side(pk: int) -> None:
+    """The same for two systems that somebody wants to see side by side."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.side_by_side", str(pk)), robust=True)
+
+
+def ring_for_notice(notice_id: UUID) -> None:
+    """Ring for a mail or a webhook's call, at the worker that talks with the world outside."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.deliver", str(notice_id), "notices"), robust=True)
+
+
 def ring_for_report(queue: str) -> None:
     """Ask the workers of a queue what state they are in."""
     transaction.on_commit(lambda: _send("leaderboard.jobs.report", queue, queue), robust=True)

@@ -29,6 +29,7 @@ __all__ = [
     "prepare_gold",
     "read_scorer",
     "score",
+    "side_by_side",
     "validate",
 ]
 
@@ -203,6 +204,24 @@ def compare_board(
         arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
     files = {str(place): table for place, table in enumerate(tables)}
     return _ask("compare_board", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def side_by_side(
+    *, a: IO[bytes], b: IO[bytes], gold: GoldVersion | None, seed: int, scorer: Scorer | None = None
+) -> Answer:
+    """Compare two stored outcomes by every measure on every slice. Raises SandboxError (ours).
+
+    gold: one that everybody may read, to name units by; None: none is read. scorer: as for `compare_board`.
+    """
+    arguments: dict[str, Any] = {"resamples": settings.RESAMPLES, "seed": seed}
+    if scorer is not None:
+        arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
+    with ExitStack() as stack:
+        files = {"a": a, "b": b}
+        if gold is not None:
+            arguments["gold_name"] = gold.file.name
+            files["gold"] = stack.enter_context(opened(gold.file))
+        return _ask("side_by_side", arguments, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
 
 
 def _ask(

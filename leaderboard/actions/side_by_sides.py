@@ -1,0 +1,189 @@
+"""Two systems of a board side by side: asked for by a reader, computed once by a worker, stored.
+
+A run's outcomes never change, so what was computed for two runs holds for good. Whoever reads may ask, therefore no
+more than MOST_WAITING wait at a time, and only pairs that stand on a board that is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import structlog
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard import scoring
+from leaderboard.actions import claims, doorbell, pairs, provenance, referee
+from leaderboard.actions.claims import Claim, LateError
+from leaderboard.actions.lease import Lease
+from leaderboard.actions.reports import ReportError
+from leaderboard.disclosure import reveals_comparisons, reveals_items
+from leaderboard.logs import places
+from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
+from leaderboard.storage import AlteredError, check_digest, opened
+
+log = structlog.get_logger(__name__)
+Mine = Claim[SideBySide]
+MOST_WAITING = 20
+"""On the whole site: two minutes of a worker at most, behind whatever waits for a score."""
+WAITING = SideBySide.objects.select_related(
+    "leaderboard__phase__benchmark",
+    "leaderboard__phase__scorer",
+    "leaderboard__phase__split",
+    "leaderboard__gold_version",
+    "a",
+    "b",
+)
+
+
+class Compared(msgspec.Struct, forbid_unknown_fields=True):
+    """One measure on one slice."""
+
+    measure: str
+    slice: dict[str, str | int | float | bool]
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_mcnemar: float | None
+    n: int
+    n_groups: int
+
+
+class Counted(msgspec.Struct, forbid_unknown_fields=True):
+    measure: str
+    slice: dict[str, str | int | float | bool]
+    both: int
+    a_only: int
+    b_only: int
+    neither: int
+
+
+class Named(msgspec.Struct, forbid_unknown_fields=True):
+    measure: str
+    a_only: list[tuple[str | int, str]]
+    b_only: list[tuple[str | int, str]]
+
+
+class Report(msgspec.Struct):
+    """What evaluator.operations.side_by_side says."""
+
+    n_groups: int
+    comparisons: list[Compared]
+    counts: list[Counted]
+    items: list[Named] = []
+
+
+def wanted(*, board: Leaderboard, a: Run, b: Run) -> SideBySide | None:
+    """The two runs' row, made if there is none; None where it cannot be: too many wait, or there is nothing to compare.
+
+    The caller has both runs from standings of `board`.
+    """
+    first, second = pairs.in_order(a.pk, b.pk)
+    there = SideBySide.objects.filter(a=first, b=second).first()
+    if there is not None or not reveals_comparisons(board.phase) or not (a.outcomes and b.outcomes):
+        return there
+    if SideBySide.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
+        return None
+    at = timezone.now()
+    try:
+        with transaction.atomic():
+            made = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, rung_at=at)
+            doorbell.ring_for_side_by_side(made.pk)
+            return made
+    except IntegrityError:  # somebody else asked at the same moment
+        return SideBySide.objects.filter(a=first, b=second).first()
+
+
+def compare(*, pk: int) -> None:
+    """One pair from claim to end. Safe to call any number of times, from any number of workers."""
+    if not referee.answers() or referee.is_outdated():
+        log.warning("sandbox_away_or_outdated", side_by_side=pk)
+        return
+    mine = claims.claim(WAITING, pk=pk)
+    if mine is None:
+        return
+    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: claims.renew(mine)):
+        try:
+            _compare(mine)
+        except LateError:
+            log.warning("late_side_by_side", side_by_side=pk, attempt=mine.attempt)
+        except (ReportError, pairs.NotComparedError) as error:
+            log.error("side_by_side_refused", side_by_side=pk, error=str(error))
+            give_up(mine, reason=getattr(error, "reason", Reason.BAD_REPORT), final=True)
+        except referee.SandboxError as error:
+            log.error("sandbox_broke", side_by_side=pk, error=str(error))
+            give_up(mine, reason=Reason.SANDBOX)
+        except (FileNotFoundError, AlteredError) as error:
+            log.error("stored_file_unusable", side_by_side=pk, error=type(error).__name__)
+            give_up(mine, reason=Reason.STORAGE, final=True)
+        except Exception as error:  # noqa: BLE001  (logged, visible on the page, retried)
+            log.error("side_by_side_broke", side_by_side=pk, error=type(error).__name__, at=places(error.__traceback__))
+            give_up(mine, reason=Reason.INTERNAL)
+
+
+def _compare(mine: Mine) -> None:
+    row = mine.row
+    board = row.leaderboard
+    scored = scoring.of_board(board)
+    if board.task_version != scored.version:
+        raise pairs.NotComparedError(Reason.OUTDATED)
+    gold = board.gold_version if reveals_items(board.phase) else None
+    with ExitStack() as stack:
+        tables = []
+        for run in (row.a, row.b):
+            tables.append(stack.enter_context(opened(run.outcomes)))
+            check_digest(tables[-1], run.outcomes_sha256)
+        answer = referee.side_by_side(a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer)
+    if not answer.ok:
+        raise pairs.NotComparedError(answer.reason or Reason.INTERNAL)
+    report = msgspec.to_builtins(_checked(answer.report))
+    done = mine.own().update(state=State.DONE, report=report, lease_until=None, finished_at=timezone.now())
+    if not done:
+        raise LateError
+
+
+def _checked(raw: dict[str, Any]) -> Report:
+    """Raises ReportError for anything that a sound job cannot have said."""
+    try:
+        report = msgspec.convert(raw, Report)
+    except msgspec.ValidationError as error:
+        raise ReportError(f"the report's shape is wrong: {error}") from error
+    for row in report.comparisons:
+        numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]
+        if not all(math.isfinite(number) for number in numbers):
+            raise ReportError("a comparison is not finite")
+    return report
+
+
+def give_up(mine: Mine, *, reason: str, final: bool = False) -> None:
+    """Queued again while attempts are left, else failed for good: the page says so."""
+    at = timezone.now()
+    if final or mine.attempt >= settings.MAX_ATTEMPTS:
+        mine.own().update(state=State.FAILED, reason=reason, lease_until=None, finished_at=at)
+    elif mine.own().update(state=State.QUEUED, reason=reason, lease_until=None, rung_at=at):
+        doorbell.ring_for_side_by_side(mine.row.pk)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
+    at = timezone.now()
+    unheard = at - timedelta(seconds=settings.SWEEP_SECONDS)
+    lost = SideBySide.objects.filter(state=State.RUNNING, lease_until__lt=at)
+    spent = lost.filter(attempt__gte=settings.MAX_ATTEMPTS)
+    spent.update(state=State.FAILED, reason=Reason.LOST, lease_until=None, finished_at=at)
+    lost.update(state=State.QUEUED, reason=Reason.LOST, lease_until=None, rung_at=unheard)
+    touched = 0
+    for pk in list(SideBySide.objects.filter(state=State.QUEUED, rung_at__lte=unheard).values_list("pk", flat=True)):
+        with transaction.atomic():
+            if SideBySide.objects.filter(pk=pk, state=State.QUEUED, rung_at__lte=unheard).update(rung_at=at):
+                doorbell.ring_for_side_by_side(pk)
+                touched += 1
+    return touched
