@@ -77,5 +77,6 @@ class AttachForm(forms.Form):
         super().__init__(data, auto_id=f"id_{phase.slug}_%s", initial={"scorer": phase.scorer_id})
         field: Any = self.fields["scorer"]
         field.queryset = Scorer.objects.filter(benchmark=phase.benchmark_id).order_by("-number")
+        field.widget.attrs["class"] = "input"
         field.label_from_instance = lambda scorer: f"Scorer {scorer.number}"
         field.label = f"What scores {phase.title}"
