@@ -38,6 +38,8 @@ VARIABLES = {
     "CACHE_URL": Variable(str, "", "empty: files in DATA; else redis://..."),
     "EMAIL_URL": Variable(str, "", "empty: mails become files in DATA/mail; else smtp://..."),
     "EMAIL_FROM": Variable(str, "holdout@localhost", "the sender of mails"),
+    "NOTICES": Variable(bool, True, "people are told of their finished submissions, by mail and webhook, if they ask"),
+    "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call though they are not public; none by default"),
     "S3_BUCKET": Variable(str, "", "empty: local folders; else the bucket of everything but gold"),
     "S3_GOLD_BUCKET": Variable(str, "", "the bucket of gold; must differ from S3_BUCKET"),
     "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service"),

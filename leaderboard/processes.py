@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers")
+ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers", "notices")
 
 
 def web(bind: str) -> list[str]:
@@ -52,6 +52,15 @@ def scorers() -> list[str]:
     ]
 
 
+def notices() -> list[str]:
+    """The worker that sends mails and calls webhooks, and nothing else. It has no gold, and threads: it only waits."""
+    return [
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "notices"),
+        *("--hostname", "notices@%h", "--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+    ]
+
+
 def beat() -> list[str]:
     """The clock that rings the sweeper. One is enough; two only ring twice."""
     return [
@@ -70,7 +79,7 @@ def command(role: str, *, bind: str) -> list[str]:
     if role == "web":
         return web(bind)
     roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
-    return roles[role]()
+    return {**roles, "notices": notices}[role]()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -234,6 +234,10 @@ ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
 # Throttled by address, not by account: a stranger who guesses cannot lock its owner out.
 ACCOUNT_RATE_LIMITS = {"login_failed": "20/m/ip,100/h/ip", "signup": "30/m/ip", "reset_password": "10/m/ip"}
 
+# --- notices
+NOTICES = env("NOTICES")
+WEBHOOK_HOSTS = env("WEBHOOK_HOSTS")
+
 # --- mail
 if env("EMAIL_URL"):
     vars().update(env.email(env("EMAIL_URL")))
@@ -241,6 +245,7 @@ else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     EMAIL_FILE_PATH = DATA / "mail"
 DEFAULT_FROM_EMAIL = env("EMAIL_FROM")
+EMAIL_TIMEOUT = 20
 
 CACHES = {
     "default": env.cache(env("CACHE_URL"))

@@ -17,7 +17,7 @@ def new_salt() -> str:
 
 
 class Webhook(models.Model):
-    """An address of somebody's own that is called. Its secret is made from `salt` and the site's key, and not stored."""
+    """Somebody's own address that is called. Its secret is made from `salt` and the site's key, and not stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")

@@ -104,6 +104,11 @@ PEOPLE = [
     Row("my_submissions", LOGGED_IN),
     Row("my_teams", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("my_tokens", LOGGED_IN, LOGGED_IN),
+    Row("my_notices", LOGGED_IN, "login 422 422 422 422 422 422"),
+    Row("mail_notices", NO_PAGE, ELSEWHERE),
+    # Nobody has one of this id.
+    Row("test_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
+    Row("remove_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
     Row("revoke_token", "login 405 405 405 405 405 405", "login 302 404 404 404 404 404"),
 ]
 MANAGE = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import pairwise
 
-VOID = {"meta", "link", "input", "img", "br", "wbr", "hr", "col", "rect", "line", "circle", "path"}
+VOID = {"base", "meta", "link", "input", "img", "br", "wbr", "hr", "col", "rect", "line", "circle", "path"}
 
 
 @dataclass

@@ -1,0 +1,150 @@
+"""Calls to addresses that people have named: to public hosts alone, once, without redirects, in bounded time.
+
+A name is resolved once and the connection goes to what was found, so that a second answer of its server cannot lead
+elsewhere. What comes back is not read beyond its status.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from urllib.parse import SplitResult, urlsplit
+
+SECONDS, ALL_SECONDS = 5.0, 10.0
+"""How long one step of a call may take, and all of it."""
+PORTS = (80, 443)
+_UNPRIVILEGED = 1024
+_TLS = ssl.create_default_context()
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class NotCalledError(Exception):
+    """Why there was no answer, in words for whoever named the address: nothing of our network is in them."""
+
+
+class AddressError(ValueError):
+    """What is wrong with an address: found, and expected."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A checked address."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        """As a Host header has it."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return name if self.port == (443 if self.scheme == "https" else 80) else f"{name}:{self.port}"
+
+
+def target(url: str) -> Target:
+    """Raises AddressError for what no call can go to, whatever its name means today."""
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise AddressError("the address has signs beyond ASCII or spaces, expected https://host/path")
+    try:
+        parts: SplitResult = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        raise AddressError("the address cannot be read, expected https://host/path") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise AddressError(f"the address begins with {parts.scheme or 'nothing'}:, expected https:// or http://")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise AddressError("the address holds a user, a password or a fragment, expected https://host/path")
+    if port not in PORTS and port < _UNPRIVILEGED:
+        raise AddressError(f"the port is {port}, expected 80, 443, or one from {_UNPRIVILEGED} on")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, parts.hostname, port, path)
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address belongs to the public internet; one that another is wrapped in is as public as that."""
+    ip: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if inner is None and ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, ...] = ()) -> int:
+    """The status of the answer. Raises NotCalledError. also: hosts that may be called though they are not public."""
+    try:
+        where = target(url)
+    except AddressError as error:
+        raise NotCalledError(str(error)) from None
+    address = _resolved(where, also)
+    connection = http.client.HTTPConnection(where.host, where.port)
+    with _Deadline() as deadline:
+        try:
+            connection.sock = deadline.watched(socket.create_connection((address, where.port), SECONDS))
+            if where.scheme == "https":
+                # The certificate is checked against the host's name, whatever address was found for it.
+                connection.sock = _TLS.wrap_socket(connection.sock, server_hostname=where.host)
+            connection.request("POST", where.path, body, {"Host": where.authority, "Connection": "close", **headers})
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException) as error:
+            if deadline.is_over or isinstance(error, TimeoutError):
+                raise NotCalledError("took too long") from None
+            if isinstance(error, ssl.SSLError):
+                raise NotCalledError("its certificate, or its TLS, is no good") from None
+            raise NotCalledError("no answer") from None
+        finally:
+            connection.close()
+
+
+class _Deadline:
+    """Ends whatever a connection waits for once its time is over: a peer that sends a byte now and then does not."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self._raw: socket.socket | None = None
+        self._timer = threading.Timer(ALL_SECONDS, self._end)
+        self._timer.daemon = True
+
+    def watched(self, connected: socket.socket) -> socket.socket:
+        # A socket that TLS is put on is detached: its double stays.
+        self._raw = connected.dup()
+        return connected
+
+    def _end(self) -> None:
+        self.is_over = True
+        if self._raw is not None:
+            with contextlib.suppress(OSError):
+                self._raw.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> _Deadline:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if self._raw is not None:
+            self._raw.close()
+
+
+def _resolved(where: Target, also: tuple[str, ...]) -> str:
+    """One address to connect to. A name that has a private one beside a public one is not called at all."""
+    try:
+        found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise NotCalledError("the host's name has no address") from None
+    addresses = [str(one[4][0]) for one in found]
+    if where.host not in also and not all(map(is_public, addresses)):
+        raise NotCalledError("the host is not on the public internet")
+    return addresses[0]

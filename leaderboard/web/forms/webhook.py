@@ -1,0 +1,14 @@
+"""The address of a webhook."""
+
+from __future__ import annotations
+
+from django import forms
+
+
+class WebhookForm(forms.Form):
+    url = forms.URLField(
+        label="Address",
+        max_length=500,
+        assume_scheme="https",
+        help_text="https://… on the public internet. It is called with JSON when a submission of your teams has ended.",
+    )
