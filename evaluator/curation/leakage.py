@@ -16,7 +16,7 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evaluator.curation.forbidden import Forbidden, joined
+from evaluator.curation.forbidden import Forbidden, Mention, joined
 from evaluator.curation.memo import Memo
 from evaluator.curation.open_triples import OpenTriple
 from evaluator.curation.open_words import Normaliser, TokenCounts
@@ -60,15 +60,12 @@ class Leakage:
         mentions, find = self._mentions, self._basic if level is Level.BASIC else self._thorough
         found = []
         for row in rows:
+            subject, object_ = mentions[row[0]], mentions[row[2]]
             # Most mentions have nothing to do with the evaluation.
-            if mentions[row[0]] is None and mentions[row[2]] is None:
-                found.append(0)
-            else:
-                found.append(find(row))
+            found.append(0 if subject is None and object_ is None else find(row, subject, object_))
         return found
 
-    def _basic(self, row: Triple) -> int:
-        subject, object_ = self._mentions[row[0]], self._mentions[row[2]]
+    def _basic(self, row: Triple, subject: Mention | None, object_: Mention | None) -> int:
         if subject is None or object_ is None:
             return 0
         relation = self._relations[row[1]]
@@ -76,10 +73,9 @@ class Leakage:
             return 0
         return Rule.SIMPLE if tuple(row[:3]) in self._exact else Rule.BASIC
 
-    def _thorough(self, row: Triple) -> int:
-        subject, object_ = self._mentions[row[0]], self._mentions[row[2]]
+    def _thorough(self, row: Triple, subject: Mention | None, object_: Mention | None) -> int:
         if subject is not None and object_ is not None and joined(subject, object_):
-            return self._basic(row) or Rule.ANY_RELATION
+            return self._basic(row, subject, object_) or Rule.ANY_RELATION
         relation = self._relations[row[1]]
         if relation is not None:
             if subject is not None and not relation.heads.isdisjoint(subject.ends):

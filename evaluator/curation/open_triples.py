@@ -96,7 +96,8 @@ def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
     problems = ProblemList(file, GoldError)
     for first, lines in text_blocks(stream, problems, "one triple a line"):
         rows = [line.split("\t") for line in lines]
-        if all(len(row) in _WIDTHS and row[0].strip() and row[1].strip() and row[2].strip() for row in rows):
+        fit = [len(row) in _WIDTHS and row[0].strip() and row[1].strip() and row[2].strip() for row in rows]
+        if all(fit):
             yield Block(range(first, first + len(lines)), lines, rows)
             continue
         kept = [place for place, row in enumerate(rows) if _is_right(row, first + place, problems)]

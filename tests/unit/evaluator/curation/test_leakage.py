@@ -95,9 +95,10 @@ def test_the_words_of_another_evaluated_fact_do_not_mix() -> None:
     assert leakage.rules(rows) == [0, Rule.IN_RELATION, 0, 0, 0]
 
 
-@given(rows=st.lists(st.tuples(texts, texts, texts), max_size=20), n=st.integers(0, 5))
-def test_stop_words_are_the_most_frequent_tokens(rows: list[tuple[str, str, str]], n: int) -> None:
-    counts = TokenCounts()
+@given(rows=st.lists(st.tuples(texts, texts, texts), max_size=20), n=st.integers(0, 5), most=st.integers(0, 40))
+def test_stop_words_are_the_most_frequent_tokens(rows: list[tuple[str, str, str]], n: int, most: int) -> None:
+    """However few texts are held at a time."""
+    counts = TokenCounts(most)
     counts.add(rows[:7])
     counts.add(rows[7:])
     assert set(counts.stop_words(n).all) == most_frequent(rows, n)

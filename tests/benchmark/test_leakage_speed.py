@@ -1,0 +1,50 @@
+"""How long THOROUGH leakage removal takes, and how that grows with the training triples: printed, never asserted.
+
+Run with `pytest tests/benchmark/test_leakage_speed.py -m benchmark -s`. The command itself, from file to files, in a
+process of its own; 10,000 evaluation triples whose ends go by up to seven mentions each. MILLIONS=1,3,10,30 in the
+environment for the paper's size: a file of 1.5 GB, and some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from itertools import islice
+
+import pytest
+
+from evaluator.__main__ import main
+from tests.benchmark.measuring import timed
+from tests.benchmark.open_world import OpenWorld
+
+pytestmark = pytest.mark.benchmark
+SIZES = [int(number) for number in os.environ.get("MILLIONS", "1,3").split(",")]
+EVALUATED = 10_000
+
+
+def written(folder, n_training):
+    OpenWorld().write(folder, n_training, EVALUATED)
+
+
+def cleaned(training, evaluation, output):
+    """Beside the work itself the process has loaded the command and nothing more."""
+    words = ["split", "leakage", training, "--evaluation", evaluation, "--output", output]
+    timer = timed(lambda: main([str(word) for word in words]))
+    kept = sum(1 for _ in (output / "train_thorough.tsv").open("rb"))
+    return timer, kept
+
+
+def test_thorough_leakage_removal(tmp_path, apart, capsys):
+    largest, evaluation, training = (tmp_path / name for name in ("training.tsv", "evaluation.tsv", "first.tsv"))
+    apart(written, tmp_path, max(SIZES) * 1_000_000)
+    first = None
+    for size in SIZES:
+        with largest.open("rb") as lines, training.open("wb") as file:
+            file.writelines(islice(lines, size * 1_000_000))
+        timer, kept = apart(cleaned, training, evaluation, tmp_path / "cleaned")
+        shutil.rmtree(tmp_path / "cleaned")
+        first = first or timer
+        read = training.stat().st_size / 1e6
+        with capsys.disabled():
+            growth = timer.processor / first.processor
+            print(f"\n  {size} million triples, {read:.0f} MB, {kept:,} stay: {timer} ({growth:.1f} times the first)")
