@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from evaluator.curation.draws import draws
+from evaluator.curation.draws import draws, shuffled
 from evaluator.curation.graph import Bools, Graph, Ints, Steps
-from evaluator.curation.scenarios.paths import Path, predicate_paths, walk
+from evaluator.curation.scenarios.paths import Path, Paths, walk
 from evaluator.curation.scenarios.types import Types
 
 Pair = tuple[int, int]
@@ -99,9 +99,9 @@ class Walks(Surroundings):
         alike = found[self._fits(begin, other, found, from_subject=from_subject)].tolist()
         rng.shuffle(alike)
         for like in alike:
-            paths = predicate_paths(self.steps, begin, like)
-            rng.shuffle(paths)
-            for path in paths:
+            paths = Paths(self.steps, begin, like)
+            for place in shuffled(len(paths), rng):
+                path = paths[place]
                 end = walk(self.steps, begin, path, rng)
                 if end is None or end == begin:
                     continue

@@ -2,11 +2,12 @@
 
 import random
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.graph import Graph, Steps
-from evaluator.curation.scenarios.paths import predicate_paths, walk
+from evaluator.curation.scenarios.paths import Paths, _different, walk
 from tests.unit.evaluator.curation import graph_oracle as oracle
 from tests.unit.evaluator.curation.small_graphs import graphs
 
@@ -25,8 +26,8 @@ def test_every_pair_has_the_paths_that_a_search_finds(triples, without_p):
         for end in range(graph.size):
             if begin == end:
                 continue
-            found = predicate_paths(steps, begin, end)
-            assert found == sorted(set(found))
+            found = list(Paths(steps, begin, end))
+            assert len(found) == len(set(found))
             expected = oracle.paths(triples, graph.entities[begin], graph.entities[end], banned)
             assert {named(graph, path) for path in found} == expected
 
@@ -36,8 +37,8 @@ def test_every_pair_has_the_paths_that_a_search_finds(triples, without_p):
 def test_looking_leaves_no_marks(triples):
     graph = Graph(triples)
     steps = Steps(graph)
-    first = [predicate_paths(steps, 0, end) for end in range(1, graph.size)]
-    assert [predicate_paths(steps, 0, end) for end in range(1, graph.size)] == first
+    first = [list(Paths(steps, 0, end)) for end in range(1, graph.size)]
+    assert [list(Paths(steps, 0, end)) for end in range(1, graph.size)] == first
 
 
 @given(graphs(), st.integers(0, 50))
@@ -46,7 +47,7 @@ def test_a_walk_ends_where_its_path_may_end(triples, seed):
     graph = Graph(triples)
     steps = Steps(graph)
     for end in range(1, graph.size):
-        for path in predicate_paths(steps, 0, end):
+        for path in Paths(steps, 0, end):
             reached = walk(steps, 0, path, random.Random(seed))
             possible = oracle.ends(triples, graph.entities[0], named(graph, path))
             assert reached is None or graph.entities[reached] in possible
@@ -58,3 +59,9 @@ def test_walks_go_everywhere_alike():
     ends = [walk(Steps(graph), graph.number["x"], (0,), rng) for _ in range(400)]
     assert all(80 < ends.count(graph.number[name]) < 120 for name in "abcd")
     assert walk(Steps(graph), graph.number["x"], (0, 0), rng) is None
+
+
+@given(st.lists(st.integers(0, 99)), st.sampled_from([100, 10**5, 10**9]))
+@settings(deadline=None)
+def test_each_number_once_whatever_the_range(numbers, end):
+    assert _different(np.array(numbers, dtype=np.int64), end).tolist() == sorted(set(numbers))
