@@ -95,7 +95,11 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
                 # The certificate is checked against the host's name, whatever address was found for it.
                 connection.sock = _TLS.wrap_socket(connection.sock, server_hostname=where.host)
             connection.request("POST", where.path, body, {"Host": where.authority, "Connection": "close", **headers})
-            return connection.getresponse().status
+            status = connection.getresponse().status
+            if deadline.is_over:
+                # Cut off among its headers, an answer is taken for a whole one.
+                raise TimeoutError
+            return status
         except (OSError, http.client.HTTPException) as error:
             if deadline.is_over or isinstance(error, TimeoutError):
                 raise NotCalledError("took too long") from None
