@@ -1,8 +1,8 @@
 """The exact way, for some hundred claims: Newton's method on ever less smooth objectives, from several starts.
 
 At tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. The path from alpha = 0 begins at
-a tau so large that most of the local minima are smoothed away, and is rarely beaten; where lambda is small, other
-starts sometimes do.
+a tau so large that most of the local minima are smoothed away, and is rarely beaten. Where lambda is small it
+sometimes is, by other starts or by starts around the best so far, whose paths cool faster and so part ways.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from scipy import linalg
 
 from evaluator.curation.reweighting import descent
 from evaluator.curation.reweighting.problem import Numbers, Problem
+from evaluator.steps import Steps
 
 MAX_CLAIMS = 300
 _COARSE = (0.1, 0.03, 0.01, 3e-3)
-_LAST = 1e-9
-_STARTS = 20
-_REFINED = 4
+_QUICK, _QUICK_LAST, _LAST = 1e-3, 1e-6, 1e-9
+_STARTS, _FEW, _MANY_CLAIMS = 12, 6, 100
 _SCALES = (0.1, 10.0)
-_SAME = 1e-5
 _STEPS = 40
 _HALVINGS = 30
 _ZERO = 1e-8
@@ -31,30 +30,47 @@ Hear = Callable[[Numbers], None]
 
 def solve(problem: Problem, seed: int, hear: Hear) -> None:
     """Tells `hear` every alpha on its ways; the best of them by the true objective is the answer."""
-    first = descent.follow(problem, np.zeros(problem.n_claims), _COARSE)
     random = np.random.default_rng([seed, problem.n_claims])
-    others = [
-        descent.follow(problem, random.exponential(scale, problem.n_claims), _COARSE[2:])
-        for scale in np.geomspace(*_SCALES, _STARTS)
-    ]
-    chosen: dict[float, Numbers] = {}
-    for end in [first, *sorted(others, key=lambda alpha: problem.value(alpha, _COARSE[-1]))]:
-        value = problem.value(end, _COARSE[-1])
-        if len(chosen) < _REFINED and all(abs(value - other) > _SAME for other in chosen):
-            chosen[value] = end
-    finished = [_follow(problem, end, _COARSE[-1], 4.0, hear) for end in chosen.values()]
-    _follow(problem, min(finished, key=problem.objective), _COARSE[-1] / 30, 2.0, hear)
+    start = descent.follow(problem, np.zeros(problem.n_claims), _COARSE)
+    best = first = _follow(problem, start, _COARSE[-1], 4.0, hear)
+    starts = _STARTS if problem.n_claims <= _MANY_CLAIMS else _FEW
+    steps = Steps(2 * starts)
+    for scale in np.geomspace(*_SCALES, starts):
+        for start in (random.exponential(scale, problem.n_claims), _near(best, random)):
+            found = _quick(problem, start, float(random.choice(_COARSE[1:3])), problem.objective(best), hear)
+            best = min(best, found, key=problem.objective)
+            steps.add(1)
+    if best is not first:
+        best = _follow(problem, best, _QUICK / 10, 4.0, hear)
+    _follow(problem, best, _QUICK / 10, 2.0, hear)
 
 
-def _follow(problem: Problem, alpha: Numbers, tau: float, factor: float, hear: Hear) -> Numbers:
+def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
+    """Other weights for the same claims, and some for a few others."""
+    width = float(random.choice((0.1, 0.3, 1.0)))
+    others = (random.random(len(alpha)) < 0.2) * random.exponential(width * (alpha.mean() + 0.1), len(alpha))
+    near: Numbers = alpha * np.exp(width * random.normal(size=len(alpha))) + others
+    return near
+
+
+def _quick(problem: Problem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
+    """The minimum on a path that cools in few levels; given up where it cannot end under the best."""
+    alpha = _descend(problem, descent.follow(problem, alpha, (tau,)), _QUICK)
+    most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
+    if problem.value(alpha, _QUICK) - most_above > best:
+        return alpha
+    return _follow(problem, alpha, _QUICK / 6, 6.0, hear, last=_QUICK_LAST)
+
+
+def _follow(problem: Problem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST) -> Numbers:
     """From one smooth minimum to the next, down to the last; returns that one."""
     while True:
         alpha = _descend(problem, alpha, tau)
         hear(alpha)
         hear(np.where(alpha < max(tau, _ZERO), 0.0, alpha))
-        if tau <= _LAST:
+        if tau <= last:
             return alpha
-        tau = max(tau / factor, _LAST)
+        tau = max(tau / factor, last)
 
 
 def _descend(problem: Problem, alpha: Numbers, tau: float) -> Numbers:
