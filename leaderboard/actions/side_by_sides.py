@@ -10,6 +10,7 @@ import math
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -81,15 +82,17 @@ class Report(msgspec.Struct):
     items: list[Named] = []
 
 
-def wanted(*, board: Leaderboard, a: Run, b: Run) -> SideBySide | None:
+def wanted(*, board: Leaderboard, a: UUID, b: UUID) -> SideBySide | None:
     """The two runs' row, made if there is none; None where it cannot be: too many wait, or there is nothing to compare.
 
-    The caller has both runs from standings of `board`.
+    `a` and `b` are runs that represent systems on `board`.
     """
-    first, second = pairs.in_order(a.pk, b.pk)
+    first, second = pairs.in_order(a, b)
     there = SideBySide.objects.filter(a=first, b=second).first()
-    if there is not None or not reveals_comparisons(board.phase) or not (a.outcomes and b.outcomes):
+    if there is not None or not reveals_comparisons(board.phase):
         return there
+    if Run.objects.filter(pk__in=(first, second)).exclude(outcomes="").count() < 2:
+        return None
     if SideBySide.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
         return None
     at = timezone.now()

@@ -20,6 +20,18 @@ def score(value: float | None) -> str:
 
 
 @register.filter
+def signed(value: float | None) -> str:
+    """A difference: three decimals with their sign."""
+    return NONE if value is None else f"{'+' if round(value, 3) > 0 else ''}{score(value)}"
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """Three decimals, and what is less than they can say as that."""
+    return NONE if value is None else "<\N{NO-BREAK SPACE}0.001" if value < 0.001 else f"{value:.3f}"
+
+
+@register.filter
 def compact(value: float | None, decimals: int = 3) -> str:
     """Without the zero before the point, for dense tables."""
     if value is None:

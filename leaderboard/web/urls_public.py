@@ -14,6 +14,7 @@ from leaderboard.web.public.embed import embed
 from leaderboard.web.public.feeds import benchmark_feed, site_feed
 from leaderboard.web.public.home import home
 from leaderboard.web.public.scorers import scorer
+from leaderboard.web.public.side_by_side import side_by_side
 from leaderboard.web.public.symmetric import symmetric_board
 from leaderboard.web.public.system import system
 from leaderboard.web.public.tasks import measures, tasks
@@ -38,6 +39,8 @@ urlpatterns = [
     path(f"{FROZEN}/by/<path:dimension>/", board_by_slice, name="frozen_board_by_slice"),
     path(f"{FROZEN}/cross/<path:pair>/", crossed_board, name="frozen_crossed_board"),
     path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
+    path(f"{FROZEN}/side-by-side/", side_by_side, name="frozen_side_by_side"),
+    path("benchmarks/<slug:slug>/<slug:phase>/side-by-side/", side_by_side, name="side_by_side"),
     path(f"{FROZEN}/cost/", cost_board, name="frozen_cost_board"),
     path(f"{FROZEN}/cite/", cite, name="frozen_cite"),
     path(f"{FROZEN}/badge.svg", badge, name="frozen_badge"),

@@ -55,6 +55,8 @@ PUBLIC = [
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
     *both("crossed_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("side_by_side", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("frozen_side_by_side", NOBODY, NOBODY),
     # No system has run as a container in either: there is no cost.
     *both("cost_board", NOBODY, NOBODY),
     *both("cite", EVERYONE, MANAGERS_OF_DRAFT),

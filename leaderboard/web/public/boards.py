@@ -98,6 +98,8 @@ def other_boards(board: Board) -> list[BoardLink]:
         links.append(BoardLink(f"By {name}", url, len(values)))
     if board.cost_kinds:
         links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=where)))
+    if len(board.rows) > 1:
+        links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=where)))
     return links
 
 
