@@ -160,12 +160,10 @@ def test_a_rescoring_is_no_new_end(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     release = stand(world, "First")
     sweep_and_deliver()
-    again = Run.objects.get(pk=release.run_id)
-    again.pk, again.task_version, again.finished_at = None, 2, timezone.now()
-    again.id = None
+    first = Run.objects.get(pk=release.run_id)
     Run.objects.create(
-        prediction=again.prediction, gold_version=again.gold_version, task_version=2, state=State.DONE, attempt=1,
-        queued_at=again.queued_at, rung_at=again.rung_at, finished_at=timezone.now(), outcomes="o",
+        prediction=first.prediction, gold_version=first.gold_version, task_version=2, state=State.DONE, attempt=1,
+        queued_at=first.queued_at, rung_at=first.rung_at, finished_at=timezone.now(), outcomes="o",
         outcomes_sha256="0" * 64,
     )  # fmt: skip
     sweep_and_deliver()
