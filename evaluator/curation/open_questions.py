@@ -10,12 +10,28 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from evaluator.curation.open_triples import Dictionary, Mentions, OpenTriple, Row
 from evaluator.tasks.link_prediction.layout import ASKED
 
 Prefix = tuple[str, str, str]
 """A triple with ASKED for one end."""
+
+
+class Asked(Protocol):
+    """What an `OpenTriple` has; subjects, objects: the mentions of either end, none where only its own is known."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def relation(self) -> str: ...
+    @property
+    def object(self) -> str: ...
+    @property
+    def subjects(self) -> Mentions: ...
+    @property
+    def objects(self) -> Mentions: ...
 
 
 @dataclass
@@ -61,13 +77,13 @@ class Question:
         return "head" if self.prefix[0] == ASKED else "tail"
 
 
-def sides(triple: OpenTriple) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
+def sides(triple: Asked) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
     """(prefix, mentions of the end that is asked for), tail first."""
     subjects, objects = triple.subjects or (triple.subject,), triple.objects or (triple.object,)
     return ((triple.subject, triple.relation, ASKED), objects), ((ASKED, triple.relation, triple.object), subjects)
 
 
-def questions(triples: Sequence[OpenTriple], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
+def questions(triples: Sequence[Asked], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
     """In the order of the triples, tail first. Triples that ask the same for the same mentions make one question.
 
     known: the known answers of every prefix asked, those of these triples among them.

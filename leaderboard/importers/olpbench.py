@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from evaluator.curation.open_questions import Question, groups, questions, told
 from evaluator.unpacking import ReadLimits
 from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers import olpbench_reported
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.olpbench_files import Known, Open, triples
-from leaderboard.importers.olpbench_questions import Question, groups, questions, told
 from leaderboard.importers.published import ImportFault, Origins, find
 from leaderboard.importers.salted import Salt
 
@@ -54,7 +54,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
     evaluated = {part: _read(path, choices) for part, path in found.items()}
     known = _known(published, list(evaluated.values()), choices)
-    asked = {part: questions(read, known) for part, read in evaluated.items()}
+    asked = {part: questions(read, known.answers) for part, read in evaluated.items()}
     _check_nothing_leaks(asked, choices)
     splits, phases = [], []
     for part, path in found.items():
