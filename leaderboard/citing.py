@@ -43,7 +43,7 @@ class Citation:
     def text(self) -> str:
         """For a reference list that is written by hand."""
         name = f"{one_line(self.benchmark)}, {one_line(self.phase)}: leaderboard"
-        return f"{name}. {self._note}. {self.address}"
+        return f"{name}. {self.address} {self._note}."
 
     @property
     def bibtex(self) -> str:

@@ -71,7 +71,8 @@ def _shareable(board: Board) -> dict[str, str]:
         return {}
     prefix = "frozen_" if board.frozen else ""
     where = [benchmark.slug, board.phase.slug, *(board.frozen or ())]
-    first = by_primary(board)[0]
+    rows = by_primary(board)
+    first = next((row for row in rows if row.rank is not None), rows[0])
     asked = urlencode({"system": first.system, "team": first.team})
     return {
         "badge": f"{reverse(f'{prefix}badge', args=where)}?{asked}",
