@@ -13,13 +13,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api import columns, finding, queries, table
+from leaderboard.api import queries, table
+from leaderboard.api.asking import asked_for, stem
 from leaderboard.api.base import View
 from leaderboard.api.benchmark_shapes import ReportedShape
 from leaderboard.api.benchmarks import reported
 from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import Phase, System
-from leaderboard.standings import Board, Key, Ranges, Row, reported_of
+from leaderboard.standings import Key, Ranges, Row, reported_of
 
 
 class CostShape(serializers.Serializer[Any]):
@@ -97,7 +98,7 @@ class BoardView(View):
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """The leaderboard of a phase. The whole only, unless `slices` asks for more."""
-        board, keys, rows = _asked_for(request, slug, phase)
+        board, keys, rows = asked_for(request, slug, phase)
         made_of = board.leaderboard
         whole = {
             "benchmark": slug,
@@ -130,22 +131,12 @@ class BoardTableView(View):
 
         Text that a spreadsheet would run is quoted.
         """
-        board, keys, rows = _asked_for(request, slug, phase)
-        of = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
-        name = f"{slug}-{phase}-{of}leaderboard.csv"
+        board, keys, rows = asked_for(request, slug, phase)
         return HttpResponse(
             table.written(rows, keys, board.cost_kinds),
             content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+            headers={"Content-Disposition": f'attachment; filename="{stem(board, slug, phase)}.csv"'},
         )
-
-
-def _asked_for(request: Request, slug: str, phase: str) -> tuple[Board, list[Key], list[Row]]:
-    wanted = queries.read(queries.BoardQuery, request)
-    within = columns.needed(slices=wanted["slices"], sort=wanted["sort"])
-    board = finding.board_or_404(request.user, slug, phase, version=queries.version(wanted), within=within)
-    keys = columns.chosen(board, measures=wanted["measure"], slices=wanted["slices"])
-    return board, keys, columns.ordered(board, wanted["sort"])
 
 
 def _row(row: Row, keys: list[Key]) -> dict[str, Any]:
