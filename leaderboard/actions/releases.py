@@ -65,7 +65,13 @@ def advance(board: Leaderboard) -> int:
             continue
         primary = boards.primary_of(board)
         _release(
-            phase, board, run, primary=primary, scores=_stored(run, board), warnings=run.warnings, at=timezone.now()
+            phase,
+            board,
+            run,
+            primary=primary,
+            scores=stored_scores(run, board),
+            warnings=run.warnings,
+            at=timezone.now(),
         )
         released += 1
     if released:
@@ -131,7 +137,7 @@ def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> flo
     return boards.best_shown(board, primary, team=_scope(phase, system.team_id))
 
 
-def _stored(run: Run, board: Leaderboard) -> Scores:
+def stored_scores(run: Run, board: Leaderboard) -> Scores:
     """A run's scores as they were kept, in their order.
 
     An organisers' scorer counts no groups: those of the whole are the gold's, and its slices have no grid.

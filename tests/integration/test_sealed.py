@@ -64,7 +64,7 @@ def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, 
     assert "Received and valid" in page and "Scored" not in page
     answer = client.get(f"/api/v1/submissions/{sent.pk}/").json()
     assert (answer["revealed"], answer["state"], answer["is_over"], answer["receipt"]) == ("sealed", "done", True, {})
-    assert client.get(f"/api/v1/submissions/{sent.pk}/scores/").json()["scores"] == []
+    assert client.get(f"/api/v1/submissions/{sent.pk}/scores/").status_code == 409
     assert client.get(f"{sent.get_absolute_url()}receipt.json").status_code == 404
     assert "sealed" in client.get("/me/submissions/").content.decode()
 

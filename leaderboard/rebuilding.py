@@ -1,0 +1,147 @@
+"""A board made again from what is stored: runs with their scores, the order of their releases, and the rules.
+
+What was shown must follow from it byte for byte; `manage.py check_boards` compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from leaderboard import ladder
+from leaderboard.actions import boards, releases
+from leaderboard.disclosure import Scores, reveal, reveal_warnings
+from leaderboard.models import Disqualification, Leaderboard, Phase, Release, Representative, System
+
+Document = dict[str, Any]
+"""{"releases": what was revealed, in sequence; "standings": each system's row}."""
+
+
+def as_bytes(document: Document) -> bytes:
+    """Canonical JSON: the same bytes for the same board, on every database."""
+    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def as_stored(board: Leaderboard) -> Document:
+    """The board as it is shown."""
+    rows = board.standings.select_related("release").order_by("system_id")
+    return {
+        "releases": [_line(release, release.values, release.warnings) for release in _releases(board)],
+        "standings": [
+            {"system": row.system_id, "sequence": row.release.sequence, "value": row.value, "rank": row.rank}
+            for row in rows
+        ],
+    }
+
+
+def as_rebuilt(board: Leaderboard) -> Document:
+    """The board from its runs' scores alone, released again in the sequence that was kept."""
+    phase = board.phase
+    told: list[tuple[Release, Scores]] = []
+    for release in _releases(board):
+        told.append((release, _revealed(board, phase, release, told)))
+    lines = [
+        _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings)) for release, values in told
+    ]
+    return {"releases": lines, "standings": _standings(board, told)}
+
+
+def differences(board: Leaderboard) -> list[str]:
+    """Where the two are not the same; none where they are, byte for byte."""
+    stored, rebuilt = as_stored(board), as_rebuilt(board)
+    if as_bytes(stored) == as_bytes(rebuilt):
+        return []
+    found = []
+    for part, named in (("releases", "sequence"), ("standings", "system")):
+        here = {row[named]: row for row in stored[part]}
+        there = {row[named]: row for row in rebuilt[part]}
+        found += [
+            f"{part} {named} {key}"
+            for key in sorted(here | there)
+            if as_bytes(here.get(key)) != as_bytes(there.get(key))  # type: ignore[arg-type]
+        ]
+    return found or ["the order"]
+
+
+def _releases(board: Leaderboard) -> Sequence[Release]:
+    on_it = Release.objects.filter(
+        phase=board.phase_id, run__gold_version=board.gold_version_id, run__task_version=board.task_version
+    )
+    return list(on_it.select_related("run", "submission__system").order_by("sequence"))
+
+
+def _line(release: Release, values: Scores, warnings: list[str]) -> Document:
+    return {
+        "sequence": release.sequence,
+        "submission": str(release.submission_id),
+        "policy": release.policy,
+        "primary": release.primary,
+        "values": values,
+        "warnings": warnings,
+    }
+
+
+def _revealed(board: Leaderboard, phase: Phase, release: Release, told: Sequence[tuple[Release, Scores]]) -> Scores:
+    system = release.submission.system
+    measure_of = boards.measures_of(board)
+    shown = [
+        value
+        for earlier, values in told
+        if earlier.submission.system.kind == System.Kind.PARTICIPANT
+        and (phase.scope == Phase.Scope.TASK or earlier.submission.system.team_id == system.team_id)
+        and (value := _primary(values, release.primary)) is not None
+    ]
+    best = None
+    for value in shown:
+        best = value if ladder.beats(value, best, measure=measure_of(release.primary)) else best
+    scores = releases.stored_scores(release.run, board)
+    if phase.disclosure != Phase.Disclosure.LADDER:
+        scores = [{name: value for name, value in score.items() if name != "n_groups"} for score in scores]
+    return reveal(
+        phase=phase,
+        scores=scores,
+        primary=release.primary,
+        measure_of=measure_of,
+        best=best,
+        competes=system.kind == System.Kind.PARTICIPANT,
+    )
+
+
+def _primary(values: Scores, primary: str) -> float | None:
+    return next((one["value"] for one in values if one["measure"] == primary and not one["slice"]), None)
+
+
+def _standings(board: Leaderboard, told: Sequence[tuple[Release, Scores]]) -> list[Document]:
+    sign = boards.direction(board, told[0][0].primary) if told else 1
+    chosen = dict(Representative.objects.filter(phase=board.phase_id).values_list("system", "submission"))
+    of_system: dict[int, list[tuple[Release, float | None]]] = {}
+    for release, values in told:
+        of_system.setdefault(release.submission.system_id, []).append((release, _primary(values, release.primary)))
+    best = {
+        system: max(
+            found,
+            key=lambda one: (
+                one[0].submission_id == chosen.get(one[0].submission.system_id),
+                one[1] is not None,
+                sign * (one[1] or 0.0),
+                -one[0].submission.received_at.timestamp() if one[1] is not None else -one[0].sequence,
+            ),
+        )
+        for system, found in of_system.items()
+    }
+    ranks = _ranks(board, best, sign)
+    return [
+        {"system": system, "sequence": release.sequence, "value": value, "rank": ranks.get(system)}
+        for system, (release, value) in sorted(best.items())
+    ]
+
+
+def _ranks(board: Leaderboard, best: Mapping[int, tuple[Release, float | None]], sign: int) -> dict[int, int]:
+    out = set(Disqualification.objects.filter(phase=board.phase_id).values_list("system", flat=True))
+    values = {
+        system: sign * value
+        for system, (release, value) in best.items()
+        if value is not None and system not in out and release.submission.system.kind == System.Kind.PARTICIPANT
+    }
+    return {system: 1 + sum(other > value for other in values.values()) for system, value in values.items()}
