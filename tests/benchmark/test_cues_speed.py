@@ -1,0 +1,67 @@
+"""How long cue tables and re-weighting take for as many claims as FEVER trains on, and how that grows: printed, never
+asserted.
+
+Run with `pytest tests/benchmark/test_cues_speed.py -m benchmark -s`. Claims are in memory and everything is imported;
+each size runs in a process of its own with one BLAS thread. Processor seconds are the steadier ones on a busy machine.
+"""
+
+import pytest
+
+from tests.benchmark.made_claims import FEVER_TRAIN, made_claims
+from tests.benchmark.measuring import grown, timed
+
+pytestmark = pytest.mark.benchmark
+PARTS = (16, 4, 1)
+
+
+def cues(n):
+    from evaluator.curation.cues import cue_table
+    from evaluator.curation.vocabulary import most_frequent
+
+    texts, labels = made_claims(n)
+    times = {}
+    for size in (1, 2, 3):
+        tables = []
+        work = timed(
+            lambda size=size, tables=tables: tables.append(cue_table(texts, labels, n=size, drop=most_frequent(texts)))
+        )
+        (table,) = tables
+        times[f"{size}-grams ({len(table.ngrams)} frequent ones of {table.of_label.sum()} occurrences)"] = work
+    return times
+
+
+def weights(n, grams, penalty):
+    from evaluator.curation.reweighting import presence_of, reweight
+    from evaluator.curation.vocabulary import most_frequent
+
+    texts, labels = made_claims(n)
+    drop = most_frequent(texts)
+    presence, found = [], []
+    counted = timed(lambda: presence.append(presence_of(texts, n=grams, drop=drop)))
+    work = timed(lambda: found.append(reweight(presence[0], labels, penalty=penalty)))
+    first, last = found[0].objectives[0], found[0].objectives[-1]
+    shape = f"{presence[0].shape[1]} n-grams, {presence[0].nnz} times held"
+    return counted, work, f"{shape}; objective {first:.1f} -> {last:.1f}"
+
+
+def test_cue_tables(apart):
+    print()
+    first = None
+    for part in PARTS:
+        times = apart(cues, FEVER_TRAIN // part)
+        first = first or times
+        for (name, timer), begin in zip(times.items(), first.values(), strict=True):
+            print(f"cues of {FEVER_TRAIN // part} claims, {name}: {grown(timer, begin, PARTS[0] // part)}")
+        assert len(times) == 3
+
+
+@pytest.mark.parametrize(("grams", "penalty"), [(2, 1.0), (2, 0.1), (1, 1.0)])
+def test_reweighting(apart, grams, penalty):
+    print()
+    first = None
+    for part in PARTS:
+        counted, timer, told = apart(weights, FEVER_TRAIN // part, grams, penalty)
+        first = first or timer
+        print(f"{FEVER_TRAIN // part} claims, {grams}-grams, lambda {penalty}: {told}")
+        print(f"  counting {counted}\n  {grown(timer, first, PARTS[0] // part)}")
+        assert "->" in told
