@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from leaderboard.web.public.apart import apart
 from leaderboard.web.public.badge import badge
 from leaderboard.web.public.benchmark import benchmark
 from leaderboard.web.public.boards import leaderboard
@@ -13,6 +14,7 @@ from leaderboard.web.public.downloads import download_file, download_gold, downl
 from leaderboard.web.public.embed import embed
 from leaderboard.web.public.feeds import benchmark_feed, site_feed
 from leaderboard.web.public.home import home
+from leaderboard.web.public.progress import progress
 from leaderboard.web.public.scorers import scorer
 from leaderboard.web.public.side_by_side import side_by_side
 from leaderboard.web.public.symmetric import symmetric_board
@@ -41,6 +43,10 @@ urlpatterns = [
     path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
     path(f"{FROZEN}/side-by-side/", side_by_side, name="frozen_side_by_side"),
     path("benchmarks/<slug:slug>/<slug:phase>/side-by-side/", side_by_side, name="side_by_side"),
+    path(f"{FROZEN}/progress/", progress, name="frozen_progress"),
+    path("benchmarks/<slug:slug>/<slug:phase>/progress/", progress, name="progress"),
+    path(f"{FROZEN}/apart/", apart, name="frozen_apart"),
+    path("benchmarks/<slug:slug>/<slug:phase>/apart/", apart, name="apart"),
     path(f"{FROZEN}/cost/", cost_board, name="frozen_cost_board"),
     path(f"{FROZEN}/cite/", cite, name="frozen_cite"),
     path(f"{FROZEN}/badge.svg", badge, name="frozen_badge"),

@@ -57,6 +57,10 @@ PUBLIC = [
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("side_by_side", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_side_by_side", NOBODY, NOBODY),
+    *both("progress", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("frozen_progress", NOBODY, NOBODY),
+    *both("apart", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("frozen_apart", NOBODY, NOBODY),
     # No system has run as a container in either: there is no cost.
     *both("cost_board", NOBODY, NOBODY),
     *both("cite", EVERYONE, MANAGERS_OF_DRAFT),

@@ -14,7 +14,7 @@ from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.models import Submission
 from leaderboard.preparing import progress_of
-from leaderboard.standings import Board, Row, by_primary, frozen_boards, reported_of
+from leaderboard.standings import Board, Ranges, Row, by_primary, frozen_boards, reported_of
 from leaderboard.web import cost_columns
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import board_or_404
@@ -98,6 +98,10 @@ def other_boards(board: Board) -> list[BoardLink]:
         links.append(BoardLink(f"By {name}", url, len(values)))
     if board.cost_kinds:
         links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=where)))
+    if any(row.competes for row in board.rows):
+        links.append(BoardLink("Progress", reverse(f"{prefix}progress", args=where)))
+    if board.ranges is Ranges.READY:
+        links.append(BoardLink("Told apart", reverse(f"{prefix}apart", args=where)))
     if len(board.rows) > 1:
         links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=where)))
     return links

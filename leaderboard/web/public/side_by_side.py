@@ -40,7 +40,7 @@ class Table:
 @require_safe
 @conditional_page
 def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?a=`, `?b=` two systems of the board, else its first two; `?measure=` one of its measures, else the primary."""
+    """`?a=`, `?b=` two systems, else the best two that compete; `?measure=` one of the board, else the primary."""
     board = board_or_404(request, slug, phase, within=None, **version)
     rows = by_primary(board)
     chosen = _chosen(request, rows)
@@ -71,8 +71,9 @@ def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None
     asked = [request.GET.get(name) for name in ("a", "b")]
     if any(one not in by_id for one in asked if one is not None):
         raise Http404("no such system on this board")
-    a = by_id[asked[0]] if asked[0] else next(row for row in rows if str(row.system_id) != asked[1])
-    b = by_id[asked[1]] if asked[1] else next(row for row in rows if row is not a)
+    first_choice = sorted(rows, key=lambda row: not row.competes)
+    a = by_id[asked[0]] if asked[0] else next(row for row in first_choice if str(row.system_id) != asked[1])
+    b = by_id[asked[1]] if asked[1] else next(row for row in first_choice if row is not a)
     return a, b
 
 

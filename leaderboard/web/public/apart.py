@@ -1,0 +1,57 @@
+"""Which systems of a board can be told apart: the critical-difference view, with each pair's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.task import TASKS
+from leaderboard.pairs_of_board import RankedPair, ranked_pairs
+from leaderboard.standings import Row, by_primary
+from leaderboard.web import pictures
+from leaderboard.web.charts.apart import apart_chart
+from leaderboard.web.public.access import board_or_404
+from leaderboard.web.public.boards import other_boards
+
+HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
+MOST_SYSTEMS = 60
+"""In the picture and the table, the best of them."""
+
+
+@require_safe
+@conditional_page
+def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?download=svg` or `csv`: the picture, or every pair, as a file. Nothing of it until ranks have their ranges."""
+    board = board_or_404(request, slug, phase, within=(), **version)
+    pairs = ranked_pairs(board)
+    different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in pairs if pair.significant}
+
+    def differ(one: Row, other: Row) -> bool:
+        return frozenset((one.system_id, other.system_id)) in different
+
+    ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
+    chart = apart_chart(ranked, board.primary, differ)
+    context = {"chart": chart, "measure": board.primary}
+    wanted = request.GET.get("download")
+    if wanted == "csv":
+        return pictures.as_csv(board, "pairs", HEADS, [_line(pair) for pair in pairs])
+    if wanted == "svg" and chart is not None:
+        return pictures.as_svg(board, "told-apart", "parts/apart_plot.html", context, height=chart.height)
+    context |= {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "boards": other_boards(board),
+        "rows": [(row, [other for other in ranked if other is not row and not differ(row, other)]) for row in ranked],
+        "n_pairs": len(pairs),
+    }
+    return render(request, "public/apart.html", context)
+
+
+def _line(pair: RankedPair) -> Sequence[object]:
+    numbers = (pair.difference, pair.low, pair.high, pair.p, pair.p_holm)
+    return (pair.a.system, pair.b.system, *numbers, "yes" if pair.significant else "no")
