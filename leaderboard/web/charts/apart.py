@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from leaderboard.standings import Row
 from leaderboard.web.charts.scale import Scale, covering
 
-LINE = 30
+LINE = 34
 """Pixels of a system's line."""
 BAR = 14
 """Pixels from one bar to the next."""

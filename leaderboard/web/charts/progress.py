@@ -122,10 +122,10 @@ def _dates(first: datetime, last: datetime) -> list[tuple[str, str]]:
 
 
 def _apart(levels: Sequence[Level], up: Scale) -> list[Level]:
-    """Levels from above, each label at its level, or below the one that is in its way."""
+    """Levels from below, each label on its line, or above the label that is in its way."""
     placed: list[Level] = []
-    for level in sorted(levels, key=lambda level: _y(up, level.value)):
+    for level in sorted(levels, key=lambda level: _y(up, level.value), reverse=True):
         y = _y(up, level.value)
-        at = max([y, *(other.label_y + LINE for other in placed[-1:])])
+        at = min([y, *(other.label_y - LINE for other in placed[-1:])])
         placed.append(replace(level, y=y, label_y=at))
     return placed

@@ -44,6 +44,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
         "boards": other_boards(board),
         "told": told,
         "levels": levels,
+        "has_people": any(level.is_human for level in levels),
         "n_hidden": max(0, len(levels) - MOST_LEVELS),
     }
     return render(request, "public/progress.html", context)
