@@ -83,7 +83,7 @@ class Budget:
                 return min(in_full, told_by_transcripts(spent.log_transcripts, self.n_groups))
             case Phase.Disclosure.SEALED:
                 # Nobody hears anything before all have answered: the best of so many is chosen, and no more.
-                return told_by_transcripts(math.log(max(1, spent.answers)), self.n_groups)
+                return min(in_full, told_by_transcripts(math.log(max(1, spent.answers)), self.n_groups))
         return in_full
 
     def after(self, more: int) -> Spent:
