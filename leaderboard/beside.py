@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,21 +71,26 @@ class Beside:
     def line(self, title: str, measure: str, slice_: Slice = WHOLE) -> Line:
         key = (measure, slice_)
         told = self.found.get(key, {})
-        numbers = {name: told.get(name) for name in ("difference", "low", "high", "p")}
-        cells = self.a.cell(measure, slice_), self.b.cell(measure, slice_)
-        return Line(title, slice_, *cells, **numbers, counts=self.counted.get(key))
+        return Line(
+            title,
+            slice_,
+            self.a.cell(measure, slice_),
+            self.b.cell(measure, slice_),
+            difference=told.get("difference"),
+            low=told.get("low"),
+            high=told.get("high"),
+            p=told.get("p"),
+            counts=self.counted.get(key),
+        )
 
     def lines(self, asked: Sequence[tuple[str, str, Slice]]) -> list[Line]:
         """Lines of (title, measure, slice) as one family: p corrected for their number."""
         lines = [self.line(*one) for one in asked]
         raised = holm([np.nan if line.p is None else line.p for line in lines])
         return [
-            line if line.p is None else _with(line, float(p_holm)) for line, p_holm in zip(lines, raised, strict=True)
+            line if line.p is None else replace(line, p_holm=float(p_holm))
+            for line, p_holm in zip(lines, raised, strict=True)
         ]
-
-
-def _with(line: Line, p_holm: float) -> Line:
-    return Line(**{**{name: getattr(line, name) for name in line.__dataclass_fields__}, "p_holm": p_holm})
 
 
 def beside(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> Beside:
@@ -93,14 +98,16 @@ def beside(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> Beside:
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
     is_turned = stored is not None and stored.a_id != a.run_id
     found = {key_of(one): _turned(one) if is_turned else one for one in report.get("comparisons", ())}
-    counted, items = {}, {}
+    counted: dict[Key, Counts] = {}
+    items: dict[str, tuple[Sequence[Item], Sequence[Item]]] = {}
     sides = ("b_only", "a_only") if is_turned else ("a_only", "b_only")
     if reveals_counts(phase):
         for one in report.get("counts", ()):
             counted[key_of(one)] = Counts(one["both"], one[sides[0]], one[sides[1]], one["neither"])
     if reveals_items(phase):
         for one in report.get("items", ()):
-            items[one["measure"]] = tuple([Item(json.dumps(id_), line) for id_, line in one[side]] for side in sides)
+            here, there = ([Item(json.dumps(id_), line) for id_, line in one[side]] for side in sides)
+            items[one["measure"]] = here, there
     return Beside(a, b, bool(report), found, counted, items)
 
 
