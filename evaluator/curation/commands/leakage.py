@@ -17,7 +17,7 @@ from evaluator.curation.leakage import Leakage, Level, Rule
 from evaluator.curation.open_triples import Block, read_blocks, read_triples
 from evaluator.curation.open_words import Normaliser, StopWords, TokenCounts
 from evaluator.curation.text_blocks import text_blocks
-from evaluator.errors import GoldError, ProblemList
+from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.steps import Steps
 
 _LEVELS = tuple(level.name.lower() for level in Level)
@@ -101,16 +101,26 @@ def _blocks(stream: BinaryIO, path: Path, steps: Steps) -> Iterator[Block]:
 
 def _stop_words(given: argparse.Namespace, bench: Bench, steps: Steps) -> StopWords:
     if given.stop_words is not None:
-        problems = ProblemList(str(given.stop_words), GoldError)
-        blocks = list(text_blocks(bench.input("stop words", given.stop_words), problems, "one word a line"))
-        problems.raise_if_any()
-        # Any word in either list stops both, so one list is enough.
-        return StopWords(tuple(dict.fromkeys(word for _, lines in blocks for word in lines if word)), ())
+        words = _given_words(bench.input("stop words", given.stop_words), str(given.stop_words))
+        return StopWords(words, ())  # a word of either kind stops both, so one list is enough
     counts = TokenCounts()
     with opened_again(given.training) as stream, _uncollected():
         for block in _blocks(stream, given.training, steps):
             counts.add(block.rows)
     return counts.stop_words()
+
+
+def _given_words(stream: BinaryIO, file: str) -> tuple[str, ...]:
+    problems = ProblemList(file, GoldError)
+    words: dict[str, None] = {}
+    for first, lines in text_blocks(stream, problems, "one word a line"):
+        for number, line in enumerate(lines, first):
+            tokens = line.lower().split()
+            if len(tokens) != 1:
+                problems.add(number, "no stop word", shown(line), "one word a line")
+            words.update(dict.fromkeys(tokens))
+    problems.raise_if_any()
+    return tuple(words)
 
 
 def _write(file: BinaryIO, lines: list[str]) -> None:

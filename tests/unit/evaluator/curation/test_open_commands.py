@@ -125,7 +125,7 @@ def test_an_audit_counts_what_a_split_takes_out(files: Path, capsys: pytest.Capt
 def given(files: Path, told: dict[str, Any]) -> tuple[str, Path]:
     """The same stop words: what stays has others."""
     path = files / "stops.txt"
-    path.write_text("".join(f"{word}\n" for kind in told["stop_words"].values() for word in kind))
+    path.write_text("".join(f"{word.upper()}\n" for kind in told["stop_words"].values() for word in kind))
     return "--stop-words", path
 
 
@@ -177,6 +177,11 @@ def test_a_question_mark_cannot_be_asked_about(tmp_path: Path, capsys: pytest.Ca
         (("leakage", "none.tsv", "--evaluation", "triples.tsv"), 64, "cannot read "),
         (("leakage", "triples.tsv"), 64, "--evaluation"),
         (("leakage", "triples.tsv", "--evaluation", "triples.tsv", "--level", "all"), 64, "invalid choice: 'all'"),
+        (
+            ("leakage", "triples.tsv", "--evaluation", "triples.tsv", "--stop-words", "broken.tsv"),
+            3,
+            "broken.tsv:1: no stop",
+        ),
         (("open-evaluation", "triples.tsv", "--size", "0"), 64, 'is "0", expected a whole number from 1'),
         (("open-evaluation", "triples.tsv", "--size", "20"), 64, "found 0 different triples"),
         (("open-evaluation", "triples.tsv", "--mentions", "broken.tsv"), 3, "broken.tsv:1: no mention and entity"),
