@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -34,7 +35,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
     ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
     chart = apart_chart(ranked, board.primary, differ)
-    context = {"chart": chart, "measure": board.primary}
+    context: dict[str, Any] = {"chart": chart, "measure": board.primary}
     wanted = request.GET.get("download")
     if wanted == "csv":
         return pictures.as_csv(board, "pairs", HEADS, [_line(pair) for pair in pairs])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -30,7 +31,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
     told, levels = _told(board), _levels(board)
     moments = [moment for _, moment in told]
     chart = progress_chart(moments, _shown(levels))
-    context = {"chart": chart, "measure": board.primary, "what": f"the best of {len(moments)} steps"}
+    context: dict[str, Any] = {"chart": chart, "measure": board.primary, "what": f"the best of {len(moments)} steps"}
     wanted = request.GET.get("download")
     if wanted == "csv":
         return pictures.as_csv(board, "progress", HEADS, _table(moments, levels))
