@@ -59,6 +59,7 @@ CURATOR = {
     "manage-benchmark": "/manage/benchmarks/atlas-facts/",
     "manage-gold": "/manage/benchmarks/atlas-facts/splits/test/gold/",
     "manage-gold-read": "/manage/benchmarks/atlas-facts/splits/test/gold/1/",
+    "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
     "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",
     "manage-split": "/manage/benchmarks/atlas-facts/splits/create/",
 }
