@@ -44,6 +44,10 @@ class RowShape(serializers.Serializer[Any]):
     system = serializers.CharField()
     team = serializers.CharField()
     kind = serializers.ChoiceField(System.Kind.choices, help_text="only participants are ranked")
+    disqualified = serializers.CharField(help_text="the organisers' public reason; empty: it is not")
+    anonymous_until = serializers.DateTimeField(
+        allow_null=True, help_text="`system` is a number to the public until then; null: it is named"
+    )
     description = serializers.CharField()
     paper_url = serializers.CharField()
     code_url = serializers.CharField()
@@ -84,7 +88,8 @@ class BoardShape(serializers.Serializer[Any]):
 
 
 OF_A_ROW = (
-    *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description"),
+    *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description", "disqualified"),
+    "anonymous_until",
     *("paper_url", "code_url", "received_at", "released_at", "warnings", "no_cost"),
 )
 OF_A_CELL = ("value", "low", "high", "n")

@@ -22,14 +22,17 @@ def neutral(text: str) -> str:
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
     """The table. Four columns a key: the value under the key's label, then `:low`, `:high` and `:n`.
 
-    costs: which of costs.KINDS follow, a column each.
+    costs: which of costs.KINDS follow, a column each; where a row is disqualified the reason comes last.
     """
+    rows = list(rows)
+    out_of_it = any(row.disqualified for row in rows)
     lines = io.StringIO()
     out = csv.writer(lines)
     parts = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
-    out.writerow([*ABOUT, *parts, *costs])
+    out.writerow([*ABOUT, *parts, *costs, *["disqualified"] * out_of_it])
     for row in rows:
-        out.writerow([*_about(row), *_numbers(row, keys), *(row.spent(kind) for kind in costs)])
+        reason = [neutral(row.disqualified)] * out_of_it
+        out.writerow([*_about(row), *_numbers(row, keys), *(row.spent(kind) for kind in costs), *reason])
     return lines.getvalue()
 
 

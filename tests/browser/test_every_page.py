@@ -35,6 +35,10 @@ ANYBODY = {
     "board-open-side": "/benchmarks/open-facts/test/by/side/",
     "board-life-relation": "/benchmarks/life-facts/test/by/relation/",
     "board-rated-subset": "/benchmarks/rated-summaries/test/by/subset/",
+    "board-atlas-side-by-side": "/benchmarks/atlas-facts/test/side-by-side/",
+    "board-mirror-side-by-side": "/benchmarks/mirror-claims/test/side-by-side/",
+    "board-mirror-told-apart": "/benchmarks/mirror-claims/test/apart/",
+    "board-mirror-progress": "/benchmarks/mirror-claims/test/progress/",
     "log-in": "/accounts/login/",
     "sign-up": "/accounts/signup/",
     "password-forgotten": "/accounts/password/reset/",
@@ -112,6 +116,35 @@ def test_a_submission_with_its_scores_and_receipt(page: Page, cookies: dict[str,
     look_at(page, "submission", link.get_attribute("href") or "")
 
 
+def test_a_systems_page_and_what_its_team_and_organisers_do_there(page: Page, cookies: dict[str, Any]) -> None:
+    page.goto("/benchmarks/mirror-claims/test/")
+    where = page.get_by_role("link", name="Pair features", exact=True).get_attribute("href") or ""
+    look_at(page, "system", where)
+    page.context.add_cookies(cookies["ada"])
+    look_at(page, "system-own", where)
+    page.get_by_role("link", name="Describe it").click()
+    assert faults(page) == []
+    shoot(page, "system-form")
+    page.context.clear_cookies()
+    page.context.add_cookies(cookies["curator"])
+    page.goto(where)
+    page.get_by_role("link", name="Disqualify").click()
+    assert faults(page) == []
+    shoot(page, "manage-disqualify")
+
+
+def test_two_systems_are_chosen_by_keyboard(page: Page) -> None:
+    page.goto("/benchmarks/mirror-claims/test/side-by-side/")
+    second = page.get_by_label("Second system")
+    second.focus()
+    page.keyboard.press("End")
+    chosen = second.evaluate("one => one.value")
+    page.get_by_role("button", name="Compare").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**b={chosen}**")
+    expect(page.get_by_label("Second system")).to_have_value(chosen)
+
+
 def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/tokens/")
@@ -127,7 +160,8 @@ def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None
 def test_both_colour_schemes_keep_their_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
-        boards = ("board-atlas-property", "board-mirror-symmetric", "board-graph-scenarios", "board-open-side")
+        boards = ("board-mirror-side-by-side", "board-mirror-told-apart", "board-mirror-progress")
+        boards += ("board-atlas-property", "board-mirror-symmetric", "board-graph-scenarios", "board-open-side")
         for name in ("home", "benchmark-mirror", *boards, "sign-up"):
             page.goto(ANYBODY[name])
             assert faults(page) == []

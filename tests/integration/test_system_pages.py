@@ -144,7 +144,12 @@ def test_an_organiser_disqualifies_in_public(world):
     as_(world.curator).post(where, {"reason": "trained on <the> test set"})
     for address in ("/benchmarks/tiny/test/", "/benchmarks/tiny/", f"/systems/{world.system.pk}/"):
         assert "trained on &lt;the&gt; test set" in text(Client().get(address)), address
+    board = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
+    (row,) = Client().get(f"{board}/").json()["rows"]
+    assert (row["rank"], row["disqualified"]) == (None, "trained on <the> test set")
+    assert text(Client().get(f"{board}.csv")).splitlines()[1].endswith(",trained on <the> test set")
     as_(world.curator).post(where.replace("disqualify", "reinstate"))
+    assert "disqualified" not in text(Client().get(f"{board}.csv"))
     assert "trained on" not in text(Client().get("/benchmarks/tiny/test/"))
 
 
@@ -157,7 +162,17 @@ ADDRESSES = (
     "/api/v1/benchmarks/tiny/phases/test/leaderboard/?slices=all",
     "/api/v1/benchmarks/tiny/phases/test/leaderboard.csv",
     "/api/v1/benchmarks/tiny/phases/test/leaderboard/comparisons/",
+    "/benchmarks/tiny/test/side-by-side/",
+    "/benchmarks/tiny/test/progress/",
+    "/benchmarks/tiny/test/apart/",
+    "/benchmarks/tiny/test/cite/",
+    "/benchmarks/tiny/test/embed/",
+    "/benchmarks/tiny/feed.atom",
+    "/feed.atom",
+    *(f"/api/v1/benchmarks/tiny/phases/test/leaderboard.{suffix}" for suffix in ("tex", "md", "bib", "json")),
 )
+UNNAMED = ("comparisons", "apart", "cite", ".bib", "Carnot")
+"""Where a board names no system, or none without comparisons."""
 
 
 def test_an_anonymous_system_is_named_nowhere(world):
@@ -172,7 +187,7 @@ def test_an_anonymous_system_is_named_nowhere(world):
     for address in (*ADDRESSES, where):
         told = text(Client().get(address))
         assert not [name for name in ("Bernoulli", "Analytical", "wheels") if name in told], address
-        if "comparisons" not in address:
+        if not any(part in address for part in UNNAMED):
             assert "Anonymous 1" in told, address
     for reader in (world.researcher, world.curator):
         told = text(as_(reader).get(where))
