@@ -29,7 +29,8 @@ def halves(
     groups: strings or integers (1 and "1" differ), in any order and as often as they come: neither matters. seed: from
     0; whoever knows it and the groups knows the halves, so it stays with the gold. share: over 0 and under 1, taken as
     the decimal that is written. kept: an earlier division, of gold that was corrected since. Its groups keep their
-    side if they are still there, and the new ones are drawn so that the share comes as near as it can.
+    side if they are still there, even where that leaves a side without any; the new ones are drawn so that the share
+    comes as near as it can.
 
     Raises UsageError for fewer than two groups, or a share or seed out of range.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import platform
-import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,12 @@ def parameters(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def packages() -> dict[str, str]:
-    """Versions of Python and of those packages that were loaded: what was not used cannot matter."""
-    loaded = {"scikit-learn": "sklearn"}
-    return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in PACKAGES if loaded.get(name, name) in sys.modules
-    }
+    """Versions of Python and of the packages that generators use, of those that are installed."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def _is_path(value: Any) -> bool:

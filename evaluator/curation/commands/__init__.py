@@ -35,7 +35,7 @@ from evaluator.curation.commands import (
 from evaluator.curation.commands.arguments import whole_number
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.recipes import recipe
-from evaluator.errors import FileError, PredictionError, UsageError
+from evaluator.errors import FileError, PredictionError, SandboxError, UsageError
 
 SPLITS: tuple[Generator, ...] = (
     folds.GENERATOR,
@@ -76,7 +76,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Runs one subcommand; returns the exit status. Raises UsageError."""
+    """Runs one subcommand; returns the exit status. Raises UsageError, SandboxError."""
     generators = {"split": SPLITS, "audit": AUDITS}[given.command]
     (generator,) = (one for one in generators if one.name == given.generator)
     try:
@@ -85,6 +85,8 @@ def run(given: argparse.Namespace) -> int:
             bench.finish(recipe(generator, given, made, bench))
     except FileError as error:
         return _refused(error, given.json)
+    except OSError as error:  # a full disk, a file that went away
+        raise SandboxError(f"{generator.name} cannot go on: {error.strerror or type(error).__name__}") from None
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -243,6 +244,7 @@ def test_a_full_folder_is_not_touched_and_an_empty_one_is_used(folder, capsys):
         (GoldError([Problem("gold.jsonl", 3, "broken")]), 3),
         (UsageError("wrong"), 64),
         (ZeroDivisionError("with gold in its text"), 4),
+        (OSError(errno.ENOSPC, "No space left on device", "with gold"), 4),
     ],
 )
 def test_work_that_breaks_off_leaves_nothing(folder, capsys, monkeypatch, failure, status):
