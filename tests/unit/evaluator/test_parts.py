@@ -1,0 +1,107 @@
+"""A half of outcomes is what the scorer makes of a gold that holds no other groups, for tasks of every kind of row."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluator.curation.halves import halves
+from evaluator.divisions import read_division, write_division
+from evaluator.errors import SandboxError, UsageError
+from evaluator.operations import JOBS
+from evaluator.parts import part_of
+from evaluator.scoring import score_outcomes
+from evaluator.task import TASKS
+from evaluator.warming import SAMPLES
+
+
+def claims(n: int, *, per_group: int = 2) -> list[dict[str, Any]]:
+    labels = np.random.default_rng(3).integers(0, 2, n)
+    return [
+        {"id": f"c{i}", "claim": f"c{i}", "label": ("SUPPORTS", "REFUTES")[labels[i]], "group": f"g{i // per_group}"}
+        for i in range(n)
+    ]
+
+
+def texts(n: int) -> list[dict[str, Any]]:
+    return [
+        {"id": i, "text": f"t{i}", "group": i // 2, "facts": [["s", f"r{i % 3}", f"o{i}"], ["s", "r0", f"o{i % 5}"]]}
+        for i in range(n)
+    ]
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+CASES = {
+    "fact-verification": (claims(40), lambda row: {"id": row["id"], "predicted_label": "SUPPORTS"}),
+    "fact-extraction": (
+        texts(20),
+        lambda row: {"id": row["id"], "facts": [["s", "r0", f"o{row['id']}"], ["x", "r9", "y"]]},
+    ),
+}
+
+
+def scored(task: str, gold: list[dict[str, Any]], answers: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    files = {"gold": io.BytesIO(lines(gold)), "predictions": io.BytesIO(lines(answers)), **more.pop("files", {})}
+    named = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
+    report, _ = JOBS["score"](files, {"task": task, "resamples": 50, "seed": 1, **named, **more})
+    assert report["ok"], report
+    return report
+
+
+@pytest.mark.parametrize("task", CASES)
+@pytest.mark.parametrize("half", ["public", "private"])
+def test_a_half_scores_as_a_gold_of_its_groups_alone(task: str, half: str) -> None:
+    gold, answer = CASES[task]
+    division = halves([row["group"] for row in gold], seed=4)
+    own = [row for row in gold if row["group"] in getattr(division, half)]
+    alone = scored(task, own, [answer(row) for row in own])
+    files = {"division": io.BytesIO(write_division(division))}
+    here = scored(task, gold, [answer(row) for row in gold], half=half, files=files)
+    names = {json.dumps(one["slice"]) for one in alone["result"]["scores"]}
+    both = [one for one in here["result"]["scores"] if json.dumps(one["slice"]) in names]
+    assert both == alone["result"]["scores"] and names
+    assert [here["result"][name] for name in ("n_units", "n_groups")] == [
+        alone["result"][name] for name in ("n_units", "n_groups")
+    ]
+
+
+def test_groups_of_a_slice_are_golds_whatever_is_predicted() -> None:
+    gold = texts(20)
+    report = scored("fact-extraction", gold, [{"id": row["id"], "facts": [["s", "r1", "made up"]]} for row in gold])
+    found = {
+        one["slice"].get("relation"): groups
+        for one, groups in zip(report["result"]["scores"], report["groups"], strict=True)
+        if one["measure"] == "f1"
+    }
+    assert found[None] == 10
+    assert found["r1"] == len({row["group"] for row in gold if any(fact[1] == "r1" for fact in row["facts"])}) < 10
+
+
+def test_a_half_without_a_group_of_the_gold_is_refused() -> None:
+    task = TASKS["fact-verification"]
+    gold, _ = SAMPLES[task.name][0]
+    options = task.parse_options({})
+    read = task.read_gold(io.BytesIO(gold), "gold.jsonl", options)
+    outcomes = task.score(read, task.unanswered(read), options)
+    units = task.measure("accuracy").units
+    with pytest.raises(UsageError, match="no group"):
+        part_of(outcomes, {"nobody"}, units=units)
+    whole = part_of(outcomes, set(outcomes.group_names), units=units)
+    assert score_outcomes(whole, task.measures) == score_outcomes(outcomes, task.measures)
+    assert whole.n_units == outcomes.n_units
+
+
+def test_a_division_is_read_as_it_was_written_and_nothing_else_is() -> None:
+    made = halves([1, 2, "1", "b", "a", 10], seed=0)
+    assert read_division(write_division(made)) == made
+    assert write_division(made) == write_division(read_division(write_division(made)))
+    for damaged in (b"", b"{}", b'{"public": [1.5], "private": []}', b'{"public": [], "private": [], "x": 1}'):
+        with pytest.raises(SandboxError):
+            read_division(damaged)
