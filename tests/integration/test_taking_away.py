@@ -190,6 +190,18 @@ def test_a_result_that_no_board_shows_is_in_no_feed(world: World, address: str) 
     assert "accuracy 0.900, rank 1" in (entries(address)[0].findtext(f"{ATOM}title") or "")
 
 
+@pytest.mark.parametrize("address", FEEDS)
+def test_a_result_on_an_earlier_board_is_told_once(world: World, address: str) -> None:
+    shown = Leaderboard.objects.get()
+    earlier = Leaderboard.objects.create(
+        phase=shown.phase, gold_version=shown.gold_version, task_version=7, state=Leaderboard.State.FROZEN
+    )
+    for standing in shown.standings.all():
+        standing.pk, standing.leaderboard = None, earlier
+        standing.save()
+    assert len(entries(address)) == 2
+
+
 def test_an_empty_feed_stays_the_same(world: World) -> None:
     Leaderboard.objects.update(state=Leaderboard.State.PREPARING)
     assert entries(FEEDS[0]) == []
