@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +23,8 @@ DATA = ROOT.parent / "shared" / "data"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip, visibly, what this machine cannot do; tell a parallel run (-n) what belongs together."""
+    """Skip, visibly, what this machine cannot do."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
         if item.get_closest_marker("realdata") and not DATA.is_dir():
             item.add_marker(pytest.mark.skip(reason="the published files are not in ../shared/data"))
         if item.get_closest_marker("root") and os.geteuid() != 0:
@@ -32,13 +33,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium"))
 
 
-def _group(item: pytest.Item) -> str:
-    """One process has the engine's tests and one the browser's site; other files go to whoever is free."""
-    if item.get_closest_marker("engine"):
-        return "engine"
-    if item.path.is_relative_to(ROOT / "tests" / "browser"):
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """What a parallel run (-n) keeps together: a file; all that needs an engine; all that needs the browser's site.
+
+    Not by xdist's own groups: pytest-xdist 3.8 writes them where pytest 9.2 no longer looks.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPart(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _part(nodeid.partition("::")[0])
+
+    return ByPart(config, log)
+
+
+@functools.cache
+def _part(path: str) -> str:
+    if path.startswith("tests/browser/"):
         return "browser"
-    return str(item.path)
+    if path.startswith("tests/container/") or "pytest.mark.engine" in (ROOT / path).read_text(encoding="utf-8"):
+        return "engine"
+    return path
 
 
 @pytest.fixture(scope="session")

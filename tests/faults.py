@@ -17,7 +17,7 @@ from leaderboard.models import Prediction, Run, State
 from leaderboard.queue import app
 from tests.stack import Stack, environment
 
-PATIENCE = 60
+PATIENCE = 180
 
 
 def empty_queue() -> None:

@@ -26,7 +26,7 @@ from evaluator import sources
 from leaderboard import processes
 from leaderboard.models import Ranking, Run, State, Submission
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 
 
 def database_url() -> str:

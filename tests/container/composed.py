@@ -18,7 +18,7 @@ from typing import Any
 
 from tests.container import engine
 
-PATIENCE = 180.0
+PATIENCE = 600.0
 
 
 def free_port() -> int:
