@@ -89,9 +89,8 @@ class _Sharing:
         return best, best != part
 
     def _cost(self, part: str, size: Mapping[Hashable, int]) -> int:
-        """How much the squared distance grows when the part takes these rows."""
-        added = ((self.over[part, stratum], n * self.unit) for stratum, n in size.items())
-        return sum(step * (2 * over + step) for over, step in added)
+        """Least where the squared distance grows least: what the group's own size adds is the same anywhere."""
+        return sum(self.over[part, stratum] * n for stratum, n in size.items())
 
     def _take(self, part: str, size: Mapping[Hashable, int], sign: int) -> None:
         for stratum, n in size.items():
