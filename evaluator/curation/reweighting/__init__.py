@@ -7,10 +7,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last digit
+
+# isort: split
 import numpy as np
 from scipy import sparse
 
-import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last digit
 from evaluator.curation.cues import MIN_FREQUENCY
 from evaluator.curation.reweighting import descent, newton
 from evaluator.curation.reweighting.problem import Labels, Numbers, Problem
