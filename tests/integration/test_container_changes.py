@@ -216,14 +216,14 @@ def test_no_attempt_is_spent_on_an_engine_that_is_away(
     submission = submit(world, right)
     there = engine.sandbox()
     away = DockerSandbox(instance=settings.INSTANCE, url=f"unix://{settings.DATA}/nobody.sock")
-    monkeypatch.setattr(engine, "_sandbox", lambda: away)
+    monkeypatch.setattr(engine, "sandbox", lambda: away)
     for _ in range(settings.MAX_ATTEMPTS + 1):
         work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
     here = availability.of()
     assert not here.ready and "engine" in here.why_not
-    monkeypatch.setattr(engine, "_sandbox", lambda: there)
+    monkeypatch.setattr(engine, "sandbox", lambda: there)
     work()
     assert_one_result(submission)
 

@@ -204,6 +204,9 @@ class Run:
         try:
             left = [output for one in self.job.wanted if (output := fetch(self.engine, keeper, one))]
         except OutputError as problem:
+            # The output lies in memory that the keeper holds: who has lost that has lost the file, not its author.
+            if not self.engine.state(keeper).get("Running"):
+                raise EngineError("the container that holds the output is gone") from None
             return self._result(Verdict.OUTPUT, str(problem), code)
         return self._result(Verdict.DONE, "", code, left)
 

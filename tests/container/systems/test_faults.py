@@ -63,7 +63,7 @@ def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
     assert other.reap(settle_seconds=0) == [], "another instance's are not touched"
     assert len(systems.left()) == 4
     assert sorted(sandbox.reap(settle_seconds=0)) == [
-        "inputs volume of orphan",
+        "input volume of orphan",
         "keeper container of orphan",
         "output volume of orphan",
         "system container of orphan",
@@ -116,6 +116,19 @@ def test_removed_from_outside_is_ours(systems: Systems) -> None:
     with pytest.raises(SandboxError):
         systems.run("deaf")
     remover.join()
+
+
+@pytest.mark.parametrize("how", ["kill", "rm"])
+def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None:
+    def lose() -> None:
+        eventually(lambda: bool(running(systems, "system")))
+        engine.docker(how, *(["--force"] if how == "rm" else []), *running(systems, "keeper"))
+
+    loser = threading.Thread(target=lose)
+    loser.start()
+    with pytest.raises(SandboxError):
+        systems.run("sleep", seconds=4)
+    loser.join()
 
 
 def test_the_keepers_image_is_loaded_again(systems: Systems) -> None:
