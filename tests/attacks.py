@@ -145,8 +145,8 @@ ATTACKS: dict[str, Callable[..., None]] = {
     "block-flip": block_flip,
     "climbing": climbing,
 }
-SMALL_STEPS = {"climbing": {"share": 0.004}}
-"""How attacks are set against answers in full."""
+SMALL_STEPS = {"climbing": {"share": 0.0008}}
+"""How attacks are set against answers in full: three claims at a time."""
 
 
 def excess(policy: str, attack: str, *, k: int, seed: int, **how: Any) -> float:
