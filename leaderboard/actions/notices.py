@@ -86,7 +86,7 @@ def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress
     found = {one.pk: progress.of(one) for one in progress.followed(wanted.distinct())}
     for pk, ended_at, submission in ends:
         told = found.get(submission)
-        if told is not None and told.is_over and ended_at is not None and told.state in ENDED:
+        if told is not None and ended_at is not None and told.state in ENDED:
             yield pk, ended_at, told
 
 

@@ -241,13 +241,16 @@ def test_two_workers_make_one_call(world: World, receiver: Receiver, monkeypatch
     """The second has read the row before the first took it."""
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     notice = webhooks.test(webhook=webhook, by=world.researcher)
-    real = notices._call
 
-    def meanwhile(*args: Any) -> tuple[bool, str]:
-        notices.deliver(notice_id=notice.pk)
-        return real(*args)
+    class Meanwhile(tuple[timedelta, ...]):
+        """Looked at between the first worker's reading and its taking: another comes first."""
 
-    monkeypatch.setattr(notices, "_call", meanwhile)
+        def __getitem__(self, place: Any) -> Any:
+            monkeypatch.setattr(notices, "PAUSES", tuple(self))
+            notices.deliver(notice_id=notice.pk)
+            return tuple(self)[place]
+
+    monkeypatch.setattr(notices, "PAUSES", Meanwhile(notices.PAUSES))
     notices.deliver(notice_id=notice.pk)
     assert len(receiver.came) == 1
 
