@@ -5,7 +5,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.corruption.dates import Date, find_dates, fits, rewritten
@@ -57,17 +57,17 @@ def written(date, form):
     ][form]
 
 
+@example([(datetime.date(1901, 5, 3), 2)], 0)
 @given(st.lists(st.tuples(st.dates(datetime.date(1000, 1, 1)), st.integers(0, 3)), max_size=6), st.integers(0, 10**6))
 @settings(deadline=None)
 def test_every_date_of_the_calendar_in_every_form(dates, number):
     text = f"{number} things: " + " and ".join(written(date, form) for date, form in dates) + f" of {number}"
     found = [tuple(one.date) for one in find_dates(text)]
     assert found == [(date.year, date.month, date.day) for date, _ in dates]
-    assert rewritten(text, {Date(*one): Date(one[0], 2, 1) for one in found}) == (
-        f"{number} things: "
-        + " and ".join(written(date.replace(month=2, day=1), form) for date, form in dates)
-        + f" of {number}"
-    ).replace("01 Feb", "1 Feb")
+    # "May" may be short for itself or not: what takes its place is written out.
+    full = [(date.replace(month=2, day=1), 0 if form == 2 and date.month == 5 else form) for date, form in dates]
+    expected = f"{number} things: " + " and ".join(written(date, form) for date, form in full) + f" of {number}"
+    assert rewritten(text, {Date(*one): Date(one[0], 2, 1) for one in found}) == expected
     assert rewritten(text, {}) == text
 
 

@@ -64,6 +64,21 @@ def test_what_is_promised_or_a_refusal(triples, types, cell, wanted, plausible, 
     assert made_of(list(reversed(triples)), types, wanted, avoid=avoid).claims(cell) == claims
 
 
+def test_a_plausible_claim_is_no_unrelated_one_too():
+    """(a, d) is where a walk may end, and the only pair that nothing links: it can be one claim, not two."""
+    triples = [("a", "p", "b"), ("c", "p", "d"), ("a", "r", "m"), ("m", "s", "z"), ("m", "s", "d"), ("a", "q", "z")]
+    refused = 0
+    for seed in range(60):
+        try:
+            claims = made_of([*triples, ("c", "q", "b")], {}, Wanted(4, seed=seed)).claims(Cell("0.5"))
+        except UsageError as error:
+            assert "0 pairs of subjects and objects" in str(error)
+            refused += 1
+        else:
+            assert len({(claim.subject, claim.object) for claim in claims}) == 4
+    assert 0 < refused < 60
+
+
 def test_the_order_of_cells_is_the_one_given_and_names_are_those_of_the_files():
     wanted = cells(["0.5", "1"], ["0.25", None], ["non-popular", "random"])
     assert [(cell.popularity, cell.homogeneity, cell.transparency) for cell in wanted][:3] == [
