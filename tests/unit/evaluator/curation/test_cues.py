@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.cues import cue_table
@@ -42,6 +42,7 @@ def counted(claims, n, drop, least):
     least=st.integers(1, 4),
     drop=st.sets(st.sampled_from(["a", "did", "ß", "absent"])),
 )
+@settings(deadline=None)
 def test_counts_agree_with_loops(claims, n, least, drop):
     texts, labels = zip(*claims, strict=True)
     table = cue_table(texts, labels, n=n, drop=drop, min_frequency=least)

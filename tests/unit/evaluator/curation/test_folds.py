@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.folds import PARTS, parse_parts, part_of_fold, round_robin
@@ -19,6 +19,7 @@ def test_a_document_on_several_lines_is_counted_once():
 
 
 @given(documents=st.lists(st.integers() | st.text(max_size=2), min_size=1, max_size=60), folds=st.integers(2, 7))
+@settings(deadline=None)
 def test_folds_differ_by_one_document_at_most(documents, folds):
     distinct = []
     for document in documents:

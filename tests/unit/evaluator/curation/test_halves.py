@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.halves import Halves, halves
@@ -16,6 +16,7 @@ SHARES = st.fractions(Fraction(1, 50), Fraction(49, 50))
 
 
 @given(groups=GROUPS, seed=st.integers(0, 10**18), share=SHARES)
+@settings(deadline=None)
 def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups, seed, share):
     public, private = halves(groups, seed=seed, share=share)
     assert public | private == groups
@@ -26,6 +27,7 @@ def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups,
 
 
 @given(groups=GROUPS, seed=st.integers(0, 1000), shuffled=st.randoms())
+@settings(deadline=None)
 def test_neither_order_nor_repetition_matters(groups, seed, shuffled):
     rows = [*groups, *groups]
     shuffled.shuffle(rows)
@@ -33,6 +35,7 @@ def test_neither_order_nor_repetition_matters(groups, seed, shuffled):
 
 
 @given(groups=GROUPS, gone=GROUPS, seed=st.integers(0, 1000), share=SHARES, other=st.integers(0, 1000))
+@settings(deadline=None)
 def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other):
     before = halves(groups | gone, seed=seed, share=share)
     added = {f"added {number}" for number in range(5)}

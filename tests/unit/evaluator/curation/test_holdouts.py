@@ -37,6 +37,7 @@ SECOND_LOOK = [
 
 @given(rows=ROWS, seed=st.integers(0, 50), test=st.sampled_from(["0.1", "0.25", "0.5"]))
 @example(rows=SECOND_LOOK, seed=0, test="0.5")
+@settings(deadline=None)
 def test_no_group_would_serve_better_in_another_part(rows, seed, test):
     shares = {"train": str(1 - Fraction(test)), "test": test}
     groups, strata = [group for group, _ in rows], [stratum for _, stratum in rows]
@@ -57,7 +58,7 @@ def test_no_group_would_serve_better_in_another_part(rows, seed, test):
     seed=st.integers(0, 50),
     parts=st.sampled_from([("0.8", "0.2"), ("0.7", "0.2", "0.1"), ("1/3", "1/3", "1/3")]),
 )
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_rows_of_their_own_are_shared_out_to_within_one(strata, seed, parts):
     shares = {f"part-{place}": share for place, share in enumerate(parts)}
     try:

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.quadruples import Pair, quadruples
@@ -29,6 +29,7 @@ def made(originals, contraries, salt=SALT):
 
 
 @given(labels=st.lists(st.sampled_from(["SUPPORTS", "REFUTES"]), min_size=1, max_size=6), order=st.randoms())
+@settings(deadline=None)
 def test_each_group_has_the_four_members(labels, order):
     originals, contraries = pairs(len(labels), labels.__getitem__)
     order.shuffle(contraries)

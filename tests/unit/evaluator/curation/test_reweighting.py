@@ -51,6 +51,7 @@ def problems(draw):
 
 
 @given(problem=problems(), data=st.data())
+@settings(deadline=None)
 def test_the_objective_is_the_papers(problem, data):
     presence, labels, penalty = problem
     alpha = data.draw(arrays.arrays(float, len(labels), elements=st.floats(0, 50)))
