@@ -238,7 +238,8 @@ def test_what_does_not_arrive_is_tried_again_later_and_given_up_at_last(
 
 
 def test_two_workers_make_one_call(world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second has read the row before the first took it."""
+    """The second has read the row before the first took it; the first call does not arrive, so it stays queued."""
+    receiver.status = 503
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     notice = webhooks.test(webhook=webhook, by=world.researcher)
 
