@@ -31,7 +31,7 @@ from leaderboard.storage import AlteredError, check_digest, opened
 log = structlog.get_logger(__name__)
 Mine = Claim[SideBySide]
 MOST_WAITING = 20
-"""On the whole site: two minutes of a worker at most, behind whatever waits for a score."""
+"""On the whole site: what a reader may keep from the workers for a minute or two, not more."""
 WAITING = SideBySide.objects.select_related(
     "leaderboard__phase__benchmark",
     "leaderboard__phase__scorer",
