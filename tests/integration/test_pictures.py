@@ -126,6 +126,7 @@ class TestApart:
         response = Client().get(APART)
         (bar,) = response.context["chart"].bars
         assert [row.system for row in bar.rows] == ["Best", "Good"]
+        assert bar.top < bar.bottom < response.context["chart"].lines[-1].y and 0 < float(bar.x[:-1]) < 100
         rows = {row.system: [other.system for other in others] for row, others in response.context["rows"]}
         assert rows == {"Best": ["Good"], "Good": ["Best"], "Half": []}
         pairs = {(row["a"], row["b"]): row["significant"] for row in lines(APART)}

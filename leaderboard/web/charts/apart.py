@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.standings import Row
@@ -10,10 +10,9 @@ from leaderboard.web.charts.scale import Scale, covering
 
 LINE = 34
 """Pixels of a system's line."""
-BAR = 14
-"""Pixels from one bar to the next."""
+ROOM = 6
+"""As many bars stand side by side before they come closer."""
 LONGEST = 40
-MOST_BARS = 12
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Bar:
-    """Systems of which no two differ significantly; places in pixels."""
+    """Systems of which no two differ significantly; x is an SVG length, the others are pixels."""
 
     rows: Sequence[Row]
-    x: int
+    x: str
     top: int
     bottom: int
 
@@ -56,11 +55,21 @@ def apart_chart(rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], 
     scale = covering(value for _, value in valued)
     places = {row.system_id: LINE // 2 + LINE * place for place, (row, _) in enumerate(valued)}
     lines = [Line(row, value, places[row.system_id], scale.at(value)) for row, value in valued]
-    bars = [
-        Bar(some, BAR * (place % MOST_BARS), places[some[0].system_id], places[some[-1].system_id])
-        for place, some in enumerate(alike([row for row, _ in valued], differ))
-    ]
+    bars = _bars(alike([row for row, _ in valued], differ), places)
     return ApartChart(lines, bars, scale, LINE * len(lines))
+
+
+def _bars(found: Sequence[Sequence[Row]], places: Mapping[int, int]) -> list[Bar]:
+    """Each in the first column that is free at its height."""
+    ends: list[int] = []
+    placed = []
+    for rows in found:
+        top, bottom = places[rows[0].system_id], places[rows[-1].system_id]
+        column = next((place for place, end in enumerate(ends) if end < top), len(ends))
+        ends[column : column + 1] = [bottom]
+        placed.append((rows, column, top, bottom))
+    width = max(ROOM, len(ends))
+    return [Bar(rows, f"{(column + 0.5) / width:.2%}", top, bottom) for rows, column, top, bottom in placed]
 
 
 def alike(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
