@@ -82,6 +82,21 @@ def test_questions_of_one_triple_are_one_group_and_no_others(evaluated: list[Ope
         assert (numbers[one] == numbers[other]) == (other in reached)
 
 
+def test_groups_are_chained_by_triples_that_share_a_question() -> None:
+    """The first and the second triple share none; the third shares one with either."""
+    chained = [
+        OpenTriple("a", "k", "b", (), ("b", "d")),
+        OpenTriple("c", "k", "d", ("c", "a"), ()),
+        OpenTriple("a", "k", "d", ("a", "c"), ("d", "b")),
+        OpenTriple("a", "l", "d"),
+    ]
+    asked = questions(chained, known_of(chained, []).answers)
+    assert [question.triples for question in asked] == [[0, 2], [0], [1], [1, 2], [3], [3]]
+    numbers = groups(asked)
+    assert len(set(numbers[:4])) == len(set(numbers[4:])) == 1
+    assert numbers[0] != numbers[4]
+
+
 def test_the_papers_example() -> None:
     nbc, new_york = ("NBC-TV", "NBC"), ("NYC", "New York City", "New York")
     asked = OpenTriple("NBC-TV", "has office in", "NYC", nbc, new_york)
