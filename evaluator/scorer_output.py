@@ -24,6 +24,8 @@ from evaluator.strict import LineFault, Shape, unknown_keys
 
 SCORES = "scores.json"
 DEPTH = 8
+MOST = 2**31 - 1
+"""Of units, groups and n: what a database keeps as a whole number."""
 _UNKNOWN = re.compile(r"unknown field `[^`]*`")
 
 
@@ -86,8 +88,8 @@ def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
     found = _decoded(stream.read())
     if (found.task, found.task_version) != (expected.task, expected.task_version):
         _refuse(f"task and task_version are others, expected {expected.task} and {expected.task_version}")
-    if not 1 <= found.n_groups <= found.n_units:
-        _refuse("n_units and n_groups do not fit, expected 1 <= n_groups <= n_units")
+    if not 1 <= found.n_groups <= found.n_units <= MOST:
+        _refuse(f"n_units and n_groups do not fit, expected 1 <= n_groups <= n_units <= {MOST}")
     known = {measure.name: bounds(measure) for measure in expected.measures}
     seen: set[tuple[str, SliceKey]] = set()
     for place, row in enumerate(found.scores):
@@ -128,6 +130,8 @@ def _check_row(
         _refuse(f"{where}, {row.measure}, lies outside its bounds, {low:g} to {high:g}")
     if row.n < 0 or (row.n == 0 and row.value is not None):
         _refuse(f"{where}, {row.measure}, has a negative n, or a value that rests on nothing")
+    if row.n > MOST:
+        _refuse(f"{where}, {row.measure}, has a larger n than is kept, expected at most {MOST}")
 
 
 def check_slice(

@@ -147,6 +147,8 @@ SCORES_FAULTS: dict[str, tuple[Any, str]] = {
     "1 is not true": (whole(row(year=True), row(year=1.0)), "scores[3].slice names a value"),
     "twice a slice": (whole(row(kind="a"), row(kind="a")), "scores[3] is the second of gain on one slice"),
     "negative n": (whole(row(n=-1, kind="a")), "negative n, or a value that rests on nothing"),
+    "n beyond a whole number": (whole(row(n=2**31, kind="a")), "larger n than is kept, expected at most 2147483647"),
+    "units beyond a whole number": (whole(n_units=10**30), "n_groups <= n_units <= 2147483647"),
     "a value on nothing": (whole(row(n=0, kind="a")), "negative n, or a value that rests on nothing"),
     "an interval of its own": (whole({**row(kind="a"), "low": 0.0, "high": 1.0}), "Expected `null`"),
 }
