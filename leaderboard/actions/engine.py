@@ -17,7 +17,7 @@ from evaluator.errors import SandboxError
 from evaluator.sandbox.containers.reference import parse_reference
 from evaluator.sandbox.contract import Verdict
 from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.image_errors import ImageError
+from evaluator.sandbox.image_errors import ImageError, TooLargeError
 from evaluator.sandbox.images import ImageLimits, read_image
 from evaluator.sandbox.systems import (
     CancelledError,
@@ -102,7 +102,10 @@ def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]
     """
     if image.reference:
         when_read()
-        return sandbox().pull(image.reference)
+        pulled = sandbox().pull(image.reference)
+        if pulled.size > limits.image_bytes:
+            raise TooLargeError(f"the image has {pulled.size} bytes, expected at most {limits.image_bytes}")
+        return pulled
     with opened(image.archive) as archive:
         check_digest(archive, image.archive_sha256)
         read = read_image(

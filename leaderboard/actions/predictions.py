@@ -104,7 +104,9 @@ def _predict(mine: Mine) -> None:
 
 def _ran(mine: Mine, image: Image, allowed: limits.ContainerLimits, **given: Any) -> engine.Ran:
     """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
-    loaded = image.digest or _loaded(mine, image, allowed)
+    # One that was read under the wider limits of another phase is read again under these.
+    is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes
+    loaded = image.digest if is_known else _loaded(mine, image, allowed)
     told = {"prediction": mine.row, "task": mine.row.submission.phase.split.dataset.task, "limits": allowed, **given}
     for attempt in (1, 2):
         _enter(mine, Stage.RUNNING)

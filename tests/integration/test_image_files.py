@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 
-from evaluator.sandbox.image_errors import ArchiveError
+from evaluator.sandbox.image_errors import ArchiveError, TooLargeError
+from evaluator.sandbox.systems import LoadedImage
+from leaderboard import limits
 from leaderboard.actions import engine, image_files, images, predictions, workers
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
@@ -87,6 +90,40 @@ def test_a_refusal_that_comes_late_deletes_nothing(here: World) -> None:
     with pytest.raises(predictions.LateError):
         predictions.reject(late, reason=Reason.BAD_IMAGE, problems=[], refund=True)
     assert is_stored(submission.image)
+
+
+@pytest.mark.parametrize(
+    ("most", "reason", "runs"), [(999, Reason.BAD_IMAGE, []), (1000, Reason.SYSTEM_EXIT, [DIGEST])]
+)
+def test_a_phase_s_limit_holds_for_an_image_that_another_phase_took(
+    monkeypatch: pytest.MonkeyPatch, here: World, most: int, reason: str, runs: list[str]
+) -> None:
+    """It is read again under the smaller limit: here every image that is read is refused."""
+    ran: list[str] = []
+
+    def run(*, image: str, **_: Any) -> engine.Ran:
+        ran.append(image)
+        return engine.Ran(Reason.SYSTEM_EXIT, "it ended", "", "", {}, {})
+
+    monkeypatch.setattr(engine, "run", run)
+    takes_images(here, limits={"image_bytes": most})
+    submission = submit(here, b"small")
+    Image.objects.update(digest=DIGEST, unpacked_bytes=1000)
+    prediction = work(submission)
+    assert (prediction.state, prediction.reason, ran) == (State.REJECTED, reason, runs)
+
+
+def test_a_phase_s_limit_holds_for_a_registry_s_image(monkeypatch: pytest.MonkeyPatch, sandbox: str) -> None:
+    class Engine:
+        def pull(self, reference: str) -> LoadedImage:
+            return LoadedImage(id=DIGEST, size=1000)
+
+    monkeypatch.setattr(engine, "sandbox", Engine)
+    image = Image(reference=f"registry/name@{DIGEST}")
+    here = limits.defaults()
+    assert engine.load(image, replace(here, image_bytes=1000), when_read=lambda: None).id == DIGEST
+    with pytest.raises(TooLargeError, match="1000 bytes, expected at most 999"):
+        engine.load(image, replace(here, image_bytes=999), when_read=lambda: None)
 
 
 @pytest.mark.parametrize(
