@@ -219,8 +219,20 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "comparison", "division", "download", "final", "goldversion", "image", "imageupload", "leaderboard", "prediction"),
-    *("quotacharge", "ranking", "release", "run", "score", "scorer", "standing", "submission", "workerreport"),
+    *("auditentry", "comparison", "division", "download", "final", "goldversion", "image", "imageupload"),
+    *(
+        "leaderboard",
+        "prediction",
+        "quotacharge",
+        "ranking",
+        "release",
+        "run",
+        "score",
+        "scorer",
+        "standing",
+        "submission",
+        "workerreport",
+    ),
 }
 """Nobody adds, changes or deletes these in the admin; staff may look."""
 EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}

@@ -113,7 +113,8 @@ def test_of_equals_the_submission_that_came_first_stands_whichever_is_scored_fir
 
 def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
     tabs = [link for link in links(page(FROZEN)) if link.startswith(FROZEN) and not re.search(r"\?|cite/$", link)]
-    assert tabs == [FROZEN, f"{FROZEN}symmetric/", f"{FROZEN}by/label/", f"{FROZEN}by/origin/"]
+    views = ("", "symmetric/", "by/label/", "by/origin/", "progress/", "side-by-side/")
+    assert tabs == [FROZEN + view for view in views]
     for tab in tabs:
         markup = page(tab)
         assert "Frozen." in markup and f'href="{tab}" aria-current="page"' in markup
