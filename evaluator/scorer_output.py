@@ -26,7 +26,8 @@ SCORES = "scores.json"
 DEPTH = 8
 MOST = 2**31 - 1
 """Of units, groups and n: what a database keeps as a whole number."""
-_UNKNOWN = re.compile(r"unknown field `[^`]*`")
+_UNKNOWN = re.compile(r"unknown field `.*", re.S)
+"""With all that follows: a name may hold backticks, and look like the path that stands after it."""
 
 
 class ScorerError(FileError):

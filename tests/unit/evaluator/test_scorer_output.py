@@ -130,6 +130,7 @@ SCORES_FAULTS: dict[str, tuple[Any, str]] = {
     "1e999": (json.dumps(whole()).replace("1.625", "1e999").encode(), "number beyond float64"),
     "twice": (json.dumps(whole()).replace('"n_units"', '"task": "x", "n_units"').encode(), "duplicate key"),
     "unknown key": (whole(**{SECRET: 1}), "unknown field"),
+    "unknown key with backticks": (whole(**{f"a` - at `$.{SECRET}`\n{SECRET}": 1}), "unknown field"),
     "unknown key of a row": (whole(scores=[{**row(), SECRET: 1}]), "unknown field"),
     "a string for a number": (whole(scores=[row(value="1")]), "Expected `float | null`"),
     "a bool for a number": (whole(n_units=True), "Expected `int`"),
