@@ -111,6 +111,13 @@ def _check_fits(phase: Phase, scorer: Scorer) -> None:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT, "The phase scores one half of its gold's groups, which a scorer image knows not."
         )
+    primary = next(measure for measure in scorer.measures if measure["name"] == scorer.primary)
+    if phase.disclosure == Phase.Disclosure.LADDER and None in (primary["lower"], primary["upper"]):
+        raise Refused(
+            Code.SCORER_DOES_NOT_FIT,
+            f"The phase is a ladder, and {scorer.primary} has no bounds: without a step nothing would ever be shown. "
+            "Add a scorer that declares both.",
+        )
 
 
 def _check_follows(phase: Phase, scorer: Scorer | None) -> None:

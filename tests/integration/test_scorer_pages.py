@@ -193,6 +193,15 @@ def test_a_half_of_the_gold_takes_no_scorer(world: World) -> None:
         scorers.attach(phase=world.phase, scorer=row(world), by=world.curator)
 
 
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+def test_a_ladder_takes_no_scorer_whose_measure_has_no_step(world: World, bound: str) -> None:
+    """Whoever submits would be charged, and read for ever that nothing is better."""
+    Phase.objects.filter(pk=world.phase.pk).update(disclosure=Phase.Disclosure.LADDER, scope=Phase.Scope.TASK)
+    with pytest.raises(Refused, match="strict_accuracy has no bounds"):
+        scorers.attach(phase=world.phase, scorer=row(world, measures=[{**ACCURACY, bound: None}]), by=world.curator)
+    scorers.attach(phase=world.phase, scorer=row(world, number=2), by=world.curator)
+
+
 def test_another_benchmarks_scorer_is_none_of_ours(world: World) -> None:
     other = Scorer.objects.get(pk=row(world).pk)
     elsewhere = type(world.benchmark).objects.create(
