@@ -153,3 +153,6 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
 
 
 __all__ = ["LABELS", "World", "build", "gold_lines", "prediction_lines", "uploaded"]
+
+TOLD_IN_FULL = {"disclosure": "full", "scope": "team", "finals_per_team": 1}
+"""What the form of a phase says of disclosure when nobody has touched it."""

@@ -17,7 +17,7 @@ from tests.integration.reading_pages import read
 from tests.integration.test_manage_pages import client_of as session_of
 from tests.integration.test_manage_pages import split_form
 from tests.integration.test_people_pages import text
-from tests.world import World
+from tests.world import TOLD_IN_FULL, World
 
 pytestmark = pytest.mark.django_db
 DESK = "/manage/benchmarks/tiny/"
@@ -35,7 +35,7 @@ def curator(here: World) -> Client:
 
 def phase_form(here: World, **changes: Any) -> dict[str, Any]:
     form = {"title": "Boxes", "slug": "boxes", "split": here.split.pk, "quota_per_day": 1, "quota_total": 1}
-    return {**form, "takes_images": "on", **changes}
+    return {**form, **TOLD_IN_FULL, "takes_images": "on", **changes}
 
 
 def test_limits_are_stored_as_containers_meet_them(here: World, curator: Client) -> None:

@@ -65,7 +65,7 @@ def test_a_benchmark_from_nothing_to_the_public(here: World, curator: Client) ->
     assert added["Location"] == f"{desk}splits/fold-4/gold/"
     split = Split.objects.get(name="fold-4")
     phase = {"title": "Final", "slug": "final", "split": split.pk, "options": "max_evidence=5\n", "quota_per_day": 3}
-    phase |= {"takes_predictions": "on"}
+    phase |= {"takes_predictions": "on", **world.TOLD_IN_FULL}
     curator.post(f"{desk}phases/create/", {**phase, "quota_total": 30, "opens_at": "2026-01-01T00:00"})
     stored = Phase.objects.get(slug="final")
     assert stored.options == {"max_evidence": "5"}
@@ -163,6 +163,7 @@ def test_bad_options_are_said(here: World, curator: Client, options: str) -> Non
         "quota_per_day": 1,
         "quota_total": 1,
         "takes_predictions": "on",
+        **world.TOLD_IN_FULL,
     }
     response = curator.post(f"{DESK}phases/create/", {**form, "options": options})
     assert response.status_code == 422
@@ -171,7 +172,7 @@ def test_bad_options_are_said(here: World, curator: Client, options: str) -> Non
 
 def test_a_phase_on_a_split_of_elsewhere_is_refused(here: World, organiser: Client) -> None:
     form = {"title": "F", "slug": "f", "split": here.split.pk, "quota_per_day": 1, "quota_total": 1, "options": ""}
-    form |= {"takes_predictions": "on"}
+    form |= {"takes_predictions": "on", **world.TOLD_IN_FULL}
     assert organiser.post("/manage/benchmarks/other/phases/create/", form).status_code == 422
     assert Phase.objects.count() == 1
 
