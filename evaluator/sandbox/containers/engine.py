@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -171,8 +171,11 @@ class Engine:
         with _ours("writing into a volume"):
             self.client.put_archive(container, folder, iter(archive))
 
-    def get(self, container: str, path: str) -> Iterator[bytes]:
-        """A file or folder as tar. Raises NotThereError before the first piece."""
+    def get(self, container: str, path: str) -> Generator[bytes, None, None]:
+        """A file or folder as tar. Raises NotThereError before the first piece.
+
+        Close it: until the stream is at its end, the engine answers nothing about this container.
+        """
         with _ours("reading from a volume"):
             pieces, _ = self.client.get_archive(container, path)
             yield from pieces

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +33,9 @@ def fetch(engine: Engine, keeper: str, wanted: Wanted) -> Output | None:
     """
     for path in wanted.paths:
         try:
-            return copy(engine.get(keeper, path), PurePosixPath(path).name, wanted.most, wanted.into)
+            # Closed before anything else is asked: an engine holds the keeper's lock until the stream is at its end.
+            with contextlib.closing(engine.get(keeper, path)) as archive:
+                return copy(archive, PurePosixPath(path).name, wanted.most, wanted.into)
         except NotThereError:
             continue
     if wanted.required:

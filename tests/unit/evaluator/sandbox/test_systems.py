@@ -13,6 +13,7 @@ import pytest
 from evaluator.sandbox.containers import jobs, log, output, reaper, settings, system_calls, tar
 from evaluator.sandbox.containers.engine import EngineError
 from evaluator.sandbox.containers.health import read_probe
+from evaluator.sandbox.containers.jobs import Wanted
 from evaluator.sandbox.containers.keeper_image import UNAME_FIELD, keeper_image
 from evaluator.sandbox.containers.reference import parse_reference
 from evaluator.sandbox.containers.usage import Meter
@@ -134,6 +135,27 @@ def test_a_terabyte_is_refused_by_its_header() -> None:
         output.copy(pieces(), "predictions.jsonl", 100, io.BytesIO())
     assert asked == []
     assert str(1 << 40) not in str(refused.value)
+
+
+def test_output_that_is_refused_is_let_go_at_once() -> None:
+    """While an error is handled its frames live on, and an engine holds the keeper until its stream is closed."""
+    is_open = []
+
+    class Engine:
+        def get(self, container: str, path: str) -> Any:
+            is_open.append(path)
+            try:
+                yield tar.header("predictions.jsonl", 1 << 30)
+            finally:
+                is_open.clear()
+
+    wanted = Wanted(("/output/predictions.jsonl",), io.BytesIO(), 100)
+    try:
+        output.fetch(Engine(), "keeper", wanted)  # type: ignore[arg-type]
+    except output.OutputError:
+        assert is_open == []
+    else:
+        raise AssertionError("it was not refused")
 
 
 def test_output_that_is_cut_is_no_output() -> None:
