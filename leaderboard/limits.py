@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -68,6 +69,8 @@ def with_changes(changes: dict[str, Any]) -> ContainerLimits:
         whole = name not in ("wall_seconds", "cpus")
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
             raise ValueError(f"limit {name} is {value!r}, expected a {'whole ' if whole else ''}number")
-        if value < (0 if name == "gpus" else 1) and not (name == "cpus" and value > 0):
-            raise ValueError(f"limit {name} is {value!r}, expected more")
+        # An engine counts billionths of a processor, and takes none of them for no limit.
+        least = {"gpus": 0, "cpus": 0.01}.get(name, 1)
+        if not least <= value < math.inf:
+            raise ValueError(f"limit {name} is {value!r}, expected {least} or more")
     return ContainerLimits(**{**known, **changes})

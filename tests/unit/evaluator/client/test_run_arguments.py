@@ -19,6 +19,7 @@ from evaluator.sandbox.systems import SystemLimits
 from leaderboard import limits
 
 INPUTS = b'{"id": "a1", "claim": "c", "evidence_text": "e"}\n'
+PACKED = gzip.compress(INPUTS)
 RUN = ["run", "some-image", "--task", "fact-verification", "--inputs", "inputs.jsonl"]
 
 
@@ -127,7 +128,7 @@ def test_packed_inputs_are_unpacked(folder: Path) -> None:
         assert files.opened_inputs("inputs.jsonl.gz", stack).read() == INPUTS
 
 
-@pytest.mark.parametrize("content", [INPUTS, gzip.compress(INPUTS)[:-4], gzip.compress(INPUTS)[:20] + b"\0" * 9])
+@pytest.mark.parametrize("content", [INPUTS, PACKED[:-4], PACKED[:20] + b"\0" * 9], ids=["plain", "cut", "damaged"])
 def test_damaged_inputs_are_told(folder: Path, content: bytes) -> None:
     (folder / "inputs.jsonl.gz").write_bytes(content)
     with ExitStack() as stack, pytest.raises(UsageError, match=r"cannot read .*inputs\.jsonl\.gz"):
