@@ -16,6 +16,7 @@ from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
+from evaluator.errors import UsageError
 from leaderboard import limits
 from leaderboard.actions import boards, claims, doorbell, engine, image_files, referee, runs, submissions, workers
 from leaderboard.actions.claims import Claim, LateError
@@ -68,6 +69,10 @@ def predict(*, prediction_id: UUID) -> None:
         except engine.KilledError as error:
             log.error("container_killed", prediction=str(prediction_id), error=str(error))
             _killed(mine)
+        except UsageError as error:
+            # The phase asks for what this engine does not have; another attempt would find the same.
+            log.error("limits_cannot_be_held", prediction=str(prediction_id), error=str(error))
+            give_up(mine, reason=Reason.ENGINE, final=True)
         except engine.SandboxError as error:
             log.error("engine_broke", prediction=str(prediction_id), error=str(error))
             give_up(mine, reason=Reason.ENGINE)

@@ -210,6 +210,16 @@ def test_what_always_ends_as_killed_is_charged(world: World, archives: Callable[
     assert charge(submission).refunded_at is None
 
 
+def test_processors_that_the_engine_lacks_end_at_once_and_are_refunded(world: World, right: Path) -> None:
+    world.phase.limits = {"cpus": 1000.0}
+    world.phase.save()
+    submission = submit(world, right)
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason, prediction.attempt) == (State.FAILED, Reason.ENGINE, 1)
+    assert charge(submission).refunded_at is not None
+
+
 def test_no_attempt_is_spent_on_an_engine_that_is_away(
     world: World, right: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,35 @@
+"""What a phase may set of its containers' limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from leaderboard import limits
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"cpus": 1e-12}, "limit cpus is 1e-12, expected 0.01 or more"),
+        ({"cpus": math.nan}, "limit cpus is nan"),
+        ({"wall_seconds": math.inf}, "limit wall_seconds is inf"),
+        ({"memory_bytes": 0}, "limit memory_bytes is 0, expected 1 or more"),
+        ({"gpus": -1}, "limit gpus is -1, expected 0 or more"),
+        ({"processes": 1.5}, "limit processes is 1.5, expected a whole number"),
+        ({"processes": True}, "limit processes is True, expected a whole number"),
+        ({"wall_seconds": "9"}, "limit wall_seconds is '9', expected a number"),
+        ({"seconds": 9}, "unknown limit 'seconds', expected one of wall_seconds"),
+    ],
+)
+def test_a_limit_that_cannot_be_held_is_refused(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match="limit") as refused:
+        limits.with_changes(changes)
+    assert str(refused.value).startswith(told)
+
+
+def test_what_is_not_changed_is_the_operators() -> None:
+    changed = limits.with_changes({"cpus": 0.5, "gpus": 0})
+    assert (changed.cpus, changed.wall_seconds) == (0.5, limits.defaults().wall_seconds)
