@@ -19,6 +19,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+# Playwright keeps an event loop running in this process, and Django's database refuses to work beside one, also in the
+# tests that a parallel run (-n) brings here afterwards. None of them is asynchronous.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 SHOTS = ROOT / "artifacts" / "screenshots"
 PATIENCE = 600.0
