@@ -94,8 +94,8 @@ def test_a_right_answer_by_tag(run: Any, build: Build, folder: Path) -> None:
 def test_an_archive_leaves_no_image_behind(run: Any, tmp_path: Path) -> None:
     archive = images.archive_of(images.answering(LABELS), tmp_path)
     status, out, err = run(str(archive), "--json", "--output", "mine.jsonl")
-    told = json.loads(out)
     assert status == 0, err
+    told = json.loads(out)
     assert (told["ok"], told["verdict"], told["n_lines"], told["output"]) == (True, "done", 4, "mine.jsonl")
     assert told["sandbox"]["no_capabilities"] is True
     assert told["cost"]["wall_seconds"] > 0
