@@ -15,7 +15,7 @@ from evaluator.sandbox.containers.jobs import Job
 NOBODY = "65534:65534"
 _SHARED_MEMORY_BYTES = 64 << 20
 _TMP_INODES = 100_000
-# The keeper needs next to nothing, but runc's own start counts too: with 16 MiB it was killed once in some hundreds.
+# The keeper needs next to nothing; the room is for the runtime's own start, which counts too.
 _KEEPER_MEMORY_BYTES = 64 << 20
 
 
