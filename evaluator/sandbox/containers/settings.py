@@ -15,8 +15,10 @@ from evaluator.sandbox.containers.jobs import Job
 NOBODY = "65534:65534"
 _SHARED_MEMORY_BYTES = 64 << 20
 _TMP_INODES = 100_000
-# The keeper needs next to nothing; the room is for the runtime's own start, which counts too.
+# The keeper needs next to nothing. The room is for its runtime's start, whose threads count too: with one allowed, runc
+# died of it now and then ("cannot start a stopped process").
 _KEEPER_MEMORY_BYTES = 64 << 20
+_KEEPER_PROCESSES = 64
 
 
 def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
@@ -78,7 +80,7 @@ def keeper(
     host = _confined("", architecture) | {
         "Memory": _KEEPER_MEMORY_BYTES,
         "MemorySwap": _KEEPER_MEMORY_BYTES,
-        "PidsLimit": 1,
+        "PidsLimit": _KEEPER_PROCESSES,
         "LogConfig": {"Type": "none", "Config": {}},
         "Mounts": [*(_mount(at, name) for at, name in folders.items()), _mount("/output", output, read_only=True)],
     }
