@@ -5,13 +5,11 @@ files are reports, not exceptions; whatever else is raised is our own fault.
 """
 
 import gc
-import gzip
-import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from evaluator import scorer_reading
+from evaluator import scorer_reading, warming
 from evaluator.comparison import Comparison, compare_outcomes
 from evaluator.curation.halves import halves
 from evaluator.declared import declared, measures_of
@@ -26,9 +24,8 @@ from evaluator.scorer_output import ScorerError
 from evaluator.scoring import Score, existing, score_outcomes
 from evaluator.side_by_side import counts, items
 from evaluator.storage import from_bytes, to_bytes
-from evaluator.task import TASKS, find_task
+from evaluator.task import find_task
 from evaluator.unpacking import ReadLimits
-from evaluator.warming import SAMPLES, SCORER_SAMPLES
 
 Files = Mapping[str, BinaryIO]
 Arguments = Mapping[str, Any]
@@ -342,42 +339,4 @@ JOBS: dict[str, Job] = {
 
 def warm_up() -> None:
     """Runs every job once, right and wrong, so that nothing is imported or built for the first time later."""
-    for task in TASKS:
-        for gold, predictions in SAMPLES[task]:
-            _run_once(task, gold, predictions)
-    for arguments, scores, outcomes in SCORER_SAMPLES:
-        files = {"scores": io.BytesIO(scores), **({"outcomes": io.BytesIO(outcomes)} if outcomes else {})}
-        JOBS["scorer_output"](files, arguments)
-
-
-def _run_once(task: str, gold: bytes, predictions: bytes) -> None:
-    arguments: dict[str, Any] = {"task": task, "options": {}, "resamples": 20, "seed": 1}
-    arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
-    prepared, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold)}, arguments)
-    arguments["expects"] = prepared.get("expects", {})
-    broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
-    for answers in (predictions, broken, b"", predictions.replace(b"{", b'{"confidence": 0.5, ', 1)):
-        files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(answers), "gold": io.BytesIO(gold)}
-        JOBS["validate"](files, arguments)
-        files["predictions"].seek(0)
-        scored, attachment = JOBS["score"](files, arguments)
-        if attachment:
-            JOBS["compare_outcomes"]({"a": io.BytesIO(attachment), "b": io.BytesIO(attachment)}, arguments)
-            board = {place: io.BytesIO(attachment) for place in ("0", "1")}
-            pair = {name: io.BytesIO(attachment) for name in "ab"} | {"gold": io.BytesIO(gold)}
-            JOBS["side_by_side"](pair, arguments)
-            JOBS["compare_board"](board, arguments | {"pairs": [[0, 1]], "measure": scored["primary"]})
-        both = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
-        names = {f"{kind}_name": f"{kind}.jsonl" for kind in both}
-        JOBS["compare"]({kind: io.BytesIO(body) for kind, body in both.items()}, arguments | names)
-    packed = gzip.compress(predictions, mtime=0)
-    for body in (packed, packed[:-4]):
-        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
-        JOBS["score"](files, arguments | {"predictions_name": "predictions.jsonl.gz"})
-    JOBS["prepare_gold"]({"gold": io.BytesIO(broken)}, arguments)
-    divided, division = JOBS["divide"]({"gold": io.BytesIO(gold)}, arguments | {"share": "0.5"})
-    if divided["ok"]:
-        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions), "division": io.BytesIO(division)}
-        JOBS["score"](files, arguments | {"half": "public"})
-        JOBS["divide"]({"gold": io.BytesIO(gold), "kept": io.BytesIO(division)}, arguments | {"share": "0.5"})
-    JOBS["score"]({}, arguments | {"task": "?"})
+    warming.run(JOBS)

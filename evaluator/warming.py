@@ -1,9 +1,16 @@
-"""Small files that take every path of a task once: what `operations.warm_up` runs before anything real comes.
+"""Every job run once on small files that take every path of a task, before anything real comes.
 
 A forked child must not import or build anything for the first time, since it can open no file.
 """
 
+import gzip
+import io
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from evaluator.task import TASKS
+
+Jobs = Mapping[str, Callable[[Any, Any], tuple[dict[str, Any], bytes]]]
 
 _FACT = (
     b'{"propertyId": "1", "subjectStart": 0, "subjectEnd": 2, "objectStart": 3, "objectEnd": %d, '
@@ -88,3 +95,46 @@ SCORER_SAMPLES: tuple[tuple[dict[str, Any], bytes, bytes], ...] = tuple(
     for outcomes in (_UNITS, _UNITS[:-9], _UNITS.replace(b"values", b"value"), b"")
 )
 """(arguments, scores.json, outcomes.jsonl) of an organiser's own scorer, right and wrong."""
+
+
+def run(jobs: Jobs) -> None:
+    """Right and wrong files through each of `operations.JOBS`."""
+    for task in TASKS:
+        for gold, predictions in SAMPLES[task]:
+            _run_once(jobs, task, gold, predictions)
+    for arguments, scores, outcomes in SCORER_SAMPLES:
+        files = {"scores": io.BytesIO(scores), **({"outcomes": io.BytesIO(outcomes)} if outcomes else {})}
+        jobs["scorer_output"](files, arguments)
+
+
+def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
+    arguments: dict[str, Any] = {"task": task, "options": {}, "resamples": 20, "seed": 1}
+    arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
+    prepared, inputs = jobs["prepare_gold"]({"gold": io.BytesIO(gold)}, arguments)
+    arguments["expects"] = prepared.get("expects", {})
+    broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
+    for answers in (predictions, broken, b"", predictions.replace(b"{", b'{"confidence": 0.5, ', 1)):
+        files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(answers), "gold": io.BytesIO(gold)}
+        jobs["validate"](files, arguments)
+        files["predictions"].seek(0)
+        scored, attachment = jobs["score"](files, arguments)
+        if attachment:
+            jobs["compare_outcomes"]({"a": io.BytesIO(attachment), "b": io.BytesIO(attachment)}, arguments)
+            board = {place: io.BytesIO(attachment) for place in ("0", "1")}
+            pair = {name: io.BytesIO(attachment) for name in "ab"} | {"gold": io.BytesIO(gold)}
+            jobs["side_by_side"](pair, arguments)
+            jobs["compare_board"](board, arguments | {"pairs": [[0, 1]], "measure": scored["primary"]})
+        both = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
+        names = {f"{kind}_name": f"{kind}.jsonl" for kind in both}
+        jobs["compare"]({kind: io.BytesIO(body) for kind, body in both.items()}, arguments | names)
+    packed = gzip.compress(predictions, mtime=0)
+    for body in (packed, packed[:-4]):
+        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
+        jobs["score"](files, arguments | {"predictions_name": "predictions.jsonl.gz"})
+    jobs["prepare_gold"]({"gold": io.BytesIO(broken)}, arguments)
+    divided, division = jobs["divide"]({"gold": io.BytesIO(gold)}, arguments | {"share": "0.5"})
+    if divided["ok"]:
+        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions), "division": io.BytesIO(division)}
+        jobs["score"](files, arguments | {"half": "public"})
+        jobs["divide"]({"gold": io.BytesIO(gold), "kept": io.BytesIO(division)}, arguments | {"share": "0.5"})
+    jobs["score"]({}, arguments | {"task": "?"})

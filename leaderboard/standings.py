@@ -23,14 +23,12 @@ from leaderboard import costs, scoring
 from leaderboard.costs import Cost
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import (
-    Benchmark,
     Division,
     GoldVersion,
     Leaderboard,
     Phase,
     Ranking,
     Release,
-    ReportedResult,
     Submission,
     System,
 )
@@ -378,62 +376,3 @@ def by_primary(board: Board) -> list[Row]:
     measure = board.measure(board.primary)
     best_first = measure is None or measure.higher_is_better is not False
     return in_order(board.rows, lambda row: row.cell(board.primary).value, descending=best_first)
-
-
-@dataclass(frozen=True)
-class ReportedRow:
-    """A row copied from a paper; `cells` has the value as a number and as the paper prints it."""
-
-    system: str
-    paper: str
-    table: str
-    split: str
-    same_split: bool
-    note: str
-    cells: Mapping[Key, tuple[float | None, str]]
-
-
-@dataclass(frozen=True)
-class Reported:
-    """All reported rows of a benchmark, never ranked, with the columns that they fill."""
-
-    columns: Sequence[Key]
-    rows: Sequence[ReportedRow]
-
-    @property
-    def table(self) -> list[tuple[ReportedRow, list[str]]]:
-        """Each row with its numbers as printed, in the order of the columns; empty where it has none."""
-        return [(row, [row.cells.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
-
-    def on(self, *dimensions: str) -> Reported:
-        """What papers report on slices by exactly these dimensions."""
-        wanted = tuple(sorted(dimensions))
-        columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == wanted]
-        return Reported(columns, [row for row in self.rows if any(key in row.cells for key in columns)])
-
-
-def reported_of(benchmark: Benchmark) -> Reported:
-    """A benchmark's reported rows in one query."""
-    rows = [_reported(result) for result in benchmark.reported_results.all()]
-    columns = list(dict.fromkeys(key for row in rows for key in row.cells))
-    order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
-    columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
-    return Reported(columns, rows)
-
-
-def _reported(result: ReportedResult) -> ReportedRow:
-    return ReportedRow(
-        system=result.system,
-        paper=result.paper,
-        table=result.table,
-        split=result.split,
-        same_split=result.same_split,
-        note=result.note,
-        cells={
-            (value["measure"], slice_of(value.get("slice", {}))): (
-                value["value"],
-                value.get("shown") or str(value["value"]),
-            )
-            for value in result.values
-        },
-    )

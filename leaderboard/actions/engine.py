@@ -42,6 +42,7 @@ __all__ = [
     "check",
     "checked_reference",
     "forget",
+    "held",
     "load",
     "reap",
     "run",
@@ -133,15 +134,7 @@ def run(
         inputs=inputs.fileno(),
         task=task,
         options=dict(options),
-        limits=SystemLimits(
-            wall_seconds=limits.wall_seconds,
-            cpus=limits.cpus,
-            memory_bytes=limits.memory_bytes,
-            processes=limits.processes,
-            output_bytes=limits.output_bytes,
-            output_files=limits.output_files,
-            log_bytes=limits.log_bytes,
-        ),
+        limits=held(limits),
         gpus=limits.gpus,
     )
     result = sandbox().run(execution, into, keep_going=keep_going)
@@ -152,6 +145,19 @@ def run(
         log=result.log,
         cost=_cost(result),
         execution=_execution(result, execution, limits),
+    )
+
+
+def held(limits: ContainerLimits) -> SystemLimits:
+    """A phase's limits as the sandbox takes them: without the image's, which is held when it is loaded."""
+    return SystemLimits(
+        wall_seconds=limits.wall_seconds,
+        cpus=limits.cpus,
+        memory_bytes=limits.memory_bytes,
+        processes=limits.processes,
+        output_bytes=limits.output_bytes,
+        output_files=limits.output_files,
+        log_bytes=limits.log_bytes,
     )
 
 

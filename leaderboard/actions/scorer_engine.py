@@ -7,14 +7,13 @@ gold.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, BinaryIO
 
 from django.conf import settings
 
 from evaluator.sandbox.contract import Verdict
 from evaluator.sandbox.scorers import ScorerExecution
-from evaluator.sandbox.systems import SystemLimits
 from leaderboard.actions import engine
 from leaderboard.limits import ContainerLimits
 from leaderboard.models import Run
@@ -61,15 +60,7 @@ def run(
         primary=scorer.primary,
         dimensions=run.gold_version.dimensions,
         options=dict(options),
-        limits=SystemLimits(
-            wall_seconds=limits.wall_seconds,
-            cpus=limits.cpus,
-            memory_bytes=limits.memory_bytes,
-            processes=limits.processes,
-            output_bytes=limits.output_bytes,
-            output_files=limits.output_files,
-            log_bytes=1,
-        ),
+        limits=replace(engine.held(limits), log_bytes=1),
     )
     result = engine.sandbox().score(execution, scores=scores, outcomes=outcomes, keep_going=keep_going)
     fault = "" if result.verdict is Verdict.DONE else result.explanation

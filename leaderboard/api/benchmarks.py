@@ -20,7 +20,7 @@ from leaderboard.api.pagination import Pages, pages_of
 from leaderboard.api.shapes import errors
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
 from leaderboard.quotas import quotas_of
-from leaderboard.standings import Reported, reported_of
+from leaderboard.reported import Reported, reported_of
 
 
 class BenchmarksView(View):

@@ -20,7 +20,8 @@ from leaderboard.api.benchmark_shapes import ReportedShape
 from leaderboard.api.benchmarks import reported
 from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import Phase, System
-from leaderboard.standings import Key, Ranges, Row, reported_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import Key, Ranges, Row
 
 
 class CostShape(serializers.Serializer[Any]):

@@ -13,7 +13,8 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.task import TASKS
 from leaderboard.models import Benchmark, GoldVersion, Phase, Team
 from leaderboard.quotas import quota_of
-from leaderboard.standings import board_of, by_primary, reported_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import board_of, by_primary
 from leaderboard.web import limit_rows
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import benchmark_or_404

@@ -14,7 +14,8 @@ from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.models import Submission
 from leaderboard.preparing import progress_of
-from leaderboard.standings import Board, Ranges, Row, by_primary, frozen_boards, reported_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import Board, Ranges, Row, by_primary, frozen_boards
 from leaderboard.web import cost_columns
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import board_or_404

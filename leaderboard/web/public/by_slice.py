@@ -11,7 +11,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.standings import WHOLE, Board, SliceValue, reported_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import WHOLE, Board, SliceValue
 from leaderboard.web.charts.heat import legends
 from leaderboard.web.heat_rows import Source, among, heat_rows, reasons
 from leaderboard.web.public.access import board_or_404, dimension_or_404

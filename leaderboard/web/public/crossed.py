@@ -13,7 +13,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.standings import Board, Pair, reported_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import Board, Pair
 from leaderboard.web.charts.heat import legends
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.charts.matrix import OPEN, Grid, Place, grid_of, leaders, matrices

@@ -12,7 +12,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.task import TASKS
 from leaderboard.places import records, told_on
-from leaderboard.standings import WHOLE, Board, reported_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import WHOLE, Board
 from leaderboard.web import pictures
 from leaderboard.web.charts.progress import Level, Moment, progress_chart
 from leaderboard.web.public.access import board_or_404

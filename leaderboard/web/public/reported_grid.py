@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluator.measures import Measure
-from leaderboard.standings import Pair, Reported, ReportedRow, slice_of
+from leaderboard.reported import Reported, ReportedRow
+from leaderboard.standings import Pair, slice_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.models import Phase, ReportedResult, Split
-from leaderboard.standings import WHOLE, Board, board_of, by_primary, reported_of, slice_of
+from leaderboard.reported import reported_of
+from leaderboard.standings import WHOLE, Board, board_of, by_primary, slice_of
 from tests.boards import score, stand, symmetric_scores
 from tests.world import World, build
 
