@@ -122,6 +122,15 @@ def test_a_probe_is_read() -> None:
     assert read_probe(uname + b"Uid:\t1\t2\nSeccomp:\t2\n") == ("6.1.0", {"Uid": "1\t2", "Seccomp": "2"})
 
 
+def test_the_keeper_has_room_for_the_threads_of_its_runtimes_start() -> None:
+    """With one process allowed, runc died before the keeper began, now and then."""
+    host = settings.keeper("sha256:k", folders={"/input": "i"}, output="o", architecture="amd64", labels={})[
+        "HostConfig"
+    ]
+    assert host["PidsLimit"] >= 16
+    assert host["Memory"] == host["MemorySwap"] >= 32 << 20
+
+
 def test_a_terabyte_is_refused_by_its_header() -> None:
     """Before a byte of it is asked for, and without saying how much it is: a system could tell hidden inputs by it."""
     asked = []
