@@ -219,7 +219,8 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored, **made_b
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
             releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
-            transaction.on_commit(lambda: _discard_outcomes(run, before=mine.attempt), robust=True)
+            # Before the commit: who sees the run done sees nothing left over. Their attempts can win no more.
+            _discard_outcomes(run, before=mine.attempt)
     except BaseException:
         if stored:
             run.outcomes.storage.delete(stored)
@@ -276,6 +277,7 @@ def _fail(own: Any, run: Run, reason: str, error_id: str, detail: str) -> None:
             # A rescore that fails takes nothing away: the submission has had its score.
             submission = run.prediction.submission_id
             QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
+        # After the commit: until then the last attempt may still win with its file.
         transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
 
 
