@@ -1,12 +1,15 @@
 """What is stored, one file a noun."""
 
+from .announcement import Announcement, Extension
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking, SideBySide
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .image import Image, ImageUpload
+from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, Representative, Standing
+from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
 from .run import Run, Score
 from .scorer import Scorer
@@ -18,6 +21,7 @@ from .worker import WorkerReport
 
 __all__ = [
     "TERMINAL",
+    "Announcement",
     "AuditEntry",
     "Benchmark",
     "Comparison",
@@ -25,12 +29,16 @@ __all__ = [
     "Disqualification",
     "Division",
     "Download",
+    "Extension",
     "Final",
     "GoldVersion",
     "Image",
     "ImageUpload",
+    "Invitation",
     "Leaderboard",
+    "Likeness",
     "Membership",
+    "NearCopy",
     "Notice",
     "Phase",
     "Prediction",

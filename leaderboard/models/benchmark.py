@@ -41,6 +41,9 @@ class Benchmark(models.Model):
     rules = models.TextField(blank=True, help_text="what participants agree to")
     task = models.CharField(max_length=60, help_text="a name in evaluator.task.TASKS")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="benchmarks")
+    contact = models.CharField(
+        max_length=300, blank=True, help_text="where questions go: a mail address or a page; everybody reads it"
+    )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -92,6 +95,11 @@ class Phase(models.Model):
     options = models.JSONField(default=dict, blank=True, help_text="the task's options in this phase")
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
+    time_zone = models.CharField(
+        max_length=60,
+        default="UTC",
+        help_text="of the dates, shown beside UTC: an IANA name, or AoE (anywhere on Earth)",
+    )
     quota_per_day = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1)])
     quota_total = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
     quota_everybody = models.PositiveIntegerField(

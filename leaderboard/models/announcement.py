@@ -1,0 +1,53 @@
+"""What organisers tell everybody about a benchmark: announcements, and deadlines that they have moved."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from .benchmark import Benchmark, Phase
+from .team import Team
+
+
+class Announcement(models.Model):
+    """A dated notice of a benchmark's organisers, in plain text."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="announcements")
+    title = models.CharField(max_length=200)
+    text = models.TextField(blank=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-made_at"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Extension(models.Model):
+    """A deadline that was moved later: for everybody, with a reason that everybody reads, or for one team.
+
+    team: the one that has more time, which only it and the organisers know; null: the phase itself closes later.
+    """
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE, related_name="extensions")
+    before = models.DateTimeField(help_text="when it would have closed")
+    closes_at = models.DateTimeField()
+    reason = models.CharField(max_length=300)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["made_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(closes_at__gt=F("before")), name="extension_is_later"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.phase} until {self.closes_at}"
