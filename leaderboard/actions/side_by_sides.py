@@ -1,14 +1,17 @@
 """Two systems of a board side by side: asked for by a reader, computed once by a worker, stored.
 
 A run's outcomes never change, so what was computed for two runs holds for good. Whoever reads may ask, therefore no
-more than MOST_WAITING wait at a time, and only pairs that stand on a board that is shown.
+more than MOST_WAITING wait at a time, each reader's share of them is bounded where requests are read, and only pairs
+that stand on a board that is shown are computed.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -40,6 +43,16 @@ WAITING = SideBySide.objects.select_related(
     "a",
     "b",
 )
+
+
+class NotAsked(StrEnum):
+    """Why there is no row for two runs, in the order in which it is looked for."""
+
+    NOT_TOLD = "the phase tells no differences"
+    OUTDATED = "the board is of an earlier version of the task, whose outcomes are not read any more"
+    NO_OUTCOMES = "a scorer gave no outcomes by unit"
+    TOO_OFTEN = "this reader has asked for too much"
+    BUSY = "too many others wait"
 
 
 class Compared(msgspec.Struct, forbid_unknown_fields=True):
@@ -82,19 +95,28 @@ class Report(msgspec.Struct):
     items: list[Named] = []
 
 
-def wanted(*, board: Leaderboard, a: UUID, b: UUID) -> SideBySide | None:
-    """The two runs' row, made if there is none; None where it cannot be: too many wait, or there is nothing to compare.
+def wanted(
+    *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
+) -> SideBySide | NotAsked:
+    """The two runs' row, made if there is none, or why there is none. Nothing is queued then.
 
-    `a` and `b` are runs that represent systems on `board`.
+    `a` and `b` are runs that represent systems on `board`. may_ask: whether more may be computed for who reads it, and
+    called only where something would be.
     """
+    if not reveals_comparisons(board.phase):
+        return NotAsked.NOT_TOLD
     first, second = pairs.in_order(a, b)
     there = SideBySide.objects.filter(a=first, b=second).first()
-    if there is not None or not reveals_comparisons(board.phase):
-        return there
+    if there is not None:
+        return NotAsked.OUTDATED if there.reason == Reason.OUTDATED else there
+    if board.task_version != scoring.of_board(board).version:
+        return NotAsked.OUTDATED
     if Run.objects.filter(pk__in=(first, second)).exclude(outcomes="").count() < 2:
-        return None
+        return NotAsked.NO_OUTCOMES
+    if not may_ask():
+        return NotAsked.TOO_OFTEN
     if SideBySide.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
-        return None
+        return NotAsked.BUSY
     at = timezone.now()
     try:
         with transaction.atomic():
@@ -102,7 +124,7 @@ def wanted(*, board: Leaderboard, a: UUID, b: UUID) -> SideBySide | None:
             doorbell.ring_for_side_by_side(made.pk)
             return made
     except IntegrityError:  # somebody else asked at the same moment
-        return SideBySide.objects.filter(a=first, b=second).first()
+        return SideBySide.objects.get(a=first, b=second)
 
 
 def compare(*, pk: int) -> None:

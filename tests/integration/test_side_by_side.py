@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from evaluator.task import TASKS
 from leaderboard.actions import referee, side_by_sides
-from leaderboard.models import Phase, Reason, SideBySide, Split, Standing, State
+from leaderboard.models import Phase, Reason, Run, SideBySide, Split, Standing, State
+from leaderboard.web.public import patience
+from tests import scorers
 from tests.boards import stand
 from tests.wide import build_wide, enter, score_all
-from tests.world import World, build
+from tests.world import TASK, World, build
 
 WHERE = "/benchmarks/tiny/test/side-by-side/"
 
@@ -27,6 +31,12 @@ def world(transactional_db: None, sandbox: str) -> World:
         enter(world, name, wrong)
     score_all()
     return world
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> None:
+    """What earlier tests asked for."""
+    cache.clear()
 
 
 @pytest.fixture
@@ -146,18 +156,105 @@ def test_counts_are_told_in_full_phases_alone(world: World) -> None:
     assert line.difference == 0.25 and line.counts is None
 
 
-def test_readers_cannot_pile_up_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+PAIRS = (("Best", "Worse"), ("Best", "Good"), ("Good", "Worse"))
+
+
+def from_(address: str, a: str, b: str, client: Client | None = None) -> Any:
+    asked = {"a": system(a), "b": system(b)}
+    return (client or Client()).get(WHERE, asked, REMOTE_ADDR=address)
+
+
+def queued() -> int:
+    return SideBySide.objects.filter(state=State.QUEUED).count()
+
+
+def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_by_sides, "MOST_WAITING", 2)
-    page("Best", "Worse")
-    page("Best", "Worse")
-    page("Worse", "Best")
-    page("Best", "Good")
-    response = page("Good", "Worse")
+    for place, (a, b) in enumerate((PAIRS[0], PAIRS[0], PAIRS[0][::-1], PAIRS[1])):
+        assert from_(f"198.51.100.{place}", a, b).status_code == 200
+    response = from_("198.51.100.9", *PAIRS[2])
+    assert (response.status_code, response["Retry-After"]) == (503, "60")
+    assert "too many others wait" in text(response) and "0.975" in text(response)
     assert SideBySide.objects.count() == 2
-    assert "too many others wait" in text(response)
     compute()
-    page("Good", "Worse")
-    assert SideBySide.objects.filter(state=State.QUEUED).count() == 1
+    assert from_("198.51.100.9", *PAIRS[2]).status_code == 200
+    assert queued() == 1
+
+
+def test_one_reader_leaves_room_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "MOST_WAITING", 2)
+    address = "198.51.100.1"
+    assert [from_(address, *pair).status_code for pair in PAIRS] == [200, 200, 429]
+    refused = from_(address, *PAIRS[2])
+    assert "asked for many pairs" in text(refused) and refused["Retry-After"] == "60"
+    assert queued() == 2
+    assert from_(address, *PAIRS[0]).status_code == 200, "what waits already may be looked at"
+    assert from_("198.51.100.2", *PAIRS[2]).status_code == 200, "and somebody else may ask"
+    assert queued() == 3
+    compute()
+    SideBySide.objects.latest("pk").delete()
+    assert from_(address, *PAIRS[2]).status_code == 200, "what is computed waits no more"
+
+
+def test_one_reader_has_so_many_pairs_in_an_hour(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "MOST_WITHIN", 2)
+    for pair in PAIRS[:2]:
+        from_("198.51.100.1", *pair)
+        compute()
+    assert from_("198.51.100.1", *PAIRS[2]).status_code == 429
+    assert from_("198.51.100.1", *PAIRS[0]).status_code == 200, "what was computed is there for everybody"
+    later = timezone.now() + timedelta(hours=1, seconds=1)
+    monkeypatch.setattr(patience.timezone, "now", lambda: later)
+    assert from_("198.51.100.1", *PAIRS[2]).status_code == 200
+
+
+def test_a_person_who_changes_addresses_is_one_reader(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "MOST_WAITING", 1)
+    client = Client()
+    client.force_login(world.researcher)
+    assert from_("198.51.100.1", *PAIRS[0], client).status_code == 200
+    assert from_("198.51.100.2", *PAIRS[1], client).status_code == 429
+
+
+@pytest.mark.parametrize(("second", "status"), [("2001:db8:0:1:ffff::9", 429), ("2001:db8:0:2::1", 200)])
+def test_a_network_of_ipv6_is_one_reader(
+    world: World, monkeypatch: pytest.MonkeyPatch, second: str, status: int
+) -> None:
+    monkeypatch.setattr(patience, "MOST_WAITING", 1)
+    assert from_("2001:db8:0:1::1", *PAIRS[0]).status_code == 200
+    assert from_(second, *PAIRS[1]).status_code == status
+
+
+def test_looking_whether_the_page_is_there_asks_for_nothing(world: World) -> None:
+    assert Client().head(WHERE).status_code == 200
+    assert SideBySide.objects.count() == 0
+
+
+def test_a_board_of_an_earlier_task_version_says_so_and_asks_for_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page("Best", "Good")
+    monkeypatch.setattr(TASKS[TASK], "version", 2)
+    compute()
+    assert SideBySide.objects.get().reason == Reason.OUTDATED
+    for a, b in PAIRS:
+        response = page(a, b)
+        assert response.status_code == 200 and "an earlier version of the task" in text(response)
+        assert "being computed" not in text(response) and "could not" not in text(response)
+    assert SideBySide.objects.count() == 1
+
+
+def test_what_an_earlier_task_version_computed_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    page()
+    compute()
+    monkeypatch.setattr(TASKS[TASK], "version", 2)
+    assert page().context["line"].difference == 0.25
+
+
+def test_systems_without_outcomes_are_said_to_have_none(world: World) -> None:
+    Run.objects.update(outcomes="", outcomes_sha256="", scorer=scorers.row(world))
+    assert "no outcomes by unit" in text(page())
+    assert SideBySide.objects.count() == 0
 
 
 def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_page(world: World) -> None:
@@ -168,7 +265,7 @@ def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_
         side_by_sides.sweep()
     row = SideBySide.objects.get()
     assert (row.state, row.reason) == (State.FAILED, Reason.LOST)
-    assert "could not be computed" in text(page())
+    assert "could not be computed: the workers stopped in the middle" in text(page())
 
 
 def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

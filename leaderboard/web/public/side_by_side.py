@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.actions import side_by_sides
+from leaderboard.actions.side_by_sides import NotAsked, wanted
 from leaderboard.beside import Beside, Item, Line, beside
 from leaderboard.disclosure import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.models import SideBySide, State
@@ -20,6 +20,11 @@ from leaderboard.standings import WHOLE, Board, Row, by_primary
 from leaderboard.web.charts.differences import Differences, differences
 from leaderboard.web.public.access import board_or_404
 from leaderboard.web.public.boards import other_boards
+from leaderboard.web.public.patience import Reader
+
+STATUS = {NotAsked.TOO_OFTEN: 429, NotAsked.BUSY: 503}
+"""Of a page that has to be asked for again; it shows what the board does all the same."""
+RETRY_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,15 @@ def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "tells_counts": reveals_counts(board.phase),
         "tells_items": reveals_items(board.phase),
     }
+    stored: SideBySide | NotAsked | None = None
     if chosen is not None and measure is not None:
-        context |= _compared(board, *chosen, measure)
-    return render(request, "public/side_by_side.html", context)
+        stored = _stored(request, board, *chosen)
+        context |= _compared(board, *chosen, measure, stored)
+    status = STATUS.get(stored, 200) if isinstance(stored, NotAsked) else 200
+    response = render(request, "public/side_by_side.html", context, status=status)
+    if status != 200:
+        response["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
 def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None:
@@ -77,9 +88,9 @@ def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None
     return a, b
 
 
-def _compared(board: Board, a: Row, b: Row, measure: Measure) -> dict[str, Any]:
-    stored = _stored(board, a, b)
-    pair = beside(board.phase, a, b, stored if stored and stored.state == State.DONE else None)
+def _compared(board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide | NotAsked | None) -> dict[str, Any]:
+    row = stored if isinstance(stored, SideBySide) else None
+    pair = beside(board.phase, a, b, row if row and row.state == State.DONE else None)
     asked = [
         (value, measure.name, ((dimension, value),))
         for dimension in board.dimensions
@@ -101,7 +112,9 @@ def _compared(board: Board, a: Row, b: Row, measure: Measure) -> dict[str, Any]:
         "tables": tables,
         "whole": whole,
         "computed": pair.computed,
-        "state": stored.state if stored else "",
+        "state": row.state if row else "",
+        "reason": row.get_reason_display() if row else "",
+        "not_asked": stored.name if isinstance(stored, NotAsked) else "",
         "items": _items(pair, measure),
     }
 
@@ -111,8 +124,12 @@ def _items(pair: Beside, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
     return [(pair.a, here), (pair.b, there)]
 
 
-def _stored(board: Board, a: Row, b: Row) -> SideBySide | None:
-    """The pair's row; asked for if it is not there yet."""
-    if board.leaderboard is None or a is b or a.run_id is None or b.run_id is None:
+def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | NotAsked | None:
+    """The pair's row, asked for if it is not there yet; else why it is not. None: one system twice, or only a HEAD."""
+    if board.leaderboard is None or a is b or a.run_id is None or b.run_id is None or request.method != "GET":
         return None
-    return side_by_sides.wanted(board=board.leaderboard, a=a.run_id, b=b.run_id)
+    reader = Reader(request)
+    row = wanted(board=board.leaderboard, a=a.run_id, b=b.run_id, may_ask=reader.may_ask)
+    if reader.was_let and isinstance(row, SideBySide):
+        reader.has_asked(row.pk)
+    return row
