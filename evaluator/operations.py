@@ -15,6 +15,7 @@ from evaluator.curation.halves import halves
 from evaluator.declared import declared, measures_of
 from evaluator.definition import Task
 from evaluator.divisions import read_division, write_division
+from evaluator.drawings import drawing_of
 from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
 from evaluator.many_pairs import compare_pairs
 from evaluator.measures import Measure
@@ -78,6 +79,7 @@ def score(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         "groups": [score.n_groups for score in scores],
         "primary": task.primary(outcomes.facts),
         "gold_warnings": gold.warnings,
+        "drawing": drawing_of(outcomes, task.measures),
     }
     return report, to_bytes(outcomes)
 
@@ -212,6 +214,12 @@ def side_by_side(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
     return report, b""
 
 
+def draw(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+    """What `score` says to draw, from outcomes that were stored. files: table."""
+    table = from_bytes(files["table"].read())
+    return {"ok": True, "drawing": drawing_of(table, _measures_of([table], None))}, b""
+
+
 def _measures_of(tables: list[Outcomes], scorer: Mapping[str, Any] | None) -> tuple[Measure, ...]:
     """Those that exist for the tables. Raises UsageError where one is not of the task's version, or the scorer's."""
     if scorer is None:
@@ -334,6 +342,7 @@ JOBS: dict[str, Job] = {
     "compare_outcomes": _reporting(compare_stored),
     "compare_board": _reporting(compare_board),
     "side_by_side": _reporting(side_by_side),
+    "draw": _reporting(draw),
 }
 
 

@@ -26,6 +26,15 @@ _CLAIM = (
     b'"slices": {"origin": "%s"}}\n'
 )
 
+_MANY = range(20)
+"""Lines enough for what is drawn to be drawn."""
+_SCORES = b"".join(b'{"id": %d, "score": %d}\n' % (i, i // 2) for i in _MANY)
+_TRIPLES = b"".join(
+    b'{"id": %d, "subject": "a", "relation": "r", "object": "b", "label": %s}\n' % (i, (b"true", b"false")[i % 2])
+    for i in _MANY
+)
+_RATED = b"".join(b'{"id": %d, "human": %d}\n' % (i, i % 7) for i in _MANY)
+
 SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
     "knowledge-base-population": (
         (
@@ -68,6 +77,7 @@ SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
             b'{"id": 1, "subject": "a", "relation": "r", "object": "b", "label": true, "slices": {"relation": "q"}}\n',
             b'{"id": 1, "score": 1e308}\n',
         ),
+        (_TRIPLES, _SCORES),
     ),
     "metric-correlation": (
         (
@@ -77,6 +87,7 @@ SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
             b'{"id": 1, "score": 0.5}\n{"id": 2, "score": -0.0}\n{"id": 3, "score": 0}\n{"id": 4, "score": 1e308}\n',
         ),
         (b'{"id": 1, "human": 0.5, "system": "a"}\n{"id": 2, "human": 0.5}\n', b'{"id": 1, "score": 1e308}\n'),
+        (_RATED, _SCORES),
     ),
 }
 """(gold, predictions) pairs, a task."""
@@ -123,6 +134,7 @@ def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
             board = {place: io.BytesIO(attachment) for place in ("0", "1")}
             pair = {name: io.BytesIO(attachment) for name in "ab"} | {"gold": io.BytesIO(gold)}
             jobs["side_by_side"](pair, arguments)
+            jobs["draw"]({"table": io.BytesIO(attachment)}, arguments)
             jobs["compare_board"](board, arguments | {"pairs": [[0, 1]], "measure": scored["primary"]})
         both = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
         names = {f"{kind}_name": f"{kind}.jsonl" for kind in both}

@@ -101,6 +101,8 @@ def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
     asked = {"pairs": [[0, 1]], "measure": scored.report["primary"], "resamples": 50}
     compared, here = both(referee, "compare_board", asked, **dict.fromkeys(("0", "1"), tmp_path / "outcomes"))
     assert compared.report == json.loads(json.dumps(here[0])) and compared.report["ok"]
+    drawn, _ = both(referee, "draw", {}, table=tmp_path / "outcomes")
+    assert drawn.report == {"ok": True, "drawing": scored.report["drawing"]}
 
 
 LINE = b'{"id": "a", "predicted_label": "SUPPORTS"}\n'
