@@ -1,6 +1,8 @@
 """Invitations into teams; announcements, contact, time zones and extensions of benchmarks; near-copies."""
 
 import uuid
+
+import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
