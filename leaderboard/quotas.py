@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from leaderboard.models import Phase, QuotaCharge, Team
+from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, User
 
 
 @dataclass(frozen=True)
@@ -74,3 +74,14 @@ def _used_by_all(phases: Sequence[int]) -> dict[int, int]:
     """How many submissions of all teams count, by phase."""
     charges = QuotaCharge.objects.filter(phase__in=phases, refunded_at=None).values("phase")
     return {count["phase"]: count["n"] for count in charges.annotate(n=Count("id"))}
+
+
+def team_of_phase(*, phase: Phase, user: User) -> Team | None:
+    """The team that a person competes for in a phase: that of their first submission there; None before it.
+
+    Whoever leaves it stays bound to it, and refunds unbind nobody: else joining one team after the other would multiply
+    quotas. Baselines and organisers' own systems do not compete, and bind nobody.
+    """
+    sent = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
+    first = sent.select_related("system__team").order_by("received_at", "pk").first()
+    return first.system.team if first else None

@@ -239,6 +239,7 @@ NOTICES = env("NOTICES")
 WEBHOOK_HOSTS = env("WEBHOOK_HOSTS")
 
 # --- mail
+SENDS_MAIL = bool(env("EMAIL_URL"))
 if env("EMAIL_URL"):
     vars().update(env.email(env("EMAIL_URL")))
 else:

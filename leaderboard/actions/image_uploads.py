@@ -28,7 +28,7 @@ AT_ONCE = 3
 def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
     """Make room for an archive of `size` bytes; raises Refused."""
     images.check_takes_images(phase)
-    submissions.check_open(phase, timezone.now())
+    submissions.check_open_to(phase, by, timezone.now())
     images.check_size(phase, size)
     return _begun(by=by, name=name, size=size, sha256=sha256, phase=phase)
 

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard import deadlines, zones
 from leaderboard.actions import boards, referee, runs, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
@@ -26,7 +27,7 @@ from leaderboard.models import (
     Team,
     User,
 )
-from leaderboard.quotas import quota_of
+from leaderboard.quotas import quota_of, team_of_phase
 from leaderboard.uploads import sha256_of
 
 log = structlog.get_logger(__name__)
@@ -67,9 +68,8 @@ def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: 
 
 def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) -> GoldVersion:
     """The cheap checks, before a sandbox is troubled; the quota is checked again under its lock."""
-    if not system.team.members.filter(pk=by.pk).exists():
-        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
-    check_open(phase, at)
+    _check_team(phase=phase, system=system, by=by)
+    check_open(phase, at, team=system.team)
     gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
@@ -77,16 +77,37 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) ->
     return gold
 
 
-def check_open(phase: Phase, at: datetime) -> None:
-    """Raises Refused where the phase takes nothing at this moment."""
-    if not phase.is_open(at):
+def _check_team(*, phase: Phase, system: System, by: User) -> None:
+    """Raises Refused where it is not this person's team, or they compete in this phase for another one."""
+    if not system.team.members.filter(pk=by.pk).exists():
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
+    if system.kind != System.Kind.PARTICIPANT:
+        return
+    bound = team_of_phase(phase=phase, user=by)
+    if bound is not None and bound.pk != system.team_id:
+        whose = str(bound) if bound.members.filter(pk=by.pk).exists() else "another team"
+        raise Refused(
+            Code.OTHER_TEAM, f"You have submitted to this phase for {whose}; in one phase you compete for one team."
+        )
+
+
+def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
+    """Raises Refused where the phase takes nothing at this moment, of this team."""
+    if not deadlines.is_open(phase, team=team, at=at):
+        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
+
+
+def check_open_to(phase: Phase, by: User, at: datetime) -> None:
+    """The same for a person whose team is not known yet."""
+    if not deadlines.is_open_to(phase, by, at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def _closed_message(phase: Phase, at: datetime) -> str:
     if phase.opens_at and at < phase.opens_at:
-        return f"This phase opens at {phase.opens_at:%Y-%m-%d %H:%M} UTC."
-    return f"This phase closed at {phase.closes_at:%Y-%m-%d %H:%M} UTC."
+        return f"This phase opens at {zones.in_words(phase.opens_at, phase.time_zone)}."
+    assert phase.closes_at is not None
+    return f"This phase closed at {zones.in_words(phase.closes_at, phase.time_zone)}."
 
 
 def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
@@ -179,6 +200,8 @@ def charged(
     """A submission that has cost its quota. Call in a transaction that holds `locked_split`; raises Refused."""
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
     team = Team.objects.select_for_update().get(pk=system.team_id)
+    # Looked at again under the locks: the person may have left, or have sent something for another team meanwhile.
+    _check_team(phase=phase, system=system, by=by)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         system = teams.system(team=team, name=system.name, by=by)

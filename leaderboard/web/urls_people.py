@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from leaderboard.web.people import (
     finals,
+    invitations,
     manage_benchmarks,
     manage_gold,
     manage_halves,
@@ -84,6 +85,14 @@ urlpatterns = [
     ),
     path("me/submissions/", mine.my_submissions, name="my_submissions"),
     path("me/teams/", teams.my_teams, name="my_teams"),
+    path("me/teams/<int:pk>/", teams.team, name="team"),
+    path("me/teams/<int:pk>/invite/", teams.invite, name="invite_to_team"),
+    path("me/teams/<int:pk>/invitations/<int:invitation>/revoke/", teams.revoke, name="revoke_invitation"),
+    path("me/teams/<int:pk>/leave/", teams.leave, name="leave_team"),
+    path("me/teams/<int:pk>/members/<int:member>/transfer/", teams.transfer, name="transfer_team"),
+    path("me/teams/<int:pk>/members/<int:member>/remove/", teams.remove, name="remove_member"),
+    path("me/teams/<int:pk>/delete/", teams.delete, name="delete_team"),
+    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
     path("me/notices/", notices.my_notices, name="my_notices"),
     path("me/notices/mail/", notices.mail, name="mail_notices"),
     path("me/webhooks/<uuid:pk>/test/", notices.test, name="test_webhook"),

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from evaluator.task import TASKS
+from leaderboard import deadlines
 from leaderboard.actions import submissions, teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase, Submission
@@ -57,8 +58,8 @@ def _page(
         "task": TASKS[phase.benchmark.task],
         "form": form,
         "quotas": quotas,
-        "open": phase.is_open(),
-        "may_submit": phase.takes_predictions and may_submit(phase, quotas),
+        "open": deadlines.is_open_to(phase, request.user),
+        "may_submit": phase.takes_predictions and may_submit(phase, quotas, request.user),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "refusal": Refusal(refused) if refused else None,
     }

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.task import TASKS
-from leaderboard import availability, limits
+from leaderboard import availability, deadlines, limits
 from leaderboard.actions import image_uploads, images, teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import ImageUpload, Phase, Submission
@@ -82,9 +82,9 @@ def _page(
         "task": TASKS[phase.benchmark.task],
         "form": form,
         "quotas": quotas,
-        "open": phase.is_open(),
+        "open": deadlines.is_open_to(phase, request.user),
         "here": here,
-        "may_submit": phase.takes_images and here.ready and may_submit(phase, quotas),
+        "may_submit": phase.takes_images and here.ready and may_submit(phase, quotas, request.user),
         "rows": limit_rows.of(phase),
         "limits": limits.of(phase),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

@@ -1,19 +1,25 @@
-"""One's teams."""
+"""One's teams: founding one, and each with its members, its invitations and what its owners may do."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard.actions import teams
+from leaderboard.actions import invitations, membership, teams
+from leaderboard.actions.invitations import Invited
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Team
-from leaderboard.web.forms.team import TeamForm
+from leaderboard.models import Membership, Submission, Team
+from leaderboard.web.forms.team import InviteForm, TeamForm
 from leaderboard.web.people.access import PersonRequest
+from leaderboard.web.people.refusals import Refusal
 
 
 @login_required
@@ -32,7 +38,7 @@ def my_teams(request: PersonRequest) -> HttpResponse:
                 status = refused.code.status
             else:
                 messages.success(request, f"The team {team} is founded.")
-                return redirect("my_teams")
+                return redirect("team", team.pk)
     mine = (
         Team.objects.filter(pk__in=request.user.teams.values("pk"))
         .annotate(n_systems=Count("systems", distinct=True))
@@ -40,3 +46,111 @@ def my_teams(request: PersonRequest) -> HttpResponse:
         .order_by("name")
     )
     return render(request, "people/teams.html", {"form": form, "teams": mine}, status=status)
+
+
+@login_required
+@never_cache
+@require_safe
+def team(request: PersonRequest, pk: int) -> HttpResponse:
+    """For members: who belongs to it, and for owners whom they invited."""
+    return _page(request, own_or_404(request, pk))
+
+
+@login_required
+@never_cache
+@require_POST
+def invite(request: PersonRequest, pk: int) -> HttpResponse:
+    """The link goes by mail, or is shown here, this once."""
+    found, form = own_or_404(request, pk), InviteForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form=form)
+    try:
+        invited = invitations.invite(team=found, address=form.cleaned_data["address"], by=request.user)
+    except Refused as refused:
+        return _page(request, found, refusal=Refusal(refused))
+    if invited.link:
+        return _page(request, found, invited=invited)
+    messages.success(request, f"An invitation is on its way to {invited.invitation.address}.")
+    return redirect("team", pk)
+
+
+@login_required
+@require_POST
+def revoke(request: PersonRequest, pk: int, invitation: int) -> HttpResponse:
+    found = own_or_404(request, pk)
+    asked = get_object_or_404(found.invitations.select_related("team"), pk=invitation)
+    return _done(request, found, "The link works no more.", invitations.revoke, invitation=asked)
+
+
+@login_required
+@require_POST
+def leave(request: PersonRequest, pk: int) -> HttpResponse:
+    found = own_or_404(request, pk)
+    return _done(request, found, f"You have left {found}.", membership.leave, to="my_teams", team=found)
+
+
+@login_required
+@require_POST
+def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
+    found = own_or_404(request, pk)
+    person = get_object_or_404(found.members, pk=member)
+    said = f"{person.username} owns {found} from here on."
+    return _done(request, found, said, membership.transfer, team=found, to=person)
+
+
+@login_required
+@require_POST
+def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
+    found = own_or_404(request, pk)
+    person = get_object_or_404(found.members, pk=member)
+    said = f"{person.username} is no member any more."
+    return _done(request, found, said, membership.remove, team=found, member=person)
+
+
+@login_required
+@require_POST
+def delete(request: PersonRequest, pk: int) -> HttpResponse:
+    found = own_or_404(request, pk)
+    return _done(request, found, f"The team {found} is deleted.", membership.delete, to="my_teams", team=found)
+
+
+def own_or_404(request: PersonRequest, pk: int) -> Team:
+    """A team of the person's own; another's is not told from one that is not there."""
+    return get_object_or_404(request.user.teams, pk=pk)
+
+
+def _done(request: PersonRequest, found: Team, said: str, act: Any, *, to: str = "", **what: Any) -> HttpResponse:
+    try:
+        act(by=request.user, **what)
+    except Refused as refused:
+        return _page(request, found, refusal=Refusal(refused))
+    messages.success(request, said)
+    return redirect(to) if to else redirect("team", found.pk)
+
+
+def _page(
+    request: PersonRequest,
+    found: Team,
+    *,
+    form: InviteForm | None = None,
+    refusal: Refusal | None = None,
+    invited: Invited | None = None,
+) -> HttpResponse:
+    places = list(Membership.objects.filter(team=found).select_related("user").order_by("-is_owner", "user__username"))
+    is_owner = any(place.is_owner and place.user_id == request.user.pk for place in places)
+    context = {
+        "team": found,
+        "places": places,
+        "is_owner": is_owner,
+        "is_last_owner": is_owner and sum(place.is_owner for place in places) == 1,
+        "invitations": invitations.open_ones(found) if is_owner else [],
+        "may_delete": is_owner and not Submission.objects.filter(system__team=found).exists(),
+        "systems": found.systems.annotate(n_submissions=Count("submissions")),
+        "form": form or InviteForm(),
+        "invited": invited,
+        "refusal": refusal,
+        "days": invitations.LASTS.days,
+        "sends_mail": settings.SENDS_MAIL,
+    }
+    status = refusal.status if refusal else 422 if form and form.errors else 200
+    return render(request, "people/team.html", context, status=status)

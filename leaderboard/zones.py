@@ -1,0 +1,49 @@
+"""Time zones of deadlines: IANA names, and AoE, anywhere on Earth: the day is over when it is over everywhere."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+AOE = "AoE"
+
+
+def zone(name: str) -> tzinfo:
+    """Raises KeyError for an unknown name."""
+    # The sign of the Etc names is turned round: it is UTC-12, the last place where a day ends.
+    return ZoneInfo("Etc/GMT+12" if name == AOE else name)
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All that may be chosen: UTC and AoE, then the IANA names of places in order."""
+    places = (
+        name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix/", "right/"))
+    )
+    return ("UTC", AOE, *sorted(places))
+
+
+def shown(moment: datetime, name: str) -> str:
+    """The moment on the zone's clocks, without UTC's own: `2026-03-01 23:59 AoE`."""
+    return f"{moment.astimezone(zone(name)):%Y-%m-%d %H:%M} {name}"
+
+
+def in_words(moment: datetime, name: str) -> str:
+    """The moment in UTC, and in the zone where that is another: `2026-03-02 11:59 UTC (2026-03-01 23:59 AoE)`."""
+    told = shown(moment, "UTC")
+    return told if name == "UTC" else f"{told} ({shown(moment, name)})"
+
+
+def moment(local: datetime, name: str) -> datetime:
+    """What a naive date on the zone's clocks means, in UTC.
+
+    Raises ValueError where the clocks skip it or show it twice.
+    """
+    there = local.replace(tzinfo=zone(name), fold=0)
+    found = there.astimezone(UTC)
+    if found.astimezone(zone(name)).replace(tzinfo=None) != local:
+        raise ValueError(f"the clocks of {name} skip {local:%Y-%m-%d %H:%M}; expected another time")
+    if there.replace(fold=1).utcoffset() != there.utcoffset():
+        raise ValueError(f"the clocks of {name} show {local:%Y-%m-%d %H:%M} twice; expected another time, or UTC")
+    return found
