@@ -6,6 +6,8 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.db import models
+from django.db.models import F
+from django.utils import timezone
 
 from leaderboard import scoring
 from leaderboard.ladder import Bounded
@@ -40,8 +42,12 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     else:
         # A run that was taken before the gold was corrected and ends after: it must not bring the old gold back.
         state = Leaderboard.State.FROZEN
+    shown_from = timezone.now() if state == Leaderboard.State.CURRENT else None
     board, _ = Leaderboard.objects.get_or_create(
-        phase=phase, gold_version_id=gold_id, task_version=task_version, defaults={"state": state}
+        phase=phase,
+        gold_version_id=gold_id,
+        task_version=task_version,
+        defaults={"state": state, "shown_from": shown_from},
     )
     return board
 
@@ -80,8 +86,14 @@ def settle(phase: Phase) -> bool:
     others = phase.leaderboards.exclude(pk=board.pk)
     others.filter(state=Leaderboard.State.PREPARING).update(state=Leaderboard.State.CANCELLED)
     others.filter(state=Leaderboard.State.CURRENT).update(state=Leaderboard.State.FROZEN)
-    Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT)
+    Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=timezone.now())
+    revise(phase.leaderboards.all())
     return True
+
+
+def revise(changed: models.QuerySet[Leaderboard]) -> None:
+    """Whatever boards show has changed: answers that others keep are asked for anew."""
+    changed.update(revision=F("revision") + 1)
 
 
 def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
@@ -188,6 +200,7 @@ def direction(board: Leaderboard, measure: str) -> int:
 
 def rank(board: Leaderboard) -> None:
     """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
+    revise(Leaderboard.objects.filter(pk=board.pk))
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
     valued = [
         (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None

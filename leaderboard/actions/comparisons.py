@@ -59,6 +59,7 @@ def changed(board: Leaderboard) -> None:
         changes=F("changes") + 1, failures=0, reason=Reason.NONE, rung_at=ranking.rung_at if ringing else at
     )
     board.standings.exclude(rank_low=None).update(rank_low=None, rank_high=None)
+    boards.revise(Leaderboard.objects.filter(pk=board.pk))
     if not ringing:
         doorbell.ring_for_board(board.pk)
 
@@ -221,11 +222,13 @@ def _finish(mine: Claim) -> None:
         n_pairs=found.n_pairs,
         n_unresolved=found.n_unresolved,
     )
+    boards.revise(Leaderboard.objects.filter(pk=board.pk))
 
 
 def give_up(mine: Claim, *, reason: str) -> None:
     """Let the board go; the sweeper rings for it again while attempts are left."""
     mine.own().update(lease_until=None, failures=F("failures") + 1, reason=reason, rung_at=timezone.now())
+    boards.revise(Leaderboard.objects.filter(pk=mine.board.pk))
 
 
 def sweep() -> int:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard import costs
 from leaderboard.actions import boards, comparisons
 from leaderboard.disclosure import Scores, reveal, reveal_cost, reveal_warnings
-from leaderboard.models import Leaderboard, Phase, Prediction, Release, Run, State, System
+from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseSlice, Run, State, System
 
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
@@ -21,6 +21,18 @@ OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 def slice_key(slice_: dict[str, Any]) -> str:
     """A slice as canonical JSON; the whole is the empty string."""
     return json.dumps(slice_, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if slice_ else ""
+
+
+def by_slice(release: Release) -> list[ReleaseSlice]:
+    """What a release told, a row a slice: what boards are sorted, filtered and paged by. Not stored yet."""
+    found: dict[str, ReleaseSlice] = {}
+    for score in release.values:
+        slice_ = score["slice"]
+        key = slice_key(slice_)
+        names = json.dumps(sorted(slice_), ensure_ascii=False, separators=(",", ":")) if slice_ else ""
+        row = found.setdefault(key, ReleaseSlice(release=release, slice_key=key, dimensions=names, cells={}))
+        row.cells[score["measure"]] = [score[name] for name in ("value", "low", "high", "n")]
+    return list(found.values())
 
 
 def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime) -> Release | None:
@@ -125,6 +137,7 @@ def _release(
         cost=reveal_cost(phase=phase, cost=costs.of(run.prediction)),
         released_at=at,
     )
+    ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
     stands = boards.stand(board=board, system=system, release=release)
     if stands and system.kind == System.Kind.PARTICIPANT:
         comparisons.changed(board)

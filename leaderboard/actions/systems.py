@@ -46,6 +46,7 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
         system.anonymous_number = _next_number()
     fields.check(system)
     system.save()
+    boards.revise(Leaderboard.objects.filter(standings__system=system))
     AuditEntry.record("system.described", system, by=by)
     if before != anonymous_until:
         until = anonymous_until.isoformat() if anonymous_until else None

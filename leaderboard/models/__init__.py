@@ -8,7 +8,7 @@ from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .image import Image, ImageUpload
 from .invitation import Invitation
-from .leaderboard import Disqualification, Leaderboard, Release, Representative, Standing
+from .leaderboard import Disqualification, Leaderboard, Release, ReleaseSlice, Representative, Standing
 from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
 from .run import Run, Score
@@ -46,6 +46,7 @@ __all__ = [
     "Ranking",
     "Reason",
     "Release",
+    "ReleaseSlice",
     "ReportedResult",
     "Representative",
     "Run",

@@ -37,6 +37,21 @@ class Release(models.Model):
         return f"release {self.sequence} of {self.phase}"
 
 
+class ReleaseSlice(models.Model):
+    """What a release told on one slice: its `values` again, in rows that boards are sorted and paged by."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="slices")
+    slice_key = models.CharField(max_length=400, blank=True, help_text="the slice as canonical JSON; empty: the whole")
+    dimensions = models.CharField(max_length=400, blank=True, help_text="that it names, in order, as a JSON list")
+    cells = models.JSONField(help_text="{measure: [value, low, high, n]}")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "slice_key"], name="release_tells_a_slice_once")]
+
+    def __str__(self) -> str:
+        return f"{self.release} on {self.slice_key or 'the whole'}"
+
+
 class Leaderboard(models.Model):
     """The ranked systems of one phase, gold version and task version."""
 
@@ -55,6 +70,8 @@ class Leaderboard(models.Model):
     task_version = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State.choices)
     created_at = models.DateTimeField(auto_now_add=True)
+    shown_from = models.DateTimeField(null=True, help_text="when it became current; null: it never was")
+    revision = models.PositiveBigIntegerField(default=0, help_text="counts whatever changed on it")
 
     class Meta:
         constraints = [

@@ -1,0 +1,196 @@
+"""Reading boards: their rows from standings, systems and releases, in a number of queries that hangs on nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from leaderboard import costs
+from leaderboard.disclosure import reveals_comparisons
+from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
+from leaderboard.naming import Shown, names_for
+from leaderboard.standings.board import Board, Summary, Version
+from leaderboard.standings.rows import Cells, Row, cells_on, slice_named
+
+OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
+FIELDS = (
+    *("rank", "rank_low", "rank_high", "disqualified", "system_id", "release_id"),
+    *("system__kind", "system__team__name", *(f"system__{name}" for name in OF_A_SYSTEM)),
+    *("release__submission_id", "release__run_id", "release__submission__received_at", "release__released_at"),
+    *("release__warnings", "release__cost", "release__submission__kind"),
+)
+
+MOST = 3
+"""How many dimensions a slice may name, to be found by them."""
+
+
+def board_of(
+    phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, reader: Any = None
+) -> Board:
+    """A board of a phase with all of its rows; `phase` comes with its benchmark and split selected.
+
+    `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
+    most pages show a few. None: all of them. `version` asks for a board that was shown before; None: the current one.
+    `reader`: the person who is told the names of anonymous systems, if he may know them; None: the public.
+    """
+    leaderboard = shown_board(phase, version)
+    if leaderboard is None:
+        return Board(phase, None, phase.split.current_gold, [])
+    rows = rows_of(phase, leaderboard.standings.all(), within=within, reader=reader)
+    rows.sort(key=lambda row: (row.received_at, row.system_id))
+    return Board(phase, leaderboard, leaderboard.gold_version, rows)
+
+
+def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:
+    """The phase's current board, or the one of that version if it was ever shown."""
+    shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version", "ranking")
+    if version is None:
+        return shown_ones.filter(state=Leaderboard.State.CURRENT).first()
+    public = shown_ones.filter(state__in=Leaderboard.PUBLIC)
+    return public.filter(gold_version__number=version[0], task_version=version[1]).first()
+
+
+def frozen_boards(phase: Phase) -> list[Leaderboard]:
+    """The boards that were current before, the latest first."""
+    frozen = phase.leaderboards.filter(state=Leaderboard.State.FROZEN).select_related("gold_version")
+    return list(frozen.order_by("-gold_version__number", "-task_version"))
+
+
+def summary_of(leaderboard: Leaderboard) -> Summary:
+    """What a board's rows are together, counted by the database."""
+    competing = Q(system__kind=System.Kind.PARTICIPANT, disqualified="")
+    counted = leaderboard.standings.aggregate(
+        n_rows=Count("pk"),
+        n_ranked=Count("rank"),
+        n_ranks=Count("rank", distinct=True),
+        n_competing=Count("pk", filter=competing),
+        n_costs=Count("release__cost"),
+    )
+    n_ranks, n_costs = counted.pop("n_ranks"), counted.pop("n_costs")
+    return Summary(
+        **counted,
+        shared=_shared(leaderboard) if n_ranks < counted["n_ranked"] else frozenset(),
+        cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
+    )
+
+
+def _shared(leaderboard: Leaderboard) -> frozenset[int]:
+    ranks = leaderboard.standings.exclude(rank=None).order_by().values("rank").annotate(n=Count("pk")).filter(n__gt=1)
+    return frozenset(rank for rank in ranks.values_list("rank", flat=True) if rank is not None)
+
+
+def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
+    told = leaderboard.standings.exclude(release__cost=None).values_list("release__cost", flat=True)
+    return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in told))
+
+
+def rows_of(
+    phase: Phase,
+    standings: QuerySet[Standing],
+    *,
+    within: Collection[str] | None,
+    reader: Any,
+    shared: Collection[int] | None = None,
+) -> list[Row]:
+    """Rows in the order of `standings`, with the cells of the whole and of the slices by dimensions in `within`.
+
+    shared: the ranks that several systems of the board have; None: `standings` are all of it, they are counted.
+    """
+    found = list(standings.values_list(*FIELDS))
+    cells = cells_of([line[5] for line in found], within)
+    if shared is None:
+        shared = {rank for rank, n in Counter(line[0] for line in found).items() if n > 1}
+    return made(phase, found, cells, shared=shared, reader=reader)
+
+
+def made(
+    phase: Phase, found: Iterable[Sequence[Any]], cells: dict[int, Cells], *, shared: Collection[int], reader: Any
+) -> list[Row]:
+    """Rows of lines of FIELDS."""
+    tells_ranges = reveals_comparisons(phase)
+    named = _named(phase, reader)
+    rows = []
+    for rank, low, high, disqualified, system, release, kind, team, *described in found:
+        submission, run, received_at, released_at, warnings, cost, sent = described[len(OF_A_SYSTEM) :]
+        name = named(system, team, described)
+        row = Row(
+            rank=rank,
+            tied=rank is not None and rank in shared,
+            rank_low=low if tells_ranges else None,
+            rank_high=high if tells_ranges else None,
+            system=name.system,
+            team=name.team,
+            kind=kind,
+            description=name.description,
+            paper_url=name.paper_url,
+            code_url=name.code_url,
+            system_id=system,
+            submission_id=submission,
+            run_id=run,
+            received_at=received_at,
+            released_at=released_at,
+            warnings=warnings,
+            cells=cells.get(release, {}),
+            cost=costs.told(cost),
+            no_cost=_no_cost(cost, sent),
+            disqualified=disqualified,
+            anonymous_until=name.anonymous_until,
+            is_hidden=name.is_hidden,
+        )
+        rows.append(row)
+    return rows
+
+
+def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, Cells]:
+    """By release the cells of the whole and of the slices by dimensions in `within`; None: of all slices."""
+    slices = ReleaseSlice.objects.filter(release__in=releases)
+    if within is not None:
+        slices = slices.filter(dimensions__in=_combined(within))
+    found: dict[int, Cells] = {}
+    for release, key, stored in slices.order_by("release", "pk").values_list("release_id", "slice_key", "cells"):
+        found.setdefault(release, {}).update(cells_on(slice_named(key), stored))
+    return found
+
+
+def _combined(within: Collection[str]) -> list[str]:
+    """What ReleaseSlice.dimensions says of the whole, and of slices by up to MOST of these dimensions."""
+    names = sorted(set(within))
+    sets = [one for size in range(1, MOST + 1) for one in combinations(names, size)]
+    return ["", *(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in sets)]
+
+
+def _named(phase: Phase, reader: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
+    """How a system is shown, of its number, its team's name and what OF_A_SYSTEM lists."""
+    told, at = names_for(reader, phase.benchmark), timezone.now()
+
+    def named(pk: int, team: str, described: Sequence[Any]) -> Shown:
+        name, description, paper_url, code_url, until, number, team_id = described[: len(OF_A_SYSTEM)]
+        if until is None or until <= at:
+            return Shown(name, team, description, paper_url, code_url, "", None)
+        return told(
+            System(
+                pk=pk,
+                name=name,
+                description=description,
+                paper_url=paper_url,
+                code_url=code_url,
+                anonymous_until=until,
+                anonymous_number=number,
+                team=Team(pk=team_id, name=team),
+            )
+        )
+
+    return named
+
+
+def _no_cost(cost: object, sent: str) -> str:
+    if cost is not None:
+        return ""
+    is_file = sent == Submission.Kind.PREDICTIONS
+    return "uploaded as a file: what it took to make is not known" if is_file else "not measured"
