@@ -49,6 +49,11 @@ class GroupedTable:
     reasons: Sequence[str]
 
     @property
+    def has_intervals(self) -> bool:
+        """Whether any cell has one: a ladder tells none."""
+        return any(heat.cell.low is not None for _, groups in self.rows for cells in groups for heat in cells)
+
+    @property
     def details(self) -> list[tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]]:
         """Each group with its cells of every system."""
         return [(group, [(row, cells[i]) for row, cells in self.rows]) for i, group in enumerate(self.groups)]

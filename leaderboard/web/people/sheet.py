@@ -44,6 +44,11 @@ class Sheet:
     whole: list[Cell]
     tables: list[Table]
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any was told: a ladder tells none, and some scorers give none."""
+        return any(cell.low is not None for cell in self.whole)
+
 
 def sheet(release: Release) -> Sheet:
     """Lay out a release, the primary measure first."""

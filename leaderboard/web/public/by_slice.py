@@ -117,6 +117,8 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
             (column, [(row, line[place].cell) for row, line in zip(rows, cells, strict=True)])
             for place, column in enumerate(columns)
         ],
+        # A ladder tells none, and some scorers give none.
+        "has_intervals": any(heat.cell.low is not None for line in cells for heat in line),
         "legends": legends([measure]),
         "reasons": reasons(cells),
     }

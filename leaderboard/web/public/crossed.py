@@ -90,6 +90,8 @@ def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> 
         # The band behind the strips is the leader's of the whole board: it says nothing about this cell.
         "plot": plot and replace(plot, leader=None),
         "strips": [(row, selected.source.cell(row), plot.strip(row) if plot else None) for row in rows],
+        # A ladder tells none, and some scorers give none.
+        "has_intervals": any(selected.source.cell(row).low is not None for row in rows),
         "is_pooled_by_scores": measure.scale is not None,
         "is_descending": sorting.descending,
         **_as_data(board, pair, measure),

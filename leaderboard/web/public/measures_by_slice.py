@@ -35,8 +35,10 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
     for value in values:
         plan.append((value, [_planned(board, measure, value, ((dimension, value),)) for measure in offered]))
     columns = [column for _, group in plan for column in group]
+    table = grouped_table(board, sorted_by(request, columns, columns[0].key), plan)
     return {
-        "table": grouped_table(board, sorted_by(request, columns, columns[0].key), plan),
+        "table": table,
+        "has_intervals": table.has_intervals,
         "legends": legends(offered),
     }
 
