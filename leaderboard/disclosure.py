@@ -37,6 +37,12 @@ def reveals_counts(phase: Phase) -> bool:
     return reveals_all(phase)
 
 
+def reveals_drawings(phase: Phase) -> bool:
+    """Whether a phase may tell what is drawn beside scores: curves, grids of ranks, pair counts. Each is an answer, and
+    has no grid that a ladder could move along."""
+    return reveals_all(phase)
+
+
 def reveals_items(phase: Phase) -> bool:
     """Whether the units themselves may be named: where everybody has the gold, and scores are told in full."""
     return reveals_all(phase) and phase.split.gold_public and phase.split.inputs_public

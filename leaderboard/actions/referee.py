@@ -25,6 +25,7 @@ __all__ = [
     "check",
     "compare_board",
     "divide",
+    "draw",
     "is_outdated",
     "prepare_gold",
     "read_scorer",
@@ -222,6 +223,11 @@ def side_by_side(
             arguments["gold_name"] = gold.file.name
             files["gold"] = stack.enter_context(opened(gold.file))
         return _ask("side_by_side", arguments, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
+
+
+def draw(*, table: IO[bytes]) -> Answer:
+    """What may be drawn of stored outcomes. No gold is read. Raises SandboxError (ours)."""
+    return _ask("draw", {}, {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def _ask(

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from evaluator.measures import Measure
+from leaderboard.actions import drawing_shapes
 
 SliceValue = str | int | float | bool
 
@@ -39,11 +40,13 @@ class Scored(msgspec.Struct):
     """A checked result with the name of its primary measure.
 
     groups: of gold, that each score has units of, in the order of the scores; none: they were not counted.
+    drawing: none where an organisers' scorer scored.
     """
 
     primary: str
     result: Result
     groups: list[int] = []
+    drawing: drawing_shapes.Drawing | None = None
 
     @property
     def scores(self) -> list[ScoreRow]:
@@ -72,6 +75,8 @@ def checked(report: dict[str, Any], *, task: str, task_version: int, measures: S
         raise ReportError("the report is of another task or task version")
     if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
         raise ReportError("the groups of the scores are not one number a score")
+    if scored.drawing and (wrong := drawing_shapes.problem(scored.drawing)):
+        raise ReportError(wrong)
     seen: set[tuple[str, str]] = set()
     for row in scored.scores:
         _check_row(row, known)

@@ -20,7 +20,7 @@ from msgspec import to_builtins
 
 from evaluator.task import TASKS
 from leaderboard import scoring
-from leaderboard.actions import boards, claims, doorbell, provenance, referee, releases, reports
+from leaderboard.actions import boards, claims, doorbell, drawings, provenance, referee, releases, reports
 from leaderboard.actions.claims import Claim, LateError, renew
 from leaderboard.actions.lease import Lease
 from leaderboard.logs import places
@@ -218,7 +218,8 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored, **made_b
             Score.objects.bulk_create(
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
-            releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
+            release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
+            drawings.keep(release, result.drawing)
             # Before the commit: who sees the run done sees nothing left over. Their attempts can win no more.
             _discard_outcomes(run, before=mine.attempt)
     except BaseException:

@@ -6,6 +6,7 @@ from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking, SideBySide
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
+from .drawing import Drawing
 from .image import Image, ImageUpload
 from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleaseSlice, Representative, Standing
@@ -29,6 +30,7 @@ __all__ = [
     "Disqualification",
     "Division",
     "Download",
+    "Drawing",
     "Extension",
     "Final",
     "GoldVersion",

@@ -1,0 +1,82 @@
+"""What a scorer's report may say to draw: shapes, bounds and sizes, checked like every other part of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import msgspec
+
+from evaluator.curves import LEAST_STEPS, MOST_STEPS
+from evaluator.drawings import MOST_SLICES
+from evaluator.rank_grids import LEAST_PARTS, MOST_PARTS
+
+SliceValue = str | int | float | bool
+
+
+class Curve(msgspec.Struct, forbid_unknown_fields=True):
+    slice: dict[str, SliceValue]
+    heights: list[int]
+
+
+class Column(msgspec.Struct, forbid_unknown_fields=True):
+    start: int
+    end: int
+    counts: list[int]
+
+
+class Grid(msgspec.Struct, forbid_unknown_fields=True):
+    slice: dict[str, SliceValue]
+    columns: list[Column]
+
+
+class Pairs(msgspec.Struct, forbid_unknown_fields=True):
+    both: int
+    drop: int
+    flip: int
+    neither: int
+
+
+class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """As evaluator.drawings.drawing_of makes it; a part is absent where the task has no such picture."""
+
+    curves: list[Curve] | None = None
+    grids: list[Grid] | None = None
+    pairs: Pairs | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.curves is None and self.grids is None and self.pairs is None
+
+
+def problem(drawing: Drawing) -> str:
+    """What a sound scorer cannot have said; empty where it is sound."""
+    for what, parts in (("curves", drawing.curves or []), ("grids", drawing.grids or [])):
+        if len(parts) > MOST_SLICES + 1:
+            return f"the drawing has more than {MOST_SLICES + 1} {what}"
+        if any(len(part.slice) > 1 for part in parts):
+            return "the drawing has a slice by several dimensions"
+        if len({msgspec.json.encode(part.slice) for part in parts}) < len(parts):
+            return f"the drawing has {what} twice on one slice"
+    if not all(_is_curve(curve.heights) for curve in drawing.curves or []):
+        return "a curve of the drawing does not rise in steps to its corner"
+    if not all(_is_grid(grid.columns) for grid in drawing.grids or []):
+        return "a grid of the drawing has columns that do not follow one another"
+    if drawing.pairs and min(msgspec.structs.astuple(drawing.pairs)) < 0:
+        return "the drawing counts fewer than no pairs"
+    return ""
+
+
+def _is_curve(heights: list[int]) -> bool:
+    steps = len(heights) - 1
+    if not LEAST_STEPS <= steps <= MOST_STEPS:
+        return False
+    return heights[0] >= 0 and heights[-1] == steps and all(low <= high for low, high in pairwise(heights))
+
+
+def _is_grid(columns: list[Column]) -> bool:
+    n_parts = columns[-1].end if columns else 0
+    if not LEAST_PARTS <= n_parts <= MOST_PARTS or len(columns) < 2:
+        return False
+    ends = [0, *(column.end for column in columns)]
+    follow = all(column.start == end < column.end for column, end in zip(columns, ends, strict=False))
+    return follow and all(len(column.counts) == n_parts and min(column.counts) >= 0 for column in columns)

@@ -1,0 +1,45 @@
+"""`manage.py draw`: what is drawn of results that were published before it was kept."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.actions import drawings, referee
+from leaderboard.actions.reports import ReportError
+from leaderboard.models import Leaderboard, Phase
+from leaderboard.storage import AlteredError
+
+
+class Command(BaseCommand):
+    help = (
+        "Makes curves, grids and pair counts of a phase's results that were published without, from their stored "
+        "outcomes, where the phase discloses in full. Boards of an earlier task version stay without."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("benchmark", help="the benchmark's slug")
+        parser.add_argument("phase", help="the phase's slug")
+
+    def handle(self, *, benchmark: str, phase: str, **_: Any) -> None:
+        found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
+        if found is None:
+            raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
+        n_drawn, n_left = 0, 0
+        for board in found.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
+            for release in drawings.undrawn(board):
+                try:
+                    n_drawn += drawings.draw(release) is not None
+                except (drawings.NotDrawnError, ReportError) as error:
+                    n_left += 1
+                    self.stderr.write(f"release {release.sequence}: {error}")
+                except (AlteredError, FileNotFoundError):
+                    n_left += 1
+                    self.stderr.write(f"release {release.sequence}: the stored outcomes are gone, or altered")
+                except referee.SandboxError as error:
+                    raise CommandError(f"no sandbox answers: {error}") from error
+        self.stdout.write(f"{n_drawn} result{'s' if n_drawn != 1 else ''} drawn")
+        if n_left:
+            raise CommandError(f"{n_left} could not be drawn")
