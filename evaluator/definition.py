@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Generic, Protocol, TypeVar
 
+from evaluator.answered import Answered
 from evaluator.errors import UsageError, shown
 from evaluator.measures import Measure
 from evaluator.outcomes import Outcomes
@@ -130,6 +131,10 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     @abstractmethod
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         """The outcomes; the same files give the same table."""
+
+    @abstractmethod
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        """What a prediction file answered, unit by unit, to be laid beside another's. Raises PredictionError."""
 
     @abstractmethod
     def facts(self, gold: Gold) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from evaluator.definition import Task
 from evaluator.divisions import read_division, write_division
 from evaluator.drawings import drawing_of
 from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
+from evaluator.likeness_jobs import make_signature, near_copies
 from evaluator.many_pairs import compare_pairs
 from evaluator.measures import Measure
 from evaluator.outcomes import Outcomes
@@ -343,6 +344,8 @@ JOBS: dict[str, Job] = {
     "compare_board": _reporting(compare_board),
     "side_by_side": _reporting(side_by_side),
     "draw": _reporting(draw),
+    "signature": _reporting(make_signature),
+    "near_copies": _reporting(near_copies),
 }
 
 

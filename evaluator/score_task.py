@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
+from evaluator.answered import Answered, by_score
 from evaluator.definition import Facts, Options, ReadFile, Task
 from evaluator.readers import Format
 from evaluator.score_files import Named, Places, Scores, no_scores, read_places, read_scores, salted_order
@@ -44,6 +47,14 @@ class ScoreTask(Task[Gold, Places, Scores]):
 
     def unanswered(self, gold: Gold) -> Scores:
         return no_scores(len(gold.ids))
+
+    @abstractmethod
+    def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
+        """The units that a good system scores above the others, in the order of gold."""
+
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        scores = self.read_predictions(stream, file, self.known(gold), options)
+        return by_score(scores.values, self.high(gold))
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

@@ -143,6 +143,11 @@ def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
     for body in (packed, packed[:-4]):
         files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
         jobs["score"](files, arguments | {"predictions_name": "predictions.jsonl.gz"})
+    for body in (predictions, broken):
+        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions)}
+        jobs["signature"](files, arguments)
+        files = {"gold": io.BytesIO(gold), "0": io.BytesIO(predictions), "1": io.BytesIO(body)}
+        jobs["near_copies"](files, arguments | {"names": ["predictions.jsonl", "predictions.jsonl"]})
     jobs["prepare_gold"]({"gold": io.BytesIO(broken)}, arguments)
     divided, division = jobs["divide"]({"gold": io.BytesIO(gold)}, arguments | {"share": "0.5"})
     if divided["ok"]:

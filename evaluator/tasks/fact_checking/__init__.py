@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import BinaryIO
 
+import numpy as np
+import numpy.typing as npt
+
 from evaluator.definition import DimensionDoc, Facts, Options
 from evaluator.outcomes import Outcomes
 from evaluator.score_files import Scores
@@ -45,6 +48,10 @@ class FactChecking(ScoreTask[Gold]):
 
     def inputs(self, gold: Gold) -> Sequence[Claim]:
         return gold.claims
+
+    def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
+        """The claims that are true."""
+        return np.array(gold.labels, dtype=np.bool_)
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)

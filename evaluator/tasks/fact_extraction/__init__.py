@@ -4,11 +4,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from evaluator.answered import Answered
 from evaluator.definition import DimensionDoc, Facts, Options, Task
 from evaluator.identifiers import order_key
 from evaluator.outcomes import Outcomes
 from evaluator.tasks.fact_extraction import gold as gold_file
 from evaluator.tasks.fact_extraction import predictions as prediction_file
+from evaluator.tasks.fact_extraction.answered import facts_given
 from evaluator.tasks.fact_extraction.gold import Gold, Known
 from evaluator.tasks.fact_extraction.measures import F1, MEASURES
 from evaluator.tasks.fact_extraction.predictions import Answers
@@ -69,6 +71,9 @@ class FactExtraction(Task[Gold, Known, Answers]):
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
+
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        return facts_given(stream, file, gold)
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

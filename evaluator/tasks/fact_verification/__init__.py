@@ -4,7 +4,9 @@ import re
 from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 
+from evaluator.answered import Answered, Items
 from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
 from evaluator.identifiers import order_key
 from evaluator.outcomes import Outcomes
@@ -80,6 +82,12 @@ class FactVerification(Task[Gold, Known, Answers]):
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, options["max_evidence"])
+
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        """A label a claim; evidence is left aside, which a copy could shuffle without a loss."""
+        labels = self.read_predictions(stream, file, gold.known(), options).labels
+        units = np.arange(len(labels), dtype=np.uint64)
+        return Items(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.facts()

@@ -4,6 +4,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from evaluator.answered import Answered, given_or_gold
 from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
 from evaluator.outcomes import Outcomes
 from evaluator.scoring import Score
@@ -88,6 +89,11 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
+
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        """Facts with their spans and pages, as they stand: nearly the same fact is another one."""
+        given = self.read_predictions(stream, file, gold.known(), options).facts
+        return given_or_gold(given.rows(), gold.facts.rows())
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.public_facts()

@@ -1,7 +1,7 @@
 """Facts as columns: what a file's passages say, ready to be compared at once."""
 
 from array import array
-from collections.abc import MutableSequence
+from collections.abc import Iterator, MutableSequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,13 @@ class FactTable:
         return FactTable(
             self.passage[chosen], self.property[chosen], self.offsets[:, chosen], self.uris[:, chosen], self.uri_texts
         )
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Each fact as one value: places of passage and property, offsets, the texts of its URIs."""
+        places = zip(self.passage.tolist(), self.property.tolist(), strict=True)
+        spans, uris = self.offsets.T.tolist(), self.uris.T.tolist()
+        for place, span, (subject, object_) in zip(places, spans, uris, strict=True):
+            yield (*place, *span, self.uri_texts[subject], self.uri_texts[object_])
 
     def lengths(self) -> npt.NDArray[np.float64]:
         """2 x facts: characters in the subject's and the object's span; an inverted span has none."""

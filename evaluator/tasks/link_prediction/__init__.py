@@ -4,11 +4,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from evaluator.answered import Answered
 from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
 from evaluator.identifiers import order_key
 from evaluator.outcomes import Outcomes
 from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction import predictions as prediction_file
+from evaluator.tasks.link_prediction.answered import first_ranked
 from evaluator.tasks.link_prediction.gold import Gold, Known
 from evaluator.tasks.link_prediction.layout import Question
 from evaluator.tasks.link_prediction.measures import MEASURES, MRR
@@ -80,6 +82,9 @@ class LinkPrediction(Task[Gold, Known, Answers]):
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, filtered=options["setting"])
+
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        return first_ranked(stream, file, gold.known())
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import BinaryIO
 
+import numpy as np
+import numpy.typing as npt
+
 from evaluator.definition import Facts, Options
 from evaluator.outcomes import Outcomes
 from evaluator.score_files import Scores
@@ -42,6 +45,11 @@ class MetricCorrelation(ScoreTask[Gold]):
 
     def inputs(self, gold: Gold) -> Sequence[Text]:
         return gold.texts
+
+    def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
+        """The texts that people rate above the median."""
+        ratings = np.array(gold.ratings, dtype=np.float64)
+        return np.asarray(ratings > np.median(ratings))
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)

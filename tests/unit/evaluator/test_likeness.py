@@ -1,0 +1,182 @@
+"""Near-copies, against definitions written out unit by unit, and signatures that must not lose one."""
+
+from __future__ import annotations
+
+import io
+import json
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluator.answered import Items, Ordered, by_score, given_or_gold
+from evaluator.chains import longest_common_order
+from evaluator.likeness import SIZE, closeness, likeness, signature, worth_a_look
+from evaluator.operations import JOBS
+from evaluator.warming import SAMPLES
+
+DRAWS = [np.random.default_rng(seed) for seed in range(20)]
+
+
+def items(labels: Any, gold: Any) -> Items:
+    labels, gold = np.asarray(labels), np.asarray(gold)
+    return Items(np.arange(len(labels), dtype=np.uint64), (labels + 1).astype(np.uint64), labels != gold)
+
+
+def test_shares_are_what_counting_by_hand_says() -> None:
+    gold = [0, 1, 2, 0, 1, 2, 0, 0]
+    a = [0, 1, 2, 1, 2, 2, 1, 0]
+    b = [0, 1, 2, 1, 0, 2, 0, 0]
+    found = likeness(items(a, gold), items(b, gold))
+    # Equal on all but the fifth and the seventh; errors on the fourth (alike), the fifth (unlike) and the seventh (a).
+    assert (found.equal, found.shared_errors, found.n_units, found.n_errors) == (6 / 8, 1 / 3, 8, 3)
+
+
+def test_units_that_neither_answers_are_no_agreement() -> None:
+    units = np.arange(4, dtype=np.uint64)
+    errs = np.ones(4, dtype=np.bool_)
+    a = Items(units, np.array([7, 0, 0, 0], dtype=np.uint64), errs)
+    b = Items(units, np.array([7, 0, 9, 0], dtype=np.uint64), errs)
+    assert (likeness(a, b).equal, likeness(a, b).n_units) == (1 / 2, 2)
+    nothing = Items(units, np.zeros(4, dtype=np.uint64), errs)
+    assert likeness(nothing, nothing).equal is None and not likeness(nothing, nothing).is_near_copy
+
+
+def test_facts_are_shared_as_sets() -> None:
+    gold = {"g1", "g2", "g3"}
+    a, b = {"g1", "g2", "x", "y"}, {"g1", "x", "z"}
+    found = likeness(given_or_gold(a, gold), given_or_gold(b, gold))
+    wrong_a, wrong_b = a ^ gold, b ^ gold
+    assert found.equal == len(a & b) / len(a | b)
+    assert found.shared_errors == len(wrong_a & wrong_b) / len(wrong_a | wrong_b)
+    assert (found.n_units, found.n_errors) == (len(a | b), len(wrong_a | wrong_b))
+
+
+@pytest.mark.parametrize(("equal_errors", "expected"), [(95, True), (94, False)])
+def test_the_bounds_belong_to_near_copies(equal_errors: int, expected: bool) -> None:
+    n = 10_000
+    gold, a, b = np.zeros(n, int), np.zeros(n, int), np.zeros(n, int)
+    a[:100] = 1
+    b[:equal_errors] = 1
+    b[equal_errors:100] = 2
+    assert likeness(items(a, gold), items(b, gold)).is_near_copy is expected
+
+
+def test_equality_has_its_bound() -> None:
+    n = 1000
+    gold, a, b = np.zeros(n, int), np.ones(n, int), np.ones(n, int)
+    b[:5] = 2
+    assert likeness(items(a, gold), items(b, gold)).is_near_copy
+    b[:6] = 2
+    assert not likeness(items(a, gold), items(b, gold)).is_near_copy
+
+
+def test_two_perfect_systems_are_no_copies() -> None:
+    gold = np.arange(50) % 3
+    found = likeness(items(gold, gold), items(gold, gold))
+    assert (found.equal, found.shared_errors, found.is_near_copy) == (1.0, None, False)
+
+
+@pytest.mark.parametrize("draws", DRAWS[:12])
+def test_the_longest_common_order_against_all_subsets(draws: np.random.Generator) -> None:
+    n = 9
+    a, b = (draws.integers(0, 5, n).astype(float) for _ in "ab")
+
+    def fits(chosen: tuple[int, ...]) -> bool:
+        return all(np.sign(a[i] - a[j]) == np.sign(b[i] - b[j]) for i, j in combinations(chosen, 2))
+
+    best = max(size for size in range(n + 1) if any(fits(chosen) for chosen in combinations(range(n), size)))
+    assert longest_common_order(a, b) == best
+
+
+def test_any_rising_transformation_is_a_copy_and_noise_is_not() -> None:
+    draws = DRAWS[0]
+    high = draws.random(2000) < 0.4
+    scores = draws.normal(size=2000) + high
+    own = by_score(scores, high)
+    assert likeness(own, by_score(np.exp(scores) * 3 + 1, high)).is_near_copy
+    assert not likeness(own, by_score(scores + draws.normal(size=2000) * 0.1, high)).is_near_copy
+    assert not likeness(own, by_score(-scores, high)).is_near_copy
+
+
+def test_scores_err_on_the_wrong_side_of_as_many_as_there_are() -> None:
+    high = np.array([True, True, False, False, False])
+    assert by_score(np.array([5.0, 1.0, 4.0, 2.0, 0.0]), high).errs.tolist() == [False, True, True, False, False]
+    tied = by_score(np.array([5.0, 4.0, 4.0, 2.0, 0.0]), high)
+    assert tied.errs.tolist() == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("draws", DRAWS)
+def test_no_signature_loses_a_near_copy_and_most_strangers_are_lost(draws: np.random.Generator) -> None:
+    n = 20_000
+    gold = draws.integers(0, 3, n)
+    a = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
+    copy = a.copy()
+    changed = draws.choice(n, n // 200, replace=False)
+    copy[changed] = (copy[changed] + 1) % 3
+    stranger = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
+    made = [signature(items(labels, gold)) for labels in (a, copy, stranger)]
+    near, far = closeness(made[0], made[1:], ordered=False)
+    assert near >= worth_a_look(ordered=False) > far
+
+
+@pytest.mark.parametrize("draws", DRAWS)
+def test_the_same_for_scores(draws: np.random.Generator) -> None:
+    n = 20_000
+    errs = np.zeros(n, dtype=np.bool_)
+    a = np.round(draws.normal(size=n), 2)
+    copy = np.exp(a)
+    changed = draws.choice(n, n // 200, replace=False)
+    copy[changed] = draws.permutation(copy)[: len(changed)]
+    stranger = a + draws.normal(size=n) * 0.1
+    made = [signature(Ordered(scores, errs)) for scores in (a, copy, stranger)]
+    near, far = closeness(made[0], made[1:], ordered=True)
+    assert near >= worth_a_look(ordered=True) > far
+
+
+def test_a_signature_is_bounded_and_the_same_for_the_same_answers() -> None:
+    gold = np.zeros(5000, int)
+    made = signature(items(np.arange(5000) % 3, gold))
+    assert len(made) == SIZE and int(made.max()) < 2**63
+    assert np.array_equal(made, signature(items(np.arange(5000) % 3, gold + 1))), "gold has no part in it"
+    assert len(signature(Items(*(np.zeros(0, dtype=np.uint64),) * 2, np.zeros(0, dtype=np.bool_)))) == 0
+
+
+def ask(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:
+    asked = {"task": task, "options": {}, "gold_name": "gold.jsonl"}
+    if job == "signature":
+        opened = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(files[0])}
+        return JOBS[job](opened, asked | {"predictions_name": "p.jsonl"})[0]
+    opened = {"gold": io.BytesIO(gold), **{str(place): io.BytesIO(body) for place, body in enumerate(files)}}
+    return JOBS[job](opened, asked | {"names": ["p.jsonl"] * len(files)})[0]
+
+
+@pytest.mark.parametrize("task", SAMPLES)
+def test_every_task_is_wholly_equal_to_itself_and_a_broken_file_has_no_row(task: str) -> None:
+    gold, predictions = SAMPLES[task][0]
+    told = ask("near_copies", task, gold, predictions, predictions, b"broken\n")
+    same, none = told["rows"]
+    assert same["equal"] == 1.0 and same["shared_errors"] in (1.0, None) and none is None
+    made = ask("signature", task, gold, predictions)
+    assert made["ordered"] is (task in ("fact-checking", "metric-correlation")) and len(made["signature"]) >= 1
+
+
+def lines(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_link_prediction_compares_first_mentions() -> None:
+    gold = lines(*({"id": n, "question": ["a", "r", "?"], "answers": ["b"], "filtered": []} for n in range(4)))
+    a = lines(*({"id": n, "ranking": top} for n, top in enumerate((["b", "x"], ["c"], ["d"], []))))
+    b = lines(*({"id": n, "ranking": top} for n, top in enumerate((["b"], ["c", "b"], ["e"]))))
+    (row,) = ask("near_copies", "link-prediction", gold, a, b)["rows"]
+    assert (row["equal"], row["n_units"], row["n_errors"], row["shared_errors"]) == (2 / 3, 3, 3, 2 / 3)
+
+
+def test_facts_of_documents_compare_by_span_and_page() -> None:
+    gold, predictions = SAMPLES["knowledge-base-population"][0]
+    moved = predictions.replace(b'"objectEnd": 4', b'"objectEnd": 5')
+    assert moved != predictions
+    (row,) = ask("near_copies", "knowledge-base-population", gold, predictions, moved)["rows"]
+    assert (row["equal"], row["n_units"]) == (1 / 3, 3)
