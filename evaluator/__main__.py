@@ -1,7 +1,7 @@
 """`python -m evaluator`: the referee on anybody's machine, with the code that the server runs.
 
-Exit status: 0 done; 2 the predictions (or the image) are bad; 3 the gold (or the inputs) is bad; 4 our own fault; 64
-wrong usage; 75 a submission is not over yet.
+Exit status: 0 done; 1 an audit found what blocks publishing; 2 the predictions (or the image) are bad; 3 the gold (or
+the inputs) is bad; 4 our own fault; 64 wrong usage; 75 a submission is not over yet.
 """
 
 import argparse

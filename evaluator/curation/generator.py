@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from evaluator.client.status import DONE
 from evaluator.curation.bench import Bench
 
 
@@ -21,11 +22,12 @@ class Made:
     """What a generator tells when it is done.
 
     report: plain JSON values that follow from inputs, seed and parameters alone; they stand in the recipe, so nothing
-    of the machine or of the clock. text: the same for a person.
+    of the machine or of the clock. text: the same for a person. status: the command's exit status.
     """
 
     report: dict[str, Any]
     text: str
+    status: int = DONE
 
 
 @dataclass(frozen=True)

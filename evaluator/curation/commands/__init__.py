@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE
+from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS
 from evaluator.client.telling import print_problems, printable_lines, say
 from evaluator.client.waiting import patience
 from evaluator.curation.bench import Bench
@@ -30,6 +30,7 @@ from evaluator.curation.commands import (
     open_questions,
     reweight,
     scenarios,
+    split,
     symmetric,
 )
 from evaluator.curation.commands.arguments import whole_number
@@ -51,7 +52,7 @@ SPLITS: tuple[Generator, ...] = (
 )
 """Generators: each makes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = (symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT)
+AUDITS: tuple[Generator, ...] = (split.AUDIT, symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT)
 """Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"
@@ -90,9 +91,9 @@ def run(given: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise
-        raise UsageError(f"{generator.name} needs {_NEEDED[error.name]}: pip install {_NEEDED[error.name]}") from None
+        raise UsageError(f'{generator.name} needs {_NEEDED[error.name]}: pip install "holdout[curation]"') from None
     _tell(made, given)
-    return DONE
+    return made.status
 
 
 def _tell(made: Made, given: argparse.Namespace) -> None:

@@ -1,0 +1,135 @@
+"""How labels are spread over the split and its slices, and how its groups are made up."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from typing import Any
+
+from evaluator.curation.audit.findings import Finding, Severity, percent
+from evaluator.curation.audit.split import Split
+from evaluator.outcomes import SliceValue, slice_text
+
+_CLASSES = 20
+_UNEVEN = 0.9
+
+
+def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """Labels by slice, {} first: for tasks whose answer is a class. Slices that gold declares."""
+    if split.task.name not in {"fact-verification", "fact-checking"}:
+        return [], []
+    labels = split.secrets[0].values
+    table = [_row({}, Counter(labels))]
+    for name in dict.fromkeys(name for slices in split.slices if slices for name in slices):
+        if name == "label":
+            continue
+        cells: dict[tuple[type, SliceValue], Counter[Any]] = defaultdict(Counter)
+        for value, label in zip(split.column(name), labels, strict=True):
+            if value is not None:
+                cells[type(value), value][label] += 1
+        table += [_row({name: value}, count) for (_, value), count in cells.items()]
+    return table, [finding for row in table for finding in _judged(split, row, table[0])]
+
+
+def _row(slice_: dict[str, SliceValue], count: Counter[Any]) -> dict[str, Any]:
+    return {
+        "slice": slice_,
+        "labels": dict(sorted(count.items())),
+        "majority": max(count.values()) / count.total(),
+    }
+
+
+def _judged(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Finding]:
+    name = ", ".join(f"{k}={slice_text(v)}" for k, v in row["slice"].items()) or "the split"
+    labels, majority = row["labels"], row["majority"]
+    told = ", ".join(f"{count} {label}" for label, count in labels.items())
+    if len(labels) == 1:
+        grave = split.task.name == "fact-checking" and not row["slice"]
+        return [
+            Finding(
+                Severity.ERROR if grave else Severity.WARNING,
+                "one-label",
+                f"{name} has one label: {told}",
+                "nothing can be told apart there; AUROC has no value"
+                if split.task.name == "fact-checking"
+                else "always giving this label is right on all of it",
+                "add the other label, or drop the slice from boards",
+                split.file,
+                numbers=row,
+            )
+        ]
+    if "origin" in row["slice"] and len(set(labels.values())) > 1 and len(set(whole["labels"].values())) == 1:
+        return [
+            Finding(
+                Severity.WARNING,
+                "unbalanced-origin",
+                f"{name} is not balanced ({told}), though the whole is",
+                f"the most frequent label is right on {percent(majority)} of it, and of each of its claims one side "
+                "stands there twice: accuracy on this part alone does not start from 50 %",
+                "rank by the whole set or by groups, and say so beside accuracies of this part",
+                split.file,
+                numbers=row,
+            )
+        ]
+    if majority >= _UNEVEN:
+        return [
+            Finding(
+                Severity.NOTE,
+                "uneven-labels",
+                f"{name}: {told}",
+                f"the most frequent label alone is right on {percent(majority)}",
+                "show the majority's score beside the systems'",
+                split.file,
+                numbers=row,
+            )
+        ]
+    return []
+
+
+def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
+    """Groups, their sizes, and items outside a group that should be in one: the same question under two groups."""
+    size = Counter(split.groups)
+    of_sizes = Counter(size.values())
+    told: dict[str, Any] = {
+        "groups": len(size),
+        "sizes": {str(n): of_sizes[n] for n in sorted(of_sizes)},
+        "largest": max(size.values(), default=0),
+    }
+    findings = []
+    if told["largest"] * 2 > len(split) and len(split) > 1:
+        findings.append(
+            Finding(
+                Severity.WARNING,
+                "one-large-group",
+                f"one group has {told['largest']} of {len(split)} lines",
+                "groups are resampled whole: with one that decides, no interval can be trusted",
+                "group by something finer",
+                split.file,
+                numbers=told,
+            )
+        )
+    findings += _asked_across_groups(split)
+    return told, findings
+
+
+def _asked_across_groups(split: Split) -> list[Finding]:
+    """Parts of questions (a claim, a sentence, a pair) that several groups share: their answers hang together."""
+    if split.task.name != "fact-verification" or all(text is None for text in split.gold.evidence_texts):
+        return []
+    groups: dict[Hashable, set[Hashable]] = defaultdict(set)
+    for question, group in zip(split.questions, split.groups, strict=True):
+        groups[question[0]].add(group)  # type: ignore[index]  # a pair: claim, sentence
+    shared = sum(len(found) > 1 for found in groups.values())
+    if not shared:
+        return []
+    return [
+        Finding(
+            Severity.WARNING,
+            "groups-share-claims",
+            f"{shared} claims stand in more than one group",
+            "groups count as independent when intervals are made and when a split is halved; these are not",
+            "give lines with the same claim one group",
+            split.file,
+            numbers={"claims": shared, "of": len(groups)},
+        )
+    ]

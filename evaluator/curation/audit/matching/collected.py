@@ -1,0 +1,64 @@
+"""Many lines with one fault make one finding, which names the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.split import Split
+
+_NAMED = 10
+
+
+@dataclass
+class Fault:
+    """One kind of fault. what: after "N lines: "; one_of: what is counted, in the plural."""
+
+    severity: Severity
+    code: str
+    what: str
+    means: str
+    do: str
+    one_of: str = "lines"
+    places: list[int] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, place: int, example: str = "") -> None:
+        self.places.append(place)
+        if example and len(self.examples) < _NAMED:
+            self.examples.append(example)
+
+
+class Faults:
+    """Kinds of faults in the order in which they were declared."""
+
+    def __init__(self, split: Split) -> None:
+        self._split = split
+        self._faults: list[Fault] = []
+
+    def kind(self, severity: Severity, code: str, what: str, means: str, do: str, *, one_of: str = "lines") -> Fault:
+        fault = Fault(severity, code, what, means, do, one_of)
+        self._faults.append(fault)
+        return fault
+
+    def findings(self) -> Iterator[Finding]:
+        for fault in self._faults:
+            if not fault.places:
+                continue
+            first = self._split.line(fault.places[0])
+            example = f" ({fault.examples[0]})" if fault.examples else ""
+            yield Finding(
+                fault.severity,
+                fault.code,
+                f"{len(fault.places)} {fault.one_of} {fault.what}, the first on line {first}{example}",
+                fault.means,
+                fault.do,
+                self._split.file,
+                first,
+                {
+                    "count": len(fault.places),
+                    "lines": [self._split.line(place) for place in dict.fromkeys(fault.places)][:_NAMED],
+                    "examples": fault.examples,
+                },
+            )

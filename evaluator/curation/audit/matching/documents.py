@@ -1,0 +1,149 @@
+"""knowledge-base-population: offsets, the text that stands there, properties."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.matching.collected import Fault, Faults
+from evaluator.curation.audit.split import Split
+from evaluator.errors import shown
+from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
+
+_DATED = re.compile(r"[0-9]|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_WHO = (("subject", "subjectStart", "subjectEnd", "subjectText"), ("object", "objectStart", "objectEnd", "objectText"))
+
+
+def findings(split: Split) -> Iterator[Finding]:
+    check = _Documents(split)
+    for place, line in enumerate(split.gold.lines):
+        for passage in line.passages:
+            check.passage(place, line, passage)
+    return check.faults.findings()
+
+
+class _Documents:
+    def __init__(self, split: Split) -> None:
+        self.faults = Faults(split)
+        error, warning, note = Severity
+        kind = self.faults.kind
+        wrong = "no prediction can match it in the text"
+        mend = "correct the offsets: half-open, in code points of documentText"
+        self.outside = kind(error, "offsets-outside-text", "lie outside the text", wrong, mend, one_of="spans")
+        self.inverted = kind(
+            error, "offsets-inverted", "are empty or end before they begin", wrong, mend, one_of="spans"
+        )
+        self.blank = kind(
+            error, "offsets-on-blank", "have only white space at their offsets", wrong, mend, one_of="spans"
+        )
+        self.other_text = kind(
+            error, "text-at-offsets", "have another text at their offsets than they say", wrong, mend, one_of="spans"
+        )
+        self.cut = kind(
+            note,
+            "offsets-cut-words",
+            "begin or end inside a word",
+            "they may be off by some characters, or be meant so",
+            "look at the first of them",
+            one_of="spans",
+        )
+        self.elsewhere = kind(
+            warning,
+            "offsets-outside-passage",
+            "lie outside their passage",
+            "participants are asked about the passage, and may see nothing else",
+            "move the fact to the passage that states it",
+            one_of="spans",
+        )
+        self.passages = kind(
+            error,
+            "passage-text",
+            "differ from the document's text at their offsets",
+            "offsets count in one text, and participants may read the other",
+            "correct passageStart, passageEnd or passageText",
+            one_of="passages",
+        )
+        self.unannotated = kind(
+            warning,
+            "unknown-property",
+            "have a property that their passage is not annotated for",
+            "predictions of this property in the passage are never wrong, and its gold facts still count",
+            "add the property to exhaustivelyAnnotatedProperties, or drop the fact",
+            one_of="facts",
+        )
+        self.nameless = kind(
+            warning,
+            "nameless-property",
+            "have a property that no passage names",
+            "boards show its id",
+            "name it in exhaustivelyAnnotatedProperties",
+            one_of="facts",
+        )
+        self.undated = kind(
+            warning,
+            "date-without-date",
+            "of a date property have an object without a digit or a month",
+            "the type of the object does not fit the property",
+            "correct the property or the object",
+            one_of="facts",
+        )
+        self.repeated = kind(
+            note,
+            "repeated-fact",
+            "stand in their passage twice, spans and all",
+            "one prediction meets both",
+            "drop one of them",
+            one_of="facts",
+        )
+        self._names = split.gold.names
+
+    def passage(self, place: int, line: Any, passage: Any) -> None:
+        text = line.documentText
+        if not 0 <= passage.passageStart <= passage.passageEnd <= len(text) or (
+            text[passage.passageStart : passage.passageEnd] != passage.passageText
+        ):
+            self.passages.add(place, f"passage {shown(passage.passageId)}")
+        annotated = {prop.propertyId for prop in passage.exhaustivelyAnnotatedProperties}
+        told = Counter(
+            (fact.propertyId, fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
+            for fact in passage.facts
+        )
+        for _ in range(told.total() - len(told)):
+            self.repeated.add(place, f"passage {shown(passage.passageId)}")
+        for fact in passage.facts:
+            if fact.propertyId not in annotated:
+                (self.unannotated if fact.propertyId in self._names else self.nameless).add(
+                    place, f"property {shown(fact.propertyId)}"
+                )
+            for who, start, end, said in _WHO:
+                where = f"{who} of property {shown(fact.propertyId)} at {getattr(fact, start)}:{getattr(fact, end)}"
+                fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, said))
+                if fault is not None:
+                    fault.add(place, where)
+            if fact.propertyId in DATE_PROPERTIES and not _DATED.search(_told(text, fact)):
+                self.undated.add(place, shown(_told(text, fact)))
+
+    def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> Fault | None:
+        """The gravest fault of a span."""
+        if start >= end:
+            return self.inverted
+        if start < 0 or end > len(text):
+            return self.outside
+        found = text[start:end]
+        if not found.strip():
+            return self.blank
+        if isinstance(said, str) and said != found:
+            return self.other_text
+        if start < passage.passageStart or end > passage.passageEnd:
+            return self.elsewhere
+        inside = (start > 0 and text[start - 1].isalnum() and found[0].isalnum()) or (
+            end < len(text) and text[end].isalnum() and found[-1].isalnum()
+        )
+        return self.cut if inside else None
+
+
+def _told(text: str, fact: Any) -> str:
+    return str(text[max(fact.objectStart, 0) : max(fact.objectEnd, 0)]) or "-"

@@ -1,0 +1,40 @@
+"""Opens gold of any task, or a file in a published layout, as a split."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from evaluator.curation.audit.published import layout_of
+from evaluator.curation.audit.split import Split
+from evaluator.curation.audit.views import view
+from evaluator.definition import Task
+
+_HEAD = 1 << 16
+
+
+def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: Mapping[str, Any]) -> Split:
+    """options: as `Task.parse_options` gives them. Raises GoldError, UsageError."""
+    stream, head = _begun(stream, file)
+    layout = layout_of(task.name, head)
+    if layout is None:
+        return view(task, file, task.read_gold(stream, file, options))
+    published = layout(stream, file)
+    split = view(task, file, task.read_gold(published.gold, file.removesuffix(".gz"), options))
+    split.columns, split.first_line = published.columns, published.first_line
+    split.published, split.has_ids = True, published.has_ids
+    return split
+
+
+def _begun(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
+    """The stream, still at its beginning, and what it begins with, unpacked. A damaged pack is the reader's to tell."""
+    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
+    head = buffered.peek(_HEAD)
+    if file.endswith(".gz"):
+        try:
+            head = zlib.decompressobj(31).decompress(head, _HEAD)
+        except zlib.error:
+            head = b""
+    return buffered, head

@@ -1,0 +1,79 @@
+"""fact-verification: the most frequent label, and what a claim alone, or a sentence alone, gives away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluator.curation.audit.split import Split
+from evaluator.curation.audit.trivial.trivial import Trivial
+from evaluator.curation.audit.trivial.words import predicted
+from evaluator.curation.draws import draws
+
+_FOLDS = 5
+
+
+def systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:
+    labels = [str(label) for label in split.answers]
+    trained = [str(label) for train in trains for label in train.answers]
+    most = Counter(trained or labels).most_common(1)[0][0]
+    majority = max(Counter(labels).values()) / len(labels)
+    yield Trivial(
+        "majority",
+        f"answers {most} to all",
+        _lines(split, [most] * len(split)),
+        "accuracy",
+        shown=_shown(split),
+    )
+    for name, texts, known in (
+        ("claim-only", split.gold.claims, [text for train in trains for text in train.gold.claims]),
+        ("evidence-only", split.gold.evidence_texts, [t for train in trains for t in train.gold.evidence_texts]),
+    ):
+        if None in texts or None in known:
+            continue
+        if trained:
+            answers, how = predicted(known, trained, texts), "trained on the training files"
+        else:
+            answers, how = (
+                _crossed(split.groups, texts, labels),
+                f"trained on the split's other groups ({_FOLDS} folds)",
+            )
+        yield Trivial(
+            name,
+            f"naive Bayes over words and bigrams of the {name.split('-')[0]}, {how}",
+            _lines(split, answers),
+            "accuracy",
+            majority,
+            _shown(split),
+        )
+
+
+def _shown(split: Split) -> tuple[str, ...]:
+    return ("fever_score",) if split.gold.has_evidence else ()
+
+
+def _lines(split: Split, answers: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for name, answer in zip(split.ids, answers, strict=True):
+        yield {"id": name, "predicted_label": answer, "predicted_evidence": []}
+
+
+def _crossed(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """Each group is answered from the others."""
+    names = list(dict.fromkeys(groups))
+    draws(0, "folds").shuffle(names)
+    fold = {name: place % _FOLDS for place, name in enumerate(names)}
+    folds = np.array([fold[group] for group in groups])
+    found = [""] * len(texts)
+    for one in range(_FOLDS):
+        asked, known = np.flatnonzero(folds == one).tolist(), np.flatnonzero(folds != one).tolist()
+        if not asked:
+            continue
+        if not known:
+            known = asked
+        answers = predicted([texts[p] for p in known], [labels[p] for p in known], [texts[p] for p in asked])
+        for place, answer in zip(asked, answers, strict=True):
+            found[place] = answer
+    return found
