@@ -1,0 +1,202 @@
+"""Taking an archive in: everything in it, as it was, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+from django.core.files import File
+from django.core.management.color import no_style
+from django.db import connection, transaction
+from django.db.models import Max, Model
+from django.db.models.fields.files import FieldFile
+from pyrage import x25519
+
+from leaderboard.actions.archives import known, rows, tables, vault, writing
+from leaderboard.models import AuditEntry, Benchmark, User
+
+Say = Callable[[str], None]
+
+
+class ArchiveFault(Exception):
+    """An archive that cannot be taken in; `lines` say what is in the way, each by itself."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+class Head(msgspec.Struct):
+    """What archive.json says."""
+
+    format: str
+    version: int
+    layout: str
+    slug: str
+    title: str
+    readable: dict[str, str]
+    closed: str | None
+    rows: dict[str, int]
+
+
+def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Benchmark:
+    """The benchmark with all that is in the archive: rows, files, the order of what was published.
+
+    Keys are kept where they are free; where another row has one, a new one is given. People are told from each other by
+    username and mail address, and arrive without a password or a right. Its boards are compared with those in the
+    archive before anything is kept. Raises ArchiveFault and vault.KeyFault; nothing is changed then.
+    """
+    with _opened(archive) as outer:
+        head = _head(outer)
+        if head.closed is None:
+            raise ArchiveFault(
+                f"{archive.name} was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
+                "can be hosted with import_benchmark once the gold lies beside it"
+            )
+        with outer.open(head.closed) as sealed, vault.unsealed(sealed, keys) as clear, ZipFile(clear) as closed:
+            with _files_kept() as kept, transaction.atomic():
+                numbers = _rows(closed, kept, say)
+                benchmark = Benchmark.objects.get(slug=head.slug)
+                _compare(outer, head, benchmark)
+                AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug)
+            _count_on(numbers)
+    say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
+    return benchmark
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[ZipFile]:
+    try:
+        with ZipFile(path) as archive:
+            yield archive
+    except BadZipFile as error:
+        raise ArchiveFault(f"{path.name} is no archive, or is damaged: {error}") from error
+
+
+def _head(outer: ZipFile) -> Head:
+    try:
+        head = msgspec.json.decode(outer.read(writing.HEAD), type=Head)
+    except (KeyError, msgspec.MsgspecError) as error:
+        raise ArchiveFault(f"this is no archive of a benchmark: {writing.HEAD}: {error}") from error
+    if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
+        raise ArchiveFault(f"the archive's format is {head.format} {head.version}, expected version {writing.FORMAT}")
+    if head.layout != writing.migration():
+        raise ArchiveFault(
+            f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
+            "bring the older of the two servers up to date, and write the archive again if it is the one it came from"
+        )
+    return head
+
+
+def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model], dict[Any, Any]]:
+    numbers: dict[type[Model], dict[Any, Any]] = {}
+    there_already: known.There = {}
+    models: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
+    for model in models:
+        numbers[model] = {}
+        there_already[model] = set()
+        n = 0
+        for lines in _chunks(_lines(closed, model)):
+            in_the_way = known.conflicts(model, lines, numbers)
+            if in_the_way:
+                raise ArchiveFault(*in_the_way)
+            same = known.same(model, lines, numbers)
+            numbers[model] |= same
+            there_already[model] |= same.keys()
+            new = known.to_come(model, lines, there_already)
+            numbers[model] |= _numbered(model, [line["pk"] for line in new])
+            new = [rows.renumbered(model, line, numbers) for line in new]
+            if model is AuditEntry:
+                new = [_of_subject(line, numbers) for line in new]
+            if model is User:
+                known.without_rights(new)
+            _files(closed, model, new, kept)
+            n += rows.inserted(model, new)
+        if n:
+            say(f"{model._meta.verbose_name_plural}: {n:,}")
+    return numbers
+
+
+def _chunks(lines: Iterator[rows.Line], size: int = 2_000) -> Iterator[list[rows.Line]]:
+    while chunk := list(islice(lines, size)):
+        yield chunk
+
+
+def _lines(closed: ZipFile, model: type[Model]) -> Iterator[rows.Line]:
+    with closed.open(f"tables/{model._meta.model_name}.jsonl") as member:
+        yield from rows.read(member)
+
+
+def _numbered(model: type[Model], keys: list[Any]) -> dict[Any, Any]:
+    """Each key as it will be here: itself where it is free."""
+    taken = {
+        pk
+        for start in range(0, len(keys), 500)
+        for pk in model._base_manager.filter(pk__in=keys[start : start + 500]).values_list("pk", flat=True)
+    }
+    if not taken:
+        return {}
+    last = max(model._base_manager.aggregate(last=Max("pk"))["last"], *keys)
+    return {key: last + place for place, key in enumerate(sorted(taken), start=1)}
+
+
+def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
+    """An act's line, with what it was done with under its key here."""
+    name, _, key = line["fields"]["subject"].partition(":")
+    model = next((one for one in numbers if one._meta.model_name == name), None)
+    if model is not None and key.isdigit():
+        key = numbers[model].get(int(key), key)
+    line["fields"]["subject"] = f"{name}:{key}"
+    return line
+
+
+def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], kept: list[FieldFile]) -> None:
+    """Store what the rows name, under the same name where it is free, and write that into the rows."""
+    for field in rows.file_fields(model):
+        for line in lines:
+            name = line["fields"][field.name]
+            if not name:
+                continue
+            stored = FieldFile(model(), field, name)
+            with closed.open(writing.file_name(model, field.attname, name)) as member:
+                stored.name = field.storage.save(name, File(member))
+            kept.append(stored)
+            line["fields"][field.name] = stored.name
+
+
+@contextmanager
+def _files_kept() -> Iterator[list[FieldFile]]:
+    """Files that go again if what names them does not come to be."""
+    kept: list[FieldFile] = []
+    try:
+        yield kept
+    except BaseException:
+        for stored in kept:
+            stored.storage.delete(str(stored.name))
+        raise
+
+
+def _compare(outer: ZipFile, head: Head, benchmark: Benchmark) -> None:
+    """The boards must say what they said, byte for byte."""
+    here = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
+    there = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
+    different = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+    if different:
+        raise ArchiveFault(*(f"{name} would not be what it was" for name in different))
+    for name, digest in there.items():
+        if hashlib.sha256(outer.read(name)).hexdigest() != digest:
+            raise ArchiveFault(f"{name} was altered in the archive")
+
+
+def _count_on(numbers: rows.Renumbered) -> None:
+    """Let the database go on counting behind the keys that were written."""
+    statements = connection.ops.sequence_reset_sql(no_style(), list(numbers))
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

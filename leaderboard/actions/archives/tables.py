@@ -1,0 +1,141 @@
+"""Which rows are a benchmark's, in an order in which each comes after those that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.db.models import Model, Q, QuerySet
+
+from leaderboard.models import (
+    Announcement,
+    AuditEntry,
+    Benchmark,
+    Comparison,
+    Dataset,
+    Disqualification,
+    Division,
+    Download,
+    Drawing,
+    Extension,
+    Final,
+    GoldVersion,
+    Image,
+    ImageUpload,
+    Invitation,
+    Leaderboard,
+    Likeness,
+    Membership,
+    NearCopy,
+    Notice,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Ranking,
+    Release,
+    ReleaseSlice,
+    ReportedResult,
+    Representative,
+    Run,
+    Score,
+    Scorer,
+    SideBySide,
+    Split,
+    Standing,
+    Submission,
+    System,
+    Team,
+    User,
+    Webhook,
+    WorkerReport,
+)
+
+Rows = Callable[[Benchmark], QuerySet[Any]]
+
+
+def _where(model: type[Model], **lookups: str) -> Rows:
+    """Rows that reach the benchmark, or its dataset, by a lookup."""
+    ((lookup, which),) = lookups.items()
+    return lambda benchmark: model._default_manager.filter(**{lookup: getattr(benchmark, which)}).order_by("pk")
+
+
+def _systems(benchmark: Benchmark) -> QuerySet[System]:
+    return System.objects.filter(pk__in=Submission.objects.filter(phase__benchmark=benchmark).values("system"))
+
+
+def _teams(benchmark: Benchmark) -> QuerySet[Team]:
+    """Who has sent something, and who was given more time for it."""
+    more_time = Q(extensions__phase__benchmark=benchmark)
+    return Team.objects.filter(Q(systems__in=_systems(benchmark)) | more_time).distinct().order_by("pk")
+
+
+def _images(benchmark: Benchmark) -> QuerySet[Image]:
+    sent = Submission.objects.filter(phase__benchmark=benchmark, image__isnull=False)
+    scoring = Scorer.objects.filter(benchmark=benchmark)
+    return Image.objects.filter(Q(pk__in=sent.values("image")) | Q(pk__in=scoring.values("image"))).order_by("pk")
+
+
+TABLES: dict[type[Model], Rows] = {
+    Team: _teams,
+    Membership: lambda benchmark: Membership.objects.filter(team__in=_teams(benchmark).order_by()).order_by("pk"),
+    Dataset: _where(Dataset, pk="dataset_id"),
+    Split: _where(Split, dataset="dataset_id"),
+    GoldVersion: _where(GoldVersion, split__dataset="dataset_id"),
+    Division: _where(Division, gold__split__dataset="dataset_id"),
+    Download: _where(Download, dataset="dataset_id"),
+    Benchmark: _where(Benchmark, pk="pk"),
+    Image: _images,
+    Scorer: _where(Scorer, benchmark="pk"),
+    Phase: _where(Phase, benchmark="pk"),
+    Extension: _where(Extension, phase__benchmark="pk"),
+    Announcement: _where(Announcement, benchmark="pk"),
+    ReportedResult: _where(ReportedResult, benchmark="pk"),
+    System: lambda benchmark: _systems(benchmark).order_by("pk"),
+    Submission: _where(Submission, phase__benchmark="pk"),
+    QuotaCharge: _where(QuotaCharge, phase__benchmark="pk"),
+    Final: _where(Final, phase__benchmark="pk"),
+    Prediction: _where(Prediction, submission__phase__benchmark="pk"),
+    Run: _where(Run, prediction__submission__phase__benchmark="pk"),
+    Score: _where(Score, run__prediction__submission__phase__benchmark="pk"),
+    Release: _where(Release, phase__benchmark="pk"),
+    ReleaseSlice: _where(ReleaseSlice, release__phase__benchmark="pk"),
+    Drawing: _where(Drawing, release__phase__benchmark="pk"),
+    Leaderboard: _where(Leaderboard, phase__benchmark="pk"),
+    Ranking: _where(Ranking, leaderboard__phase__benchmark="pk"),
+    Comparison: _where(Comparison, leaderboard__phase__benchmark="pk"),
+    SideBySide: _where(SideBySide, leaderboard__phase__benchmark="pk"),
+    Standing: _where(Standing, leaderboard__phase__benchmark="pk"),
+    Likeness: _where(Likeness, phase__benchmark="pk"),
+    NearCopy: _where(NearCopy, phase__benchmark="pk"),
+    Disqualification: _where(Disqualification, phase__benchmark="pk"),
+    Representative: _where(Representative, phase__benchmark="pk"),
+}
+"""People come before all of these, and what was done with the rows after them: see `people_of` and `acts_on`."""
+
+LEFT_OUT: dict[type[Model], str] = {
+    ImageUpload: "it has not arrived yet; its sender goes on or begins again",
+    Invitation: "it is a link to this server",
+    Notice: "it is on its way from this server",
+    Webhook: "its secret is made with this server's key",
+    WorkerReport: "it tells of this server's own processes",
+}
+"""What no archive holds, and why. Passwords, tokens and what somebody may do stay behind too."""
+
+
+def people_of(benchmark: Benchmark) -> QuerySet[User]:
+    """Whoever one of the benchmark's rows names."""
+    named = {pk for model, rows in TABLES.items() for pk in _people_in(model, rows(benchmark))}
+    named |= set(benchmark.organisers.values_list("pk", flat=True))
+    return User.objects.filter(pk__in=named).order_by("pk")
+
+
+def _people_in(model: type[Model], rows: QuerySet[Any]) -> Iterator[int]:
+    for field in model._meta.concrete_fields:
+        if field.is_relation and field.related_model is User:
+            yield from rows.order_by().filter(**{f"{field.name}__isnull": False}).values_list(field.name, flat=True)
+
+
+def acts_on(model: type[Model], keys: list[Any]) -> QuerySet[AuditEntry]:
+    """What was done with these rows of a model. People's and teams' own acts are not the benchmark's."""
+    subjects = [f"{model._meta.model_name}:{key}" for key in keys]
+    return AuditEntry.objects.filter(subject__in=subjects).order_by("pk")

@@ -1,0 +1,92 @@
+"""The closed part of an archive: encrypted to a curator's key in the age format (age-encryption.org/v1).
+
+Nothing of it lies on a disk in clear while it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import IO
+
+import pyrage
+from django.conf import settings
+from pyrage import x25519
+
+
+class KeyFault(Exception):
+    """A key that cannot be used, or that does not open the archive; the text says which, never the key."""
+
+
+def fresh() -> tuple[str, str]:
+    """A new key: the secret one, and the public one that archives are encrypted to."""
+    made = x25519.Identity.generate()
+    return str(made), str(made.to_public())
+
+
+def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
+    """Public keys, one a line; blank lines and comments are left out. Raises KeyFault, none at all included."""
+    found = []
+    for line in _keys(lines):
+        try:
+            found.append(x25519.Recipient.from_str(line))
+        except pyrage.RecipientError as error:
+            expected = "a public key, which begins with age1"
+            shown = "a secret key" if line.upper().startswith("AGE-SECRET-KEY") else repr(line[:12])
+            raise KeyFault(f"found {shown}, expected {expected}") from error
+    return found or _none("public key (age1...)")
+
+
+def identities(lines: Sequence[str]) -> list[x25519.Identity]:
+    """Secret keys, as `age-keygen` writes them. Raises KeyFault."""
+    found = []
+    for line in _keys(lines):
+        try:
+            found.append(x25519.Identity.from_str(line))
+        except pyrage.IdentityError as error:
+            raise KeyFault("a line is no secret key, expected AGE-SECRET-KEY-1...") from error
+    return found or _none("secret key (AGE-SECRET-KEY-1...)")
+
+
+@contextmanager
+def sealed(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes]]:
+    """A stream whose bytes arrive in `into` encrypted."""
+    source, sink = os.pipe()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        work = pool.submit(_encrypt, source, into, list(to))
+        try:
+            with os.fdopen(sink, "wb") as stream:
+                yield stream
+        except BrokenPipeError:
+            work.result()  # the encryption broke before we did: its reason is the one to tell
+            raise
+        work.result()
+
+
+@contextmanager
+def unsealed(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
+    """What was encrypted, in a file without a name. Raises KeyFault where no key opens it, or where it was altered."""
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
+        try:
+            pyrage.decrypt_io(source, clear, list(by))
+        except pyrage.DecryptError as error:
+            raise KeyFault(f"the closed part does not open: {error}") from error
+        clear.seek(0)
+        yield clear
+
+
+def _encrypt(source: int, into: IO[bytes], to: list[x25519.Recipient]) -> None:
+    with os.fdopen(source, "rb") as stream:
+        pyrage.encrypt_io(stream, into, to)
+
+
+def _keys(lines: Sequence[str]) -> list[str]:
+    stripped = (line.strip() for line in lines)
+    return [line for line in stripped if line and not line.startswith("#")]
+
+
+def _none(what: str) -> list[object]:
+    raise KeyFault(f"there is no key, expected at least one {what}")

@@ -1,0 +1,50 @@
+"""`manage.py export_benchmark SLUG FILE --to KEY`: a whole benchmark as one file."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.actions.archives import vault, writing
+from leaderboard.models import Benchmark, User
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes a benchmark with everything that belongs to it to one file: manifest, public files and boards as "
+        "anybody may read them; gold, submissions, scores and people in a part that only the given keys open "
+        "(the age format; `manage.py archive_key` makes a key). Without a key that part is left out."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("benchmark", help="the benchmark's slug")
+        parser.add_argument("file", type=Path, help="where to write; it must not be there yet")
+        parser.add_argument(
+            "--to", action="append", default=[], metavar="age1...", help="a public key; may be repeated"
+        )
+        parser.add_argument("--to-file", type=Path, metavar="FILE", help="a file with public keys, one a line")
+        parser.add_argument("--by", metavar="USERNAME", help="whose doing it is, for the audit trail")
+
+    def handle(
+        self, *, benchmark: str, file: Path, to: list[str], to_file: Path | None, by: str | None, **_: Any
+    ) -> None:
+        found = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
+        if found is None:
+            raise CommandError(f"there is no benchmark {benchmark}")
+        person = User.objects.filter(username=by).first() if by else None
+        if by and person is None:
+            raise CommandError(f"there is no account {by}")
+        try:
+            lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
+            keys = vault.recipients(lines) if lines or to_file else []
+            writing.write(benchmark=found, to=file, keys=keys, by=person, say=self.stdout.write)
+        except vault.KeyFault as fault:
+            raise CommandError(str(fault)) from fault
+        except OSError as error:
+            raise CommandError(f"{error.filename or file}: {error.strerror}") from error
+        if not keys:
+            self.stdout.write("no key was given: gold, submissions and scores are not in it; --to adds them, encrypted")
+        self.stdout.write(f"{file}: {file.stat().st_size:,} bytes")

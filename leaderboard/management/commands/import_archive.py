@@ -1,0 +1,40 @@
+"""`manage.py import_archive FILE --key FILE`: a whole benchmark from one file, as it was."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.actions.archives import reading, vault
+from leaderboard.models import User
+
+
+class Command(BaseCommand):
+    help = (
+        "Takes in what export_benchmark has written, all of it or nothing: gold, submissions, scores, boards and the "
+        "order of what was published. The boards are compared, byte for byte, before anything is kept. People arrive "
+        "without a password and without rights; who is here already, under the same name and address, stays."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the file with the secret key")
+        parser.add_argument("--by", metavar="USERNAME", help="whose doing it is, for the audit trail")
+
+    def handle(self, *, file: Path, key: Path, by: str | None, **_: Any) -> None:
+        person = User.objects.filter(username=by).first() if by else None
+        if by and person is None:
+            raise CommandError(f"there is no account {by}")
+        try:
+            keys = vault.identities(key.read_text().splitlines())
+            made = reading.take_in(archive=file, keys=keys, by=person, say=self.stdout.write)
+        except reading.ArchiveFault as fault:
+            raise CommandError("\n".join(["nothing was changed:", *fault.lines])) from fault
+        except vault.KeyFault as fault:
+            raise CommandError(f"{key.name}: {fault}") from fault
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}") from error
+        self.stdout.write(made.get_absolute_url())
