@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.curation.audit.exchanges import Places, coded
+from evaluator.curation.audit.exchanges import Deals, Places, coded
 from evaluator.curation.audit.findings import percent
 from evaluator.outcomes import Numbers
 
 _CLASSES = 20
+_BINS = 20
+_DEALS = 20
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,12 @@ class Effect:
 class Hidden:
     """Hidden values, ready to be guessed."""
 
-    def __init__(self, values: Sequence[str | float | None]) -> None:
+    def __init__(self, values: Sequence[str | float | None], deals: Deals) -> None:
+        self._deals = deals
         self.numeric = all(isinstance(value, float) for value in values)
-        self.names: list[str] = []
         if self.numeric:
             self._numbers = np.array(values, dtype=np.float64)
+            self._ranked = _ranks(self._numbers)
         else:
             self._codes = coded([str(value) for value in values], most=_CLASSES)
             self._n = int(self._codes.max()) + 1
@@ -47,39 +50,41 @@ class Hidden:
         right = float(table.reshape(-1, self._n).max(axis=1).sum()) / len(codes)
         most = float(np.bincount(self._codes).max()) / len(codes)
         lift = (right - most) / (1 - most) if most < 1 else 0.0
-        return Effect(lift, f"guesses {percent(right)} right, the most frequent value {percent(most)}")
+        return Effect(
+            lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(most)}"
+        )
 
     def trend(self, order: Places) -> Effect:
         """Earlier lines have other values than later ones."""
-        place = np.empty(len(order))
+        place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         if self.numeric:
-            rho = _correlation(place, _ranks(self._numbers))
+            rho = _correlation(place.astype(np.float64), self._ranked)
             return Effect(abs(rho), f"rank correlation {rho:.2f}")
-        best = max(abs(2 * _auroc(place, self._codes == code) - 1) for code in range(self._n))
-        if best > 0.999:
-            return Effect(1.0, "one of the values comes first, whole")
-        return Effect(best, f"the place tells a value from the others with AUROC {(1 + best) / 2:.2f}")
+        if int(np.count_nonzero(np.diff(self._codes[order]))) == self._n - 1:
+            return Effect(1.0, "sorted by it")
+        bins = max(2, min(_BINS, len(order) // 5))
+        effect = self.by_value(place * bins // len(order))
+        return Effect(effect.share, f"{effect.told}, by which of {bins} parts of the order a line is in")
 
     def neighbours(self, order: Places) -> Effect:
-        """A line has its neighbour's value, or never has it."""
+        """A line has its neighbour's value, or never has it; beside what the deals give."""
+        random = np.random.default_rng(0)
+        found = self._alike(order, None)
+        chance = float(np.mean([self._alike(order, self._deals.deal(random)) for _ in range(_DEALS)]))
+        least = -1.0 if self.numeric else 0.0
+        share = (found - chance) / (1 - chance) if found >= chance else (chance - found) / (chance - least)
         if self.numeric:
-            values = _ranks(self._numbers)[order]
-            rho = _correlation(values[1:], values[:-1])
-            return Effect(abs(rho), f"neighbours correlate with {rho:.2f}")
-        codes = self._codes[order]
-        same = float((codes[1:] == codes[:-1]).mean())
-        shares = np.bincount(codes) / len(codes)
-        chance = float((shares**2).sum())
-        share = (same - chance) / (1 - chance) if same >= chance else (chance - same) / chance
-        return Effect(share, f"{percent(same)} of neighbours have one value, {percent(chance)} by chance")
+            return Effect(share, f"neighbours correlate with {found:.2f}, by chance {chance:.2f}")
+        return Effect(share, f"{percent(found)} of neighbours have one value, {percent(chance)} by chance")
 
-
-def _auroc(place: Numbers, positive: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
-    """Of places without ties."""
-    n = int(positive.sum())
-    m = len(place) - n
-    return float((place[positive].sum() - n * (n - 1) / 2) / (n * m)) if n and m else 0.5
+    def _alike(self, order: Places, dealt: Places | None) -> float:
+        places = order if dealt is None else dealt[order]
+        if self.numeric:
+            values = self._ranked[places]
+            return _correlation(values[1:], values[:-1])
+        codes = self._codes[places]
+        return float((codes[1:] == codes[:-1]).mean())
 
 
 def _ranks(values: Numbers) -> Numbers:

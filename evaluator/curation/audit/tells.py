@@ -71,9 +71,10 @@ def tells(
     if len(split) < _LEAST or not secrets:
         return Told([], tested)
     sources = _sources(split, order, columns)
+    deals = Deals(split.groups)
     features = [feature for source in sources for feature in source.features]
     tested["features"] = len(features)
-    deals, steps = Deals(split.groups), Steps(len(secrets) * (TIMES + 1))
+    steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
         found = test(features, hidden_columns(secret.values), deals, seed=seed, steps=steps)
@@ -82,7 +83,8 @@ def tells(
             own = [next(names) for _ in source.features]
             telling = [one for one in own if one.p <= LEVEL / len(secrets)]
             if telling:
-                findings.append(_finding(split, secret, source, telling, order_is_public))
+                effects = _effects(secret, source, telling, deals)
+                findings.append(_finding(split, secret, source, effects, order_is_public))
     return Told(findings, tested)
 
 
@@ -110,14 +112,19 @@ _ADVICE = {
 }
 
 
-def _finding(split: Split, secret: Secret, source: _Source, telling: list[Tested], order_is_public: bool) -> Finding:
-    hidden = Hidden(secret.values)
-    effects = {one.name: source.effect(one.name, hidden) for one in telling}
-    best = max(telling, key=lambda one: (effects[one.name].share, one.z))
-    effect = effects[best.name]
+def _effects(secret: Secret, source: _Source, telling: list[Tested], deals: Deals) -> list[tuple[Tested, Effect]]:
+    hidden = Hidden(secret.values, deals)
+    return [(one, source.effect(one.name, hidden)) for one in telling]
+
+
+def _finding(
+    split: Split, secret: Secret, source: _Source, effects: list[tuple[Tested, Effect]], order_is_public: bool
+) -> Finding:
+    best, effect = max(effects, key=lambda one: (one[1].share, one[0].z))
     public = source.name != "order" or order_is_public
-    grave = secret.answer and public and effect.share >= _GRAVE
+    grave = secret.grave and public and effect.share >= _GRAVE
     kind = source.name.split()[0]
+    tell = "tell" if kind == "ids" else "tells"
     name = "label" if secret.answer else secret.name
     advice = _ADVICE.get(kind, "leave the column out of what is published")
     means = f"whoever sees the {source.name} knows something of the {secret.name} without the task"
@@ -125,10 +132,8 @@ def _finding(split: Split, secret: Secret, source: _Source, telling: list[Tested
         means = f"publishing the lines in this order would tell the {secret.name}; inputs that the server writes do not"
     return Finding(
         severity=Severity.ERROR if grave else Severity.WARNING,
-        code=f"{kind}-{'tell' if kind == 'ids' else 'tells'}-{name.replace(' ', '-')}",
-        found=f"the {source.name} tells the {secret.name}: {best.name} {effect.told} (p = {best.p:.3f})"
-        if kind != "ids"
-        else f"the ids tell the {secret.name}: their {best.name} {effect.told} (p = {best.p:.3f})",
+        code=f"{kind}-{tell}-{name.replace(' ', '-')}",
+        found=f"the {source.name} {tell} the {secret.name} ({best.name}: {effect.told}; p = {best.p:.3f})",
         means=means,
         do=advice,
         file=split.file,
@@ -136,8 +141,6 @@ def _finding(split: Split, secret: Secret, source: _Source, telling: list[Tested
             "source": source.name,
             "secret": secret.name,
             "share_told": effect.share,
-            "tests": [
-                {"feature": one.name, "p": one.p, "z": one.z, "share_told": effects[one.name].share} for one in telling
-            ],
+            "tests": [{"feature": one.name, "p": one.p, "z": one.z, "share_told": told.share} for one, told in effects],
         },
     )

@@ -59,7 +59,7 @@ def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
         first, second = area / (2 - area), 2 * area**2 / (1 + area)
         variance = area * (1 - area) + (a - 1) * (first - area**2) + (b - 1) * (second - area**2)
         ends.append(_reach(effective(positive + negative, shared)) * math.sqrt(variance / (a * b)))
-    return Width(area, *(min(end, 1.0) for end in ends))
+    return Width(area, *(min(end, 0.5) for end in ends))
 
 
 def effective(units: Numbers, shared: bool) -> int:
@@ -79,7 +79,7 @@ def _width(at: float, units: Numbers, one: float, whole: float) -> Width:
         return Width(at, None, None)
     independent = _reach(effective(units, False)) * math.sqrt(one / n)
     shared = _reach(effective(units, True)) * math.sqrt(whole * float((units**2).sum())) / n
-    return Width(at, min(independent, 1.0), min(shared, 1.0))
+    return Width(at, min(independent, 0.5), min(shared, 0.5))
 
 
 def _reach(groups: int) -> float:

@@ -51,7 +51,7 @@ def trivial(
     findings = []
     for one in scored:
         value = one.scores[one.watched]
-        if value is not None and one.chance >= 0 and abs(value - one.chance) > reach:
+        if value is not None and one.chance >= 0 and _apart(one, value) > reach:
             findings.append(_finding(split, one, value, reach))
     return scored, findings
 
@@ -64,6 +64,11 @@ def _scored(split: Split, system: Trivial, options: Mapping[str, Any]) -> Scored
     scores = score_outcomes(task.score(split.gold, answers, options), measures, resamples=0)
     values = {score.measure: score.value for score in scores if not score.slice}
     return Scored(system.name, system.doc, values, system.watched, system.chance, system.known)
+
+
+def _apart(one: Scored, value: float) -> float:
+    """From what knowing nothing gives; a ranking the wrong way round tells as much, few right answers do not."""
+    return abs(value - one.chance) if one.watched in {"auroc", "spearman"} else value - one.chance
 
 
 def _written(predictions: Iterable[dict[str, Any]]) -> io.BytesIO:
