@@ -17,6 +17,7 @@ from leaderboard import preparing  # noqa: E402  (models need django.setup first
 from leaderboard.actions import (  # noqa: E402
     comparisons,
     doorbell,
+    near_copies,
     notices,
     predictions,
     releases,
@@ -61,6 +62,11 @@ def side_by_side(pk: str) -> None:
     side_by_sides.compare(pk=int(pk))
 
 
+@app.task(name="leaderboard.jobs.look_for_copies")
+def look_for_copies(pk: str) -> None:
+    near_copies.look(pk=int(pk))
+
+
 @app.task(name="leaderboard.jobs.deliver")
 def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
@@ -75,6 +81,7 @@ def sweep() -> None:
     if settings.NOTICES:
         notices.sweep()
     side_by_sides.sweep()
+    near_copies.sweep()
 
 
 @worker_ready.connect

@@ -1,6 +1,7 @@
 """Claiming rows that wait: compare and swap, a lease, and writes that name their attempt.
 
-The same for runs, predictions that a container makes, and systems side by side. The database is the truth.
+The same for runs, predictions that a container makes, systems side by side, and the looking for near-copies. The
+database is the truth.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.models import Prediction, Reason, Run, SideBySide, State
+from leaderboard.models import Likeness, Prediction, Reason, Run, SideBySide, State
 
-Row = TypeVar("Row", Run, Prediction, SideBySide)
+Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness)
 
 
 class LateError(Exception):

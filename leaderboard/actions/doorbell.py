@@ -35,6 +35,11 @@ def ring_for_side_by_side(pk: int) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.side_by_side", str(pk)), robust=True)
 
 
+def ring_for_likeness(pk: int) -> None:
+    """The same for predictions whose near-copies are looked for."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.look_for_copies", str(pk)), robust=True)
+
+
 def ring_for_notice(notice_id: UUID) -> None:
     """Ring for a mail or a webhook's call, at the worker that talks with the world outside."""
     transaction.on_commit(lambda: _send("leaderboard.jobs.deliver", str(notice_id), "notices"), robust=True)

@@ -18,6 +18,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -79,7 +80,7 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
     return made
 
 
-def open_ones(team: Team) -> object:
+def open_ones(team: Team) -> QuerySet[Invitation]:
     """The team's invitations that can still be answered, as a queryset."""
     return team.invitations.filter(answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
 

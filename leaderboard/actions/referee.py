@@ -27,10 +27,12 @@ __all__ = [
     "divide",
     "draw",
     "is_outdated",
+    "near_copies",
     "prepare_gold",
     "read_scorer",
     "score",
     "side_by_side",
+    "signature",
     "validate",
 ]
 
@@ -228,6 +230,28 @@ def side_by_side(
 def draw(*, table: IO[bytes]) -> Answer:
     """What may be drawn of stored outcomes. No gold is read. Raises SandboxError (ours)."""
     return _ask("draw", {}, {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """What tells predictions from unlike ones at a glance. Raises SandboxError (ours), FileNotFoundError."""
+    arguments = {"task": task, "options": dict(options), "gold_name": gold.file.name, "predictions_name": name}
+    with opened(gold.file) as stored:
+        files = {"gold": stored, "predictions": predictions}
+        return _ask("signature", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
+
+
+def near_copies(
+    *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
+) -> Answer:
+    """The first of some (name, predictions) beside each other one, unit by unit; at most MOST_TABLES of them.
+
+    Raises SandboxError (ours), FileNotFoundError.
+    """
+    names = [name for name, _ in predictions]
+    arguments = {"task": task, "options": dict(options), "gold_name": gold.file.name, "names": names}
+    with opened(gold.file) as stored:
+        files = {"gold": stored} | {str(place): file for place, (_, file) in enumerate(predictions)}
+        return _ask("near_copies", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 
 
 def _ask(

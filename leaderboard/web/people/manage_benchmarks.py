@@ -17,7 +17,7 @@ from evaluator.task import TASKS
 from leaderboard import availability
 from leaderboard.actions import benchmarks, splits
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Benchmark, GoldVersion, Phase, User
+from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
 from leaderboard.preparing import outdated_version, progress_of
 from leaderboard.web import limit_rows
 from leaderboard.web.forms.benchmark import BenchmarkForm
@@ -97,6 +97,7 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "phases": [(phase, progress_of(phase), outdated_version(phase)) for phase in phases],
         "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
+        "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
         "organisers": found.organisers.order_by("username"),
         "refusal": refusal,
     }

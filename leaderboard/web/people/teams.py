@@ -86,7 +86,7 @@ def revoke(request: PersonRequest, pk: int, invitation: int) -> HttpResponse:
 @require_POST
 def leave(request: PersonRequest, pk: int) -> HttpResponse:
     found = own_or_404(request, pk)
-    return _done(request, found, f"You have left {found}.", membership.leave, to="my_teams", team=found)
+    return _done(request, found, f"You have left {found}.", membership.leave, after="my_teams", team=found)
 
 
 @login_required
@@ -111,7 +111,7 @@ def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
 @require_POST
 def delete(request: PersonRequest, pk: int) -> HttpResponse:
     found = own_or_404(request, pk)
-    return _done(request, found, f"The team {found} is deleted.", membership.delete, to="my_teams", team=found)
+    return _done(request, found, f"The team {found} is deleted.", membership.delete, after="my_teams", team=found)
 
 
 def own_or_404(request: PersonRequest, pk: int) -> Team:
@@ -119,13 +119,13 @@ def own_or_404(request: PersonRequest, pk: int) -> Team:
     return get_object_or_404(request.user.teams, pk=pk)
 
 
-def _done(request: PersonRequest, found: Team, said: str, act: Any, *, to: str = "", **what: Any) -> HttpResponse:
+def _done(request: PersonRequest, found: Team, said: str, act: Any, *, after: str = "", **what: Any) -> HttpResponse:
     try:
         act(by=request.user, **what)
     except Refused as refused:
         return _page(request, found, refusal=Refusal(refused))
     messages.success(request, said)
-    return redirect(to) if to else redirect("team", found.pk)
+    return redirect(after) if after else redirect("team", found.pk)
 
 
 def _page(
