@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from leaderboard.api import benchmarks, boards, comparisons, docs, exports, images, submissions, tasks, tokens
+from leaderboard.api import benchmarks, boards, comparisons, docs, drawings, exports, images, submissions, tasks, tokens
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
@@ -16,6 +16,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
+    path(f"{PHASE}/leaderboard/drawings/", drawings.DrawingsView.as_view(), name="api_drawings"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
     path(f"{PHASE}/leaderboard.tex", exports.LatexView.as_view(), name="api_leaderboard_latex"),
     path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),

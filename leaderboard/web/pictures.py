@@ -16,11 +16,24 @@ from leaderboard.standings import Board
 FORMATS = ("svg", "csv")
 
 
-def as_svg(board: Board, name: str, template: str, context: dict[str, Any], *, height: int) -> HttpResponse:
-    """The picture of a page's part, with the styles that it has from the page's sheets, on white."""
+def as_svg(
+    board: Board,
+    name: str,
+    template: str,
+    context: dict[str, Any],
+    *,
+    height: int,
+    frame: str = "charts/alone.svg",
+    width: int = 1000,
+) -> HttpResponse:
+    """The picture of a page's part in a frame with the styles that it has from the page's sheets, on white.
+
+    width: for frames that take one.
+    """
     inner = render_to_string(template, context)
-    outer = {"inner": inner, "height": height, "full_height": height + 90, "title": f"{board.phase}: {name}"}
-    return _file(render_to_string("charts/alone.svg", outer), board, name, "svg", "image/svg+xml")
+    title = f"{board.phase}: {name}"
+    outer = {"inner": inner, "height": height, "full_height": height + 90, "width": width, "title": title}
+    return _file(render_to_string(frame, outer), board, name, "svg", "image/svg+xml")
 
 
 def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:

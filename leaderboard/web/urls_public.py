@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from leaderboard.web.public.agreement import agreement
 from leaderboard.web.public.apart import apart
 from leaderboard.web.public.badge import badge
 from leaderboard.web.public.benchmark import benchmark
@@ -14,7 +15,9 @@ from leaderboard.web.public.downloads import download_file, download_gold, downl
 from leaderboard.web.public.embed import embed
 from leaderboard.web.public.feeds import benchmark_feed, site_feed
 from leaderboard.web.public.home import home
+from leaderboard.web.public.pairs import pairs
 from leaderboard.web.public.progress import progress
+from leaderboard.web.public.roc import roc
 from leaderboard.web.public.scorers import scorer
 from leaderboard.web.public.side_by_side import side_by_side
 from leaderboard.web.public.symmetric import symmetric_board
@@ -47,6 +50,12 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/progress/", progress, name="progress"),
     path(f"{FROZEN}/apart/", apart, name="frozen_apart"),
     path("benchmarks/<slug:slug>/<slug:phase>/apart/", apart, name="apart"),
+    path(f"{FROZEN}/pairs/", pairs, name="frozen_pairs"),
+    path("benchmarks/<slug:slug>/<slug:phase>/pairs/", pairs, name="pairs"),
+    path(f"{FROZEN}/roc/", roc, name="frozen_roc"),
+    path("benchmarks/<slug:slug>/<slug:phase>/roc/", roc, name="roc"),
+    path(f"{FROZEN}/agreement/", agreement, name="frozen_agreement"),
+    path("benchmarks/<slug:slug>/<slug:phase>/agreement/", agreement, name="agreement"),
     path(f"{FROZEN}/cost/", cost_board, name="frozen_cost_board"),
     path(f"{FROZEN}/cite/", cite, name="frozen_cite"),
     path(f"{FROZEN}/badge.svg", badge, name="frozen_badge"),

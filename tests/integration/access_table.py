@@ -61,6 +61,13 @@ PUBLIC = [
     *both("frozen_progress", NOBODY, NOBODY),
     *both("apart", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_apart", NOBODY, NOBODY),
+    *both("pairs", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("frozen_pairs", NOBODY, NOBODY),
+    # Claims are neither scored by how likely they are, nor rated: there are no such pictures.
+    *both("roc", NOBODY, NOBODY),
+    *both("frozen_roc", NOBODY, NOBODY),
+    *both("agreement", NOBODY, NOBODY),
+    *both("frozen_agreement", NOBODY, NOBODY),
     # No system has run as a container in either: there is no cost.
     *both("cost_board", NOBODY, NOBODY),
     *both("cite", EVERYONE, MANAGERS_OF_DRAFT),
@@ -197,6 +204,7 @@ API = [
     *both("api_leaderboard_bibtex", EVERYONE.replace("200", "409"), MANAGERS_OF_DRAFT.replace("200", "409")),
     *both("api_leaderboard_canonical", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_drawings", EVERYONE, MANAGERS_OF_DRAFT),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_images", post="401 415 415 415 415 415 415"),

@@ -18,6 +18,7 @@ from leaderboard.reported import reported_of
 from leaderboard.standings import Board, Ranges, Row, by_primary, frozen_boards
 from leaderboard.web import cost_columns
 from leaderboard.web.charts.intervals import interval_plot
+from leaderboard.web.drawing_links import drawings, is_symmetric
 from leaderboard.web.public.access import board_or_404
 from leaderboard.web.sorting import Key, Sorting, by_date, by_name
 
@@ -91,6 +92,7 @@ def other_boards(board: Board) -> list[BoardLink]:
     links = []
     if is_symmetric(board):
         links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=where)))
+    links += [BoardLink(title, reverse(f"{prefix}{name}", args=where)) for title, name in drawings(board)]
     if board.crossed:
         url = reverse(f"{prefix}crossed_board", args=[*where, "/".join(board.crossed)])
         links.append(BoardLink("By " + " and ".join(board.crossed), url))
@@ -106,10 +108,3 @@ def other_boards(board: Board) -> list[BoardLink]:
     if len(board.rows) > 1:
         links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=where)))
     return links
-
-
-def is_symmetric(board: Board) -> bool:
-    """Whether the gold comes in groups of an original and generated claims, and is scored by the task that knows it."""
-    if board.scoring.scorer is not None:
-        return False
-    return board.measure("group_accuracy") is not None and "origin" in board.dimensions

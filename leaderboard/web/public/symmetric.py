@@ -9,8 +9,9 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.task import TASKS
 from leaderboard.standings import WHOLE, Board, Slice
 from leaderboard.web.charts.symmetric import FLOOR, GENERATED, ORIGINAL, dumbbells
+from leaderboard.web.drawing_links import is_symmetric
 from leaderboard.web.public.access import board_or_404
-from leaderboard.web.public.boards import is_symmetric, other_boards
+from leaderboard.web.public.boards import other_boards
 from leaderboard.web.sorting import Key, Sorting, by_name
 
 COLUMNS: dict[str, tuple[str, str, Slice]] = {

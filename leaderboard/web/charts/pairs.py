@@ -1,0 +1,90 @@
+"""Stacked bars of a symmetric set's pairs: both right, drop, flip, both wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.drawn import Pairs
+from leaderboard.standings import Row
+
+LINE = 40
+"""Pixels of a system's line."""
+THICK = 22
+LONGEST = 34
+KINDS = (
+    ("both", "both right", "the original and the generated claim"),
+    ("drop", "drop", "the original right, the generated one wrong"),
+    ("flip", "flip", "the original wrong, the generated one right"),
+    ("neither", "both wrong", "neither"),
+)
+"""(name, title, meaning), in the order of the bar."""
+ROOM = 0.07
+"""The share from which a number has room in its piece."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a bar: places are SVG lengths."""
+
+    kind: str
+    title: str
+    n: int
+    share: float
+    x: str
+    width: str
+    middle: str
+
+    @property
+    def has_room(self) -> bool:
+        return self.share >= ROOM
+
+
+@dataclass(frozen=True)
+class Bar:
+    row: Row
+    pairs: Pairs
+    pieces: Sequence[Piece]
+    y: int
+
+    @property
+    def label(self) -> str:
+        return self.row.system if len(self.row.system) <= LONGEST else f"{self.row.system[: LONGEST - 1]}…"
+
+    @property
+    def top(self) -> int:
+        return self.y - THICK // 2
+
+
+@dataclass(frozen=True)
+class PairsChart:
+    bars: Sequence[Bar]
+    height: int
+    thick: int = THICK
+
+    @property
+    def ticks(self) -> list[tuple[str, str]]:
+        return [(f"{share}%", f"{share}") for share in (0, 25, 50, 75, 100)]
+
+
+def pairs_chart(found: Sequence[tuple[Row, Pairs]]) -> PairsChart | None:
+    """A bar a system, in their order; None where no system has a pair."""
+    bars = [
+        Bar(row, pairs, _pieces(pairs), LINE // 2 + LINE * place)
+        for place, (row, pairs) in enumerate(one for one in found if one[1].n)
+    ]
+    return PairsChart(bars, LINE * len(bars)) if bars else None
+
+
+def _pieces(pairs: Pairs) -> list[Piece]:
+    pieces, start = [], 0
+    for kind, title, _ in KINDS:
+        n = getattr(pairs, kind)
+        share, x = n / pairs.n, start / pairs.n
+        pieces.append(Piece(kind, title, n, share, _length(x), _length(share), _length(x + share / 2)))
+        start += n
+    return pieces
+
+
+def _length(share: float) -> str:
+    return f"{share * 100:.2f}%"
