@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
-from leaderboard.actions import boards, referee, runs, teams
+from leaderboard.actions import boards, referee, runs, scorer_failures, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -73,6 +73,7 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) ->
     gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
+    scorer_failures.check(phase=phase, team=system.team)
     _check_quota(phase=phase, team=system.team, at=at)
     return gold
 
@@ -202,6 +203,7 @@ def charged(
     team = Team.objects.select_for_update().get(pk=system.team_id)
     # Looked at again under the locks: the person may have left, or have sent something for another team meanwhile.
     _check_team(phase=phase, system=system, by=by)
+    scorer_failures.check(phase=phase, team=team)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         system = teams.system(team=team, name=system.name, by=by)
