@@ -20,6 +20,7 @@ SIZE = 256
 """Numbers of a signature."""
 _SIGMAS = 6.0
 _SCALE = 1_000_000
+_NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -112,7 +113,7 @@ def closeness(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2
         return np.array([_near(own, other, slack) for other in others], dtype=np.float64)
-    return np.array([_jaccard(own, other) for other in others], dtype=np.float64)
+    return _jaccard(own, others)
 
 
 def worth_a_look(*, ordered: bool) -> float:
@@ -129,9 +130,18 @@ def _near(a: Digests, b: Digests, slack: int) -> float:
     return float(np.mean(np.abs(a.astype(np.int64) - b.astype(np.int64)) <= slack))
 
 
-def _jaccard(a: Digests, b: Digests) -> float:
-    """Of the least SIZE of both together, the share that both have."""
-    least = np.union1d(a, b)[:SIZE]
-    if not len(least):
-        return 0.0
-    return float(np.mean(np.isin(least, a, assume_unique=True) & np.isin(least, b, assume_unique=True)))
+def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]:
+    """Of the least SIZE of one's own and another's together, the share that both have; for each other."""
+    rows = np.full((len(others), SIZE + len(own)), _NONE, dtype=np.uint64)
+    rows[:, SIZE:] = own
+    for row, other in zip(rows, others, strict=True):
+        row[: len(other)] = other
+    rows.sort(axis=1)
+    # A signature holds a number once: what comes twice is in both.
+    again = np.zeros(rows.shape, dtype=np.bool_)
+    again[:, 1:] = rows[:, 1:] == rows[:, :-1]
+    real = rows != _NONE
+    place = np.cumsum(real & ~again, axis=1)
+    counted = real & (place <= SIZE)
+    distinct = np.minimum(place.max(axis=1, initial=0), SIZE)
+    return np.asarray((counted & again).sum(axis=1) / np.maximum(distinct, 1), dtype=np.float64)

@@ -135,6 +135,20 @@ def test_the_same_for_scores(draws: np.random.Generator) -> None:
     assert near >= worth_a_look(ordered=True) > far
 
 
+@pytest.mark.parametrize("draws", DRAWS[:6])
+def test_closeness_is_that_of_the_least_numbers_of_both(draws: np.random.Generator) -> None:
+    sizes = (0, 1, 5, SIZE - 1, SIZE)
+    made = [np.sort(draws.choice(400, size, replace=False)).astype(np.uint64) for size in sizes]
+    for own in made:
+        expected = []
+        for other in made:
+            least = sorted({*own.tolist(), *other.tolist()})[:SIZE]
+            both = {*own.tolist()} & {*other.tolist()}
+            expected.append(len(both.intersection(least)) / len(least) if least else 0.0)
+        assert closeness(own, made, ordered=False).tolist() == expected
+    assert closeness(made[0], [], ordered=False).tolist() == []
+
+
 def test_a_signature_is_bounded_and_the_same_for_the_same_answers() -> None:
     gold = np.zeros(5000, int)
     made = signature(items(np.arange(5000) % 3, gold))
