@@ -17,7 +17,8 @@ def written(table: TextTable, name: str) -> str:
     heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
     return "\n".join(
         [
-            "% Needs the package booktabs; names beyond Latin letters need XeLaTeX or LuaLaTeX with a font for them.",
+            "% Needs the package booktabs, and fontenc with T1 for Latin letters beyond English.",
+            "% Names in other letters need XeLaTeX or LuaLaTeX with a font for them.",
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{escaped(table.caption)}.}}",
