@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Case, CharField, F, Q, Value, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, System
@@ -56,3 +59,22 @@ def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
         return kept["manages"] or system.team_id in kept["teams"]
 
     return lambda system: shown(system, knows=knows(system))
+
+
+def told_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
+    """`told_system` and `told_team` as `names_for` tells them, for queries over rows whose field `system` names one.
+
+    What is searched and ordered by these says nothing of a name that is hidden.
+    """
+    name, team = F(f"{system}__name"), F(f"{system}__team__name")
+    hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
+    if getattr(reader, "is_authenticated", False):
+        if benchmark.is_managed_by(reader):
+            return {"told_system": name, "told_team": team}
+        hidden &= ~Q(**{f"{system}__team__in": list(reader.teams.values_list("pk", flat=True))})
+    number = Concat(Value("Anonymous "), Cast(F(f"{system}__anonymous_number"), CharField()))
+    text = CharField()
+    return {
+        "told_system": Case(When(hidden, then=number), default=name, output_field=text),
+        "told_team": Case(When(hidden, then=Value(NOBODY)), default=team, output_field=text),
+    }

@@ -6,13 +6,14 @@ What was shown must follow from it byte for byte; `manage.py check_boards` compa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from leaderboard import ladder
 from leaderboard.actions import boards, releases
 from leaderboard.disclosure import Scores, reveal, reveal_warnings
 from leaderboard.models import Disqualification, Leaderboard, Phase, Release, Representative, System
+from leaderboard.standings.choosing import Told, ranked, represented
 
 Document = dict[str, Any]
 """{"releases": what was revealed, in sequence; "standings": each system's row}."""
@@ -115,33 +116,23 @@ def _primary(values: Scores, primary: str) -> float | None:
 def _standings(board: Leaderboard, told: Sequence[tuple[Release, Scores]]) -> list[Document]:
     sign = boards.direction(board, told[0][0].primary) if told else 1
     chosen = dict(Representative.objects.filter(phase=board.phase_id).values_list("system", "submission"))
-    of_system: dict[int, list[tuple[Release, float | None]]] = {}
-    for release, values in told:
-        of_system.setdefault(release.submission.system_id, []).append((release, _primary(values, release.primary)))
-    best = {
-        system: max(
-            found,
-            key=lambda one: (
-                one[0].submission_id == chosen.get(one[0].submission.system_id),
-                one[1] is not None,
-                sign * (one[1] or 0.0),
-                -one[0].submission.received_at.timestamp() if one[1] is not None else -one[0].sequence,
-            ),
-        )
-        for system, found in of_system.items()
-    }
-    ranks = _ranks(board, best, sign)
+    out = set(Disqualification.objects.filter(phase=board.phase_id).values_list("system", flat=True))
+    best = represented((_told(release, values) for release, values in told), chosen=chosen, sign=sign)
+    ranks = ranked(best, out=out, sign=sign)
     return [
-        {"system": system, "sequence": release.sequence, "value": value, "rank": ranks.get(system)}
-        for system, (release, value) in sorted(best.items())
+        {"system": system, "sequence": one.sequence, "value": one.value, "rank": ranks.get(system)}
+        for system, one in sorted(best.items())
     ]
 
 
-def _ranks(board: Leaderboard, best: Mapping[int, tuple[Release, float | None]], sign: int) -> dict[int, int]:
-    out = set(Disqualification.objects.filter(phase=board.phase_id).values_list("system", flat=True))
-    values = {
-        system: sign * value
-        for system, (release, value) in best.items()
-        if value is not None and system not in out and release.submission.system.kind == System.Kind.PARTICIPANT
-    }
-    return {system: 1 + sum(other > value for other in values.values()) for system, value in values.items()}
+def _told(release: Release, values: Scores) -> Told:
+    submission = release.submission
+    return Told(
+        release=release.pk,
+        sequence=release.sequence,
+        system=submission.system_id,
+        kind=submission.system.kind,
+        submission=submission.pk,
+        received_at=submission.received_at,
+        value=_primary(values, release.primary),
+    )

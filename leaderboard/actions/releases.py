@@ -14,6 +14,7 @@ from leaderboard import costs
 from leaderboard.actions import boards, comparisons
 from leaderboard.disclosure import Scores, reveal, reveal_cost, reveal_warnings
 from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseSlice, Run, State, System
+from leaderboard.standings.rows import dimensions_of, key_of, slice_of
 
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
@@ -27,10 +28,11 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
     """What a release told, a row a slice: what boards are sorted, filtered and paged by. Not stored yet."""
     found: dict[str, ReleaseSlice] = {}
     for score in release.values:
-        slice_ = score["slice"]
-        key = slice_key(slice_)
-        names = json.dumps(sorted(slice_), ensure_ascii=False, separators=(",", ":")) if slice_ else ""
-        row = found.setdefault(key, ReleaseSlice(release=release, slice_key=key, dimensions=names, cells={}))
+        slice_ = slice_of(score["slice"])
+        key = key_of(slice_)
+        row = found.setdefault(
+            key, ReleaseSlice(release=release, slice_key=key, dimensions=dimensions_of(slice_), cells={})
+        )
         row.cells[score["measure"]] = [score[name] for name in ("value", "low", "high", "n")]
     return list(found.values())
 

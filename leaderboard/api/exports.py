@@ -49,9 +49,10 @@ class LatexView(View):
     @_described("leaderboard_latex", "application/x-tex", queries.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The board as a LaTeX table. Values to three decimals with their intervals, for the package booktabs."""
-        board, keys, rows = asked_for(request, slug, phase)
-        name = stem(board, slug, phase)
-        return _file(latex.written(text_table.made(board, rows, keys), name), "application/x-tex", f"{name}.tex")
+        page, keys = asked_for(request, slug, phase)
+        name = stem(page.board, slug, phase)
+        text = latex.written(text_table.made(page.board, page.board.rows, keys), name)
+        return _file(text, "application/x-tex", f"{name}.tex")
 
 
 @CONDITIONAL
@@ -59,9 +60,9 @@ class MarkdownView(View):
     @_described("leaderboard_markdown", "text/markdown", queries.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The board as a Markdown table. Values to three decimals with their intervals."""
-        board, keys, rows = asked_for(request, slug, phase)
-        text = markdown.written(text_table.made(board, rows, keys))
-        return _file(text, "text/markdown", f"{stem(board, slug, phase)}.md")
+        page, keys = asked_for(request, slug, phase)
+        text = markdown.written(text_table.made(page.board, page.board.rows, keys))
+        return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")
 
 
 @CONDITIONAL

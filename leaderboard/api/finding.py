@@ -12,7 +12,7 @@ from leaderboard import progress
 from leaderboard.api.errors import NoSuchBoard
 from leaderboard.models import Benchmark, Phase, Split, Submission
 from leaderboard.progress import Progress
-from leaderboard.standings import Board, Version, board_of
+from leaderboard.standings import Board, Version, board_of, head_asked
 
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
@@ -38,6 +38,14 @@ def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
 def board_or_404(user: Any, slug: str, phase: str, *, version: Version | None, within: Collection[str] | None) -> Board:
     """The phase's current board, or the one of that gold and task version if it was ever shown."""
     board = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
+    if version is not None and board.leaderboard is None:
+        raise NoSuchBoard(*version)
+    return board
+
+
+def head_or_404(user: Any, slug: str, phase: str, *, version: Version | None, as_of: str) -> Board:
+    """The same without its rows, for pages of it; as_of: as a day ended, of its text. Raises AskedError."""
+    board = head_asked(phase_or_404(user, slug, phase), as_of, version)
     if version is not None and board.leaderboard is None:
         raise NoSuchBoard(*version)
     return board

@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from leaderboard.models import State
+from leaderboard.standings import MOST_ROWS, PAGE_SIZE
 
 
 class Words(serializers.CharField):
@@ -72,9 +73,27 @@ class BoardQuery(VersionQuery):
     slices = Names(
         help_text="dimensions whose slices are shown as well, with commas, or `all`; default: the whole only"
     )
-    sort = Words(
-        help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - turns it round"
+    slice = Words(
+        max_length=2000,
+        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice that scores are of; "
+        "default: the whole",
     )
+    sort = Words(
+        max_length=2000,
+        help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - turns it round. "
+        "A measure without brackets is on `slice`",
+    )
+    kind = Words(help_text="`participant`, `baseline` or `organiser`: the systems of that kind alone")
+    search = Words(help_text="words that all occur in the names of system or team, as you are told them")
+    by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the measure that ranks")
+    at_least = Words(help_text="rows with this value or more")
+    at_most = Words(help_text="rows with this value or less")
+    as_of = Words(help_text="`2026-11-01`: the board as that day ended, UTC; default: as it stands")
+
+
+class BoardPageQuery(BoardQuery):
+    page = serializers.IntegerField(required=False, min_value=1, default=1)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS, default=PAGE_SIZE)
 
 
 class ComparisonQuery(PageQuery, VersionQuery):

@@ -6,8 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from leaderboard.api.columns import label
-from leaderboard.standings import Key, Row
+from leaderboard.standings import Key, Row, label
 
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet may take for the start of a formula, full-width forms included."""

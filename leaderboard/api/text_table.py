@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.api.columns import label
-from leaderboard.standings import Board, Cell, Key, Row
+from leaderboard.standings import Board, Cell, Key, Row, label
 
 
 @dataclass(frozen=True)

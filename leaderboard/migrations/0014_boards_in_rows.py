@@ -22,7 +22,7 @@ def _slices(apps, release):
     model = apps.get_model("leaderboard", "ReleaseSlice")
     found = {}
     for score in release.values:
-        slice_ = score["slice"]
+        slice_ = {name: _shown(value) for name, value in score["slice"].items()}
         one = found.setdefault(
             _json(slice_) if slice_ else "",
             model(release=release, dimensions=_json(sorted(slice_)) if slice_ else "", cells={}),
@@ -31,6 +31,10 @@ def _slices(apps, release):
     for key, one in found.items():
         one.slice_key = key
     return found.values()
+
+
+def _shown(value):
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _json(value):
@@ -72,9 +76,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "slice_key",
-                    models.CharField(
-                        blank=True, help_text="the slice as canonical JSON; empty: the whole", max_length=400
-                    ),
+                    models.CharField(blank=True, help_text="as shown, as canonical JSON; empty: all", max_length=400),
                 ),
                 (
                     "dimensions",

@@ -1,15 +1,22 @@
 """The read side: the boards of a phase, from standings and releases alone."""
 
 from leaderboard.standings.board import Board, Pair, Ranges, SliceValue, Summary, Version, by_primary, n_groups_of
+from leaderboard.standings.paging import Page, head_asked, page_of
 from leaderboard.standings.reading import board_of, frozen_boards
 from leaderboard.standings.rows import NO_CELL, WHOLE, Cell, Key, Row, Slice, in_order, label, shown, slice_of
+from leaderboard.standings.wanted import MOST_ROWS, PAGE_SIZE, AskedError, Column, Wanted, asked
 
 __all__ = [
+    "MOST_ROWS",
     "NO_CELL",
+    "PAGE_SIZE",
     "WHOLE",
+    "AskedError",
     "Board",
     "Cell",
+    "Column",
     "Key",
+    "Page",
     "Pair",
     "Ranges",
     "Row",
@@ -17,12 +24,16 @@ __all__ = [
     "SliceValue",
     "Summary",
     "Version",
+    "Wanted",
+    "asked",
     "board_of",
     "by_primary",
     "frozen_boards",
+    "head_asked",
     "in_order",
     "label",
     "n_groups_of",
+    "page_of",
     "shown",
     "slice_of",
 ]

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from enum import StrEnum
 from functools import cached_property
 
@@ -77,7 +77,7 @@ class Summary:
 class Board:
     """A phase's current board. `leaderboard` is None until a first release, `gold` until gold is uploaded.
 
-    rows: all of it, or the page that was asked for; `counted` then tells of all. as_of: how it stood at that moment.
+    rows: all of it, or the page that was asked for; `counted` then tells of all. as_of: how it stood as that day ended.
     """
 
     phase: Phase
@@ -85,7 +85,7 @@ class Board:
     gold: GoldVersion | None
     rows: Sequence[Row]
     counted: Summary | None = None
-    as_of: datetime | None = None
+    as_of: date | None = None
 
     @cached_property
     def summary(self) -> Summary:
@@ -160,7 +160,7 @@ class Board:
         """Whether the organisers' own scorer gave the measure that ranks without outcomes, hence without intervals."""
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
-        cells = [row.cell(self.primary) for row in self.rows]
+        cells = (cell for row in self.rows for (measure, _), cell in row.cells.items() if measure == self.primary)
         return any(cell.value is not None and cell.low is None for cell in cells)
 
     def measure(self, name: str) -> Measure | None:
@@ -226,8 +226,8 @@ def n_groups_of(phase: Phase, gold: GoldVersion | None) -> int | None:
     return getattr(division, f"n_{phase.half}") if division else None
 
 
-def by_primary(board: Board) -> list[Row]:
+def by_primary(board: Board, slice_: Slice = WHOLE) -> list[Row]:
     """The board's rows from best to worst, those that do not compete at their value's place."""
     measure = board.measure(board.primary)
     best_first = measure is None or measure.higher_is_better is not False
-    return in_order(board.rows, lambda row: row.cell(board.primary).value, descending=best_first)
+    return in_order(board.rows, lambda row: row.cell(board.primary, slice_).value, descending=best_first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations
@@ -16,7 +15,7 @@ from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 from leaderboard.naming import Shown, names_for
 from leaderboard.standings.board import Board, Summary, Version
-from leaderboard.standings.rows import Cells, Row, cells_on, slice_named
+from leaderboard.standings.rows import Cells, Row, cells_on, dimensions_of, slice_named
 
 OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
 FIELDS = (
@@ -45,6 +44,14 @@ def board_of(
     rows = rows_of(phase, leaderboard.standings.all(), within=within, reader=reader)
     rows.sort(key=lambda row: (row.received_at, row.system_id))
     return Board(phase, leaderboard, leaderboard.gold_version, rows)
+
+
+def head_of(phase: Phase, version: Version | None = None) -> Board:
+    """A board without its rows, with what they are together: for pages of it."""
+    leaderboard = shown_board(phase, version)
+    if leaderboard is None:
+        return Board(phase, None, phase.split.current_gold, [])
+    return Board(phase, leaderboard, leaderboard.gold_version, [], summary_of(leaderboard))
 
 
 def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:
@@ -161,8 +168,8 @@ def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[
 def _combined(within: Collection[str]) -> list[str]:
     """What ReleaseSlice.dimensions says of the whole, and of slices by up to MOST of these dimensions."""
     names = sorted(set(within))
-    sets = [one for size in range(1, MOST + 1) for one in combinations(names, size)]
-    return ["", *(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in sets)]
+    sets = [one for size in range(MOST + 1) for one in combinations(names, size)]
+    return [dimensions_of(tuple((name, "") for name in one)) for one in sets]
 
 
 def _named(phase: Phase, reader: Any) -> Callable[[int, str, Sequence[Any]], Shown]:

@@ -109,10 +109,24 @@ def label(key: Key) -> str:
     return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
 
 
+def key_of(slice_: Slice) -> str:
+    """A slice as it is stored: canonical JSON; empty for the whole."""
+    return _json(dict(slice_)) if slice_ else ""
+
+
+def dimensions_of(slice_: Slice) -> str:
+    """The dimensions that a slice names as they are stored: a JSON list; empty for the whole."""
+    return _json([name for name, _ in slice_]) if slice_ else ""
+
+
 @lru_cache(maxsize=10_000)
-def slice_named(slice_key: str) -> Slice:
-    """A slice by its canonical JSON, as it is stored."""
-    return slice_of(json.loads(slice_key)) if slice_key else WHOLE
+def slice_named(key: str) -> Slice:
+    """What `key_of` wrote."""
+    return tuple(sorted(json.loads(key).items())) if key else WHOLE
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def cells_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> Cells:

@@ -6,7 +6,6 @@ from leaderboard.web.public.agreement import agreement
 from leaderboard.web.public.apart import apart
 from leaderboard.web.public.badge import badge
 from leaderboard.web.public.benchmark import benchmark
-from leaderboard.web.public.boards import leaderboard
 from leaderboard.web.public.by_slice import board_by_slice
 from leaderboard.web.public.cite import cite
 from leaderboard.web.public.cost import cost_board
@@ -15,6 +14,7 @@ from leaderboard.web.public.downloads import download_file, download_gold, downl
 from leaderboard.web.public.embed import embed
 from leaderboard.web.public.feeds import benchmark_feed, site_feed
 from leaderboard.web.public.home import home
+from leaderboard.web.public.leaderboard import leaderboard
 from leaderboard.web.public.pairs import pairs
 from leaderboard.web.public.progress import progress
 from leaderboard.web.public.roc import roc

@@ -15,12 +15,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import teams
+from leaderboard.actions.releases import by_slice
 from leaderboard.models import (
     Benchmark,
     Leaderboard,
     Phase,
     QuotaCharge,
     Release,
+    ReleaseSlice,
     ReportedResult,
     Split,
     Standing,
@@ -70,6 +72,7 @@ def release(world: World, name: str, value: float | None, *, rank: int | None, *
         values=values,
         released_at=at,
     )
+    ReleaseSlice.objects.bulk_create(by_slice(revealed))
     board, _ = Leaderboard.objects.get_or_create(
         phase=world.phase, gold_version=world.gold, task_version=1, defaults={"state": "current"}
     )
@@ -425,7 +428,7 @@ def test_an_error_of_ours_is_numbered_and_quotes_nothing(world, monkeypatch, cap
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("SUPPORTS is the label of a1")
 
-    monkeypatch.setattr("leaderboard.api.finding.board_of", broken)
+    monkeypatch.setattr("leaderboard.api.finding.head_asked", broken)
     answer = Client(raise_request_exception=False).get(f"{BOARD}/")
     assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
     assert "SUPPORTS" not in answer.content.decode() + caplog.text

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from leaderboard.models import Benchmark, Phase
-from leaderboard.standings import Board, board_of
+from leaderboard.standings import Board, Version, board_of, head_asked
 
 
 def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
@@ -30,10 +30,25 @@ def board_or_404(
     The current one, or that of the gold and task version, which must have been shown.
     """
     version = None if gold is None else (gold, task_version)
-    phases = Phase.objects.select_related("benchmark__dataset", "split")
+    board = board_of(_phase_or_404(request, slug, phase_slug), within=within, version=version, reader=request.user)
+    return _there(board, version)
+
+
+def head_or_404(
+    request: HttpRequest, slug: str, phase_slug: str, *, as_of: str = "", gold: int | None = None, task_version: int = 1
+) -> Board:
+    """The same without its rows, for a page of it; as it stands, or as a day ended. Raises AskedError for that day."""
+    version = None if gold is None else (gold, task_version)
+    return _there(head_asked(_phase_or_404(request, slug, phase_slug), as_of, version), version)
+
+
+def _phase_or_404(request: HttpRequest, slug: str, phase_slug: str) -> Phase:
+    phases = Phase.objects.select_related("benchmark__dataset", "split", "scorer")
     visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
-    phase = get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug)
-    board = board_of(phase, within=within, version=version, reader=request.user)
+    return get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug)
+
+
+def _there(board: Board, version: Version | None) -> Board:
     if version is not None and board.leaderboard is None:
         raise Http404("no such board")
     return board

@@ -99,7 +99,7 @@ def test_a_board_takes_the_same_queries_however_long(world, django_assert_num_qu
     for count in (1, 12):
         for index in range(count):
             stand(world, f"system {count} {index}")
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             read = board_of(phase)
             assert [row.team for row in read.rows]
 

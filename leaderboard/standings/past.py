@@ -1,0 +1,129 @@
+"""A board as it stood when a day ended, from what was released until then. docs/boards.md says what is as of then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, FilteredRelation, FloatField, Q, Value
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, NullIf
+from django.utils import timezone
+
+from leaderboard.actions import boards
+from leaderboard.disclosure import lets_choose
+from leaderboard.models import AuditEntry, Leaderboard, Phase, Release
+from leaderboard.standings.board import Board, Version
+from leaderboard.standings.choosing import Told, ranked, represented
+from leaderboard.standings.reading import OF_A_SYSTEM, cells_of, made, shown_board
+from leaderboard.standings.rows import Row
+from leaderboard.standings.wanted import AskedError
+
+ACTS = ("system.disqualified", "system.reinstated", "system.represented")
+_SYSTEM = "submission__system__"
+_FIELDS = (
+    *("submission__system_id", "pk", f"{_SYSTEM}kind", f"{_SYSTEM}team__name"),
+    *(f"{_SYSTEM}{name}" for name in OF_A_SYSTEM),
+    *("submission_id", "run_id", "submission__received_at", "released_at", "warnings", "cost", "submission__kind"),
+)
+"""As reading.FIELDS from `system_id` on, of a release."""
+
+
+def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
+    """The board that was shown as the day ended, without its rows; or that version, as far as it had come."""
+    leaderboard = shown_board(phase, version) if version else _shown_at(phase, ends(day))
+    gold = leaderboard.gold_version if leaderboard else None
+    return Board(phase, leaderboard, gold, [], as_of=day)
+
+
+def ends(day: date) -> datetime:
+    """When a day is over, UTC."""
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
+
+
+def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> list[Row]:
+    """All rows of a board of `head_at`, in no order. Names are told as they are today: what is open stays open, and
+    what is hidden today was not to be known then."""
+    assert board.leaderboard is not None and board.as_of is not None
+    told = list(_told(board.leaderboard, board.primary, ends(board.as_of)))
+    sign = boards.direction(board.leaderboard, board.primary)
+    chosen, out = _acts(board.leaderboard, {one.system for one in told}, _until(board.leaderboard, ends(board.as_of)))
+    best = represented(told, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
+    ranks = ranked(best, out=out, sign=sign)
+    releases = [one.release for one in best.values()]
+    lines = [
+        (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
+        for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS)
+    ]
+    shared = {rank for rank, n in Counter(ranks.values()).items() if n > 1}
+    return made(board.phase, lines, cells_of(releases, within), shared=shared, reader=reader)
+
+
+def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
+    shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__lt=at)
+    return shown.select_related("gold_version", "ranking").order_by("-shown_from", "-pk").first()
+
+
+def _told(board: Leaderboard, primary: str, at: datetime) -> Iterator[Told]:
+    value = KeyTextTransform("0", KeyTransform(primary, F("whole__cells")))
+    releases = Release.objects.filter(
+        phase=board.phase_id,
+        run__gold_version=board.gold_version_id,
+        run__task_version=board.task_version,
+        released_at__lt=at,
+    ).alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key="")))
+    named = ("pk", "sequence", "submission__system_id", f"{_SYSTEM}kind", "submission_id", "submission__received_at")
+    # SQLite writes JSON's null out as a word.
+    lines = releases.order_by("sequence").values_list(*named, Cast(NullIf(value, Value("null")), FloatField()))
+    return (Told(*line) for line in lines.iterator(chunk_size=5000))
+
+
+def _until(board: Leaderboard, at: datetime) -> datetime:
+    """Boards that are frozen stay as they were: what was decided later does not reach them."""
+    if board.shown_from is None:
+        return at
+    later = board.phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__gt=board.shown_from)
+    frozen = later.order_by("shown_from").values_list("shown_from", flat=True).first()
+    return min(at, frozen) if frozen else at
+
+
+def _acts(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
+    """By system what its team had chosen, and why its organisers had taken it out, from the audit trail."""
+    subjects = {f"system:{pk}": pk for pk in systems}
+    found = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=at).order_by("at", "pk")
+    acts = list(found.values_list("action", "subject", "detail"))
+    named = {detail.get("submission") for _, _, detail in acts} - {None}
+    of_phase = {str(pk) for pk in board.phase.submissions.filter(pk__in=named).values_list("pk", flat=True)}
+    chosen: dict[int, UUID] = {}
+    out: dict[int, str] = {}
+    for action, subject, detail in acts:
+        system = subjects[subject]
+        if action == "system.represented":
+            if detail["submission"] in of_phase:
+                chosen[system] = UUID(detail["submission"])
+            elif detail.get("phase") == str(board.phase_id):
+                chosen.pop(system, None)
+        elif detail["phase"] == board.phase_id:
+            out.pop(system, None)
+            if action == "system.disqualified":
+                out[system] = detail["reason"]
+    return chosen, out
+
+
+def day_in(text: str) -> date | None:
+    """2026-11-01; None: none is asked for. Raises AskedError."""
+    if not text:
+        return None
+    today = timezone.now().date()
+    try:
+        day = date.fromisoformat(text) if len(text) == len("2026-11-01") else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise AskedError("as_of", f'"{text}" is no day, expected one such as {today.isoformat()}.')
+    if day > today:
+        raise AskedError("as_of", f'"{text}" is to come, expected a day until {today.isoformat()}.')
+    return day

@@ -1,0 +1,81 @@
+"""What a board costs to read, and that it costs the same with more submissions behind it.
+
+Run with `HOLDOUT_DATABASE_URL=postgres://... bin/test -m benchmark -s tests/benchmark/test_board_speed.py`; without
+the variable it measures SQLite. It prints; it asserts the right first place and sizes, never a time.
+
+To compare with: EvalAI's board of the same 200 teams needs 143 to 167 ms of processor a request at 1,000 submissions
+and 513 to 709 ms at 20,000, on two such cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+import pytest
+from django.db import connection
+
+from tests.benchmark.asking import Site, Spent, serving
+from tests.benchmark.big_board import BigBoard
+from tests.world import build
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.django_db(transaction=True)]
+SIZES = [int(size) for size in os.environ.get("BOARD_SIZES", "1000,20000,200000").split(",")]
+PAGE = "/benchmarks/tiny/test/"
+API = "/api/v1/benchmarks/tiny/phases/test/leaderboard/"
+ROWS = 150
+TIMES = 400
+
+
+def test_a_board_costs_the_same_however_many_submissions_are_behind_it(capsys: pytest.CaptureFixture[str]) -> None:
+    big = BigBoard(build())
+    costs: dict[tuple[str, bool], list[float]] = {}
+    with capsys.disabled():
+        print(f"\n{connection.vendor}, gunicorn with 2 workers, {ROWS} rows of {len(big.world.gold.measures)} measures")
+        print("submissions  what              conn  CPU ms a second  p50 ms  p99 ms")
+        for size in SIZES:
+            big.grow(size)
+            with serving(_free_port()) as site:
+                for name, path in (("JSON", f"{API}?page_size={ROWS}"), ("HTML", PAGE)):
+                    tag = _check(site, name, path, big)
+                    for conditional in (False, True):
+                        headers = {"If-None-Match": tag} if conditional else {}
+                        for connections in (1, 4):
+                            spent = site.ask(path, times=TIMES, connections=connections, headers=headers)
+                            assert spent.status == (304 if conditional else 200)
+                            print(_line(size, name + (" not modified" if conditional else ""), connections, spent))
+                            if connections == 1:
+                                costs.setdefault((name, conditional), []).append(spent.cpu)
+        for (name, conditional), found in costs.items():
+            ratio = max(found) / min(found)
+            print(f"{name}{' not modified' if conditional else ''}: dearest over cheapest {ratio:.2f}")
+
+
+def _check(site: Site, name: str, path: str, big: BigBoard) -> str:
+    """The board is right, and warm; its tag."""
+    for _ in range(20):
+        status, headers, body = site.get(path)
+    assert status == 200
+    if name == "JSON":
+        rows = json.loads(body)["rows"]
+        assert len(rows) == ROWS and (rows[0]["rank"], rows[0]["system"]) == (1, big.first)
+        assert all(score["low"] is not None for row in rows for score in row["scores"])
+    else:
+        text = body.decode()
+        assert text.count('class="system-name"') == ROWS
+        assert text.index(big.first) < min(
+            text.index(one.name) for one in big.systems if one.name in text and one.name != big.first
+        )
+    return headers["ETag"]
+
+
+def _line(size: int, what: str, connections: int, spent: Spent) -> str:
+    numbers = f"{spent.cpu:7.2f} {spent.a_second:8.0f} {spent.p50:7.2f} {spent.p99:7.2f}"
+    return f"{size:11,}  {what:<16} {connections:4} {numbers}   {spent.bytes:,} bytes"
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
