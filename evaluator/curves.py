@@ -1,7 +1,7 @@
 """ROC curves: exact, and as a path on a lattice so coarse that it tells little more than the area under it.
 
 A curve in full spells the labels in the order of the scores, so a submission that orders its claims as it likes would
-read them off it. docs/adr/0015 says what the lattice lets out.
+read them off it. docs/adr/0016 says what the lattice lets out.
 """
 
 from collections.abc import Sequence

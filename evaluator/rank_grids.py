@@ -1,7 +1,7 @@
 """A metric's scores against people's ratings, both by rank, as counts on a coarse grid.
 
 Ranks and not ratings, so that no rating is told; columns of several groups each, so that no text stands alone in one.
-docs/adr/0015 says why.
+docs/adr/0016 says why.
 """
 
 from dataclasses import dataclass

@@ -31,9 +31,12 @@ ANYBODY = {
     "board-graph": "/benchmarks/graph-claims/test/",
     "board-graph-scenarios": "/benchmarks/graph-claims/test/cross/transparency/homogeneity/?view=matrices",
     "board-graph-scenarios-table": "/benchmarks/graph-claims/test/cross/transparency/homogeneity/?view=table",
+    "board-graph-roc": "/benchmarks/graph-claims/test/roc/",
     "board-graph-popularity": "/benchmarks/graph-claims/test/by/popularity/",
     "board-open-side": "/benchmarks/open-facts/test/by/side/",
     "board-life-relation": "/benchmarks/life-facts/test/by/relation/",
+    "board-rated-agreement": "/benchmarks/rated-summaries/test/agreement/",
+    "board-mirror-pairs": "/benchmarks/mirror-claims/test/pairs/",
     "board-rated-subset": "/benchmarks/rated-summaries/test/by/subset/",
     "board-atlas-side-by-side": "/benchmarks/atlas-facts/test/side-by-side/",
     "board-mirror-side-by-side": "/benchmarks/mirror-claims/test/side-by-side/",
@@ -162,6 +165,7 @@ def test_both_colour_schemes_keep_their_contrast(chromium: Browser, site: Site, 
         page = context.new_page()
         boards = ("board-mirror-side-by-side", "board-mirror-told-apart", "board-mirror-progress")
         boards += ("board-atlas-property", "board-mirror-symmetric", "board-graph-scenarios", "board-open-side")
+        boards += ("board-graph-roc", "board-rated-agreement", "board-mirror-pairs")
         for name in ("home", "benchmark-mirror", *boards, "sign-up"):
             page.goto(ANYBODY[name])
             assert faults(page) == []

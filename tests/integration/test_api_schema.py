@@ -34,7 +34,7 @@ def test_the_schema_names_every_operation():
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions"),
         *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
-        *("image_reference", "scorer_upload"),
+        *("image_reference", "scorer_upload", "leaderboard_drawings"),
     }
     assert all(path.startswith("/api/v1/") for path in schema["paths"])
 

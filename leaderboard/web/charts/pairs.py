@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from leaderboard.drawn import Pairs
 from leaderboard.standings import Row
 
-LINE = 40
-"""Pixels of a system's line."""
+LINE = 46
+"""Pixels of a system's line: on a phone its name stands above the bar."""
 THICK = 22
 LONGEST = 34
 KINDS = (
@@ -19,6 +19,9 @@ KINDS = (
     ("neither", "both wrong", "neither"),
 )
 """(name, title, meaning), in the order of the bar."""
+FLOOR = 1 / 3
+"""As many pairs both right has a system at most that reads the claim alone: members 1 and 2 share a claim and differ in
+their label, and so do 3 and 4, so with 1 right 2 is wrong, and one of 3 and 4 is (Schuster et al. 2019)."""
 ROOM = 0.07
 """The share from which a number has room in its piece."""
 
@@ -60,20 +63,26 @@ class Bar:
 class PairsChart:
     bars: Sequence[Bar]
     height: int
+    has_floor: bool = False
     thick: int = THICK
+
+    @property
+    def floor(self) -> str:
+        """Where both right ends at most for a system that reads the claim alone."""
+        return _length(FLOOR)
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
         return [(f"{share}%", f"{share}") for share in (0, 25, 50, 75, 100)]
 
 
-def pairs_chart(found: Sequence[tuple[Row, Pairs]]) -> PairsChart | None:
-    """A bar a system, in their order; None where no system has a pair."""
+def pairs_chart(found: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> PairsChart | None:
+    """A bar a system, in their order; None where no system has a pair. are_whole: all groups have their four members."""
     bars = [
-        Bar(row, pairs, _pieces(pairs), LINE // 2 + LINE * place)
+        Bar(row, pairs, _pieces(pairs), LINE // 2 + 4 + LINE * place)
         for place, (row, pairs) in enumerate(one for one in found if one[1].n)
     ]
-    return PairsChart(bars, LINE * len(bars)) if bars else None
+    return PairsChart(bars, LINE * len(bars), are_whole) if bars else None
 
 
 def _pieces(pairs: Pairs) -> list[Piece]:

@@ -36,7 +36,8 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     keys["system"] = Key(by_name, best_first=False)
     sorting = Sorting.asked(request, keys, "both")
     rows = [(row, told[row.system_id]) for row in sorting.apply(board.rows) if row.system_id in told]
-    chart = pairs_chart(rows[:MOST])
+    whole = 3 * (board.n_groups or 0)
+    chart = pairs_chart(rows[:MOST], are_whole=all(found.n == whole for _, found in rows))
     context: dict[str, Any] = {"chart": chart, "kinds": KINDS}
     wanted = request.GET.get("download")
     if wanted == "csv":
