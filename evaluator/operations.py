@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from evaluator import scorer_reading, warming
+from evaluator.audit_job import audit_part
 from evaluator.comparison import Comparison, compare_outcomes
 from evaluator.curation.halves import halves
 from evaluator.declared import declared, measures_of
@@ -346,6 +347,7 @@ JOBS: dict[str, Job] = {
     "draw": _reporting(draw),
     "signature": _reporting(make_signature),
     "near_copies": _reporting(near_copies),
+    "audit_part": _reporting(audit_part),
 }
 
 

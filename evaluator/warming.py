@@ -8,6 +8,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evaluator.audit_job import NAMES as AUDIT_PARTS
 from evaluator.task import TASKS
 
 Jobs = Mapping[str, Callable[[Any, Any], tuple[dict[str, Any], bytes]]]
@@ -154,4 +155,15 @@ def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
         files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions), "division": io.BytesIO(division)}
         jobs["score"](files, arguments | {"half": "public"})
         jobs["divide"]({"gold": io.BytesIO(gold), "kept": io.BytesIO(division)}, arguments | {"share": "0.5"})
+    _audit(jobs, gold, inputs, arguments)
     jobs["score"]({}, arguments | {"task": "?"})
+
+
+def _audit(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:
+    """Alone, and beside inputs and a training split: the same lines, so that everything leaks."""
+    named = arguments | {"train_names": ["train.jsonl"]}
+    for part in AUDIT_PARTS:
+        jobs["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": part})
+        files = {"gold": io.BytesIO(gold), "inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}
+        jobs["audit_part"](files, named | {"part": part})
+    jobs["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": "?"})

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from evaluator.audit_job import NAMES as AUDIT_PARTS
 from evaluator.operations import JOBS
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.launch import ROOT
@@ -103,6 +104,21 @@ def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
     assert compared.report == json.loads(json.dumps(here[0])) and compared.report["ok"]
     drawn, _ = both(referee, "draw", {}, table=tmp_path / "outcomes")
     assert drawn.report == {"ok": True, "drawing": scored.report["drawing"]}
+
+
+@pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
+@pytest.mark.parametrize("part", AUDIT_PARTS)
+def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path: Path) -> None:
+    """Of the hidden split, beside its inputs and a training split that leaks."""
+    _, options, gold, _ = next(case for case in CASES if case[0] == task)
+    arguments = {"task": task, "options": options, "part": part, "train_names": ["train.jsonl"]}
+    arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl"}
+    with gold.open("rb") as file:
+        (tmp_path / "inputs").write_bytes(JOBS["prepare_gold"]({"gold": file}, arguments)[1])
+    files = {"gold": gold, "inputs": tmp_path / "inputs", "0": gold}
+    result, here = both(one_referee, "audit_part", arguments, **files)
+    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
+    assert result.report is not None and result.report["ok"] and result.report["told"]["keys"]
 
 
 LINE = b'{"id": "a", "predicted_label": "SUPPORTS"}\n'

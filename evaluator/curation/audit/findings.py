@@ -56,10 +56,6 @@ def gravest_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
-def counts(findings: Sequence[Finding]) -> dict[str, int]:
-    return {f"{severity.value}s": sum(one.severity is severity for one in findings) for severity in Severity}
-
-
 def plain(value: Any) -> Any:
     """JSON values: fractions cut to six digits, so that a last bit moves no report; what is no number is null."""
     if isinstance(value, Mapping):

@@ -1,0 +1,62 @@
+"""An audit made part by part, as a server makes it, says what the whole at once says."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from evaluator.audit_job import NAMES
+from evaluator.curation.audit.report import assembled
+from evaluator.operations import JOBS
+
+CLAIM = {"claim": "the sun is a star", "evidence_text": "stars shine", "group": "g", "slices": {}}
+
+
+def job(part: str, gold: bytes, **more: Any) -> dict[str, Any]:
+    files = {"gold": io.BytesIO(gold)} | {name: io.BytesIO(body) for name, body in more.pop("files", {}).items()}
+    arguments = {"task": "fact-verification", "gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl", **more}
+    return JOBS["audit_part"](files, arguments | {"part": part})[0]
+
+
+def lines(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(CLAIM | row).encode() + b"\n" for row in rows)
+
+
+CONTRADICTION = lines({"id": "a", "label": "SUPPORTS"}, {"id": "b", "label": "REFUTES", "group": "h"})
+
+
+def test_the_gravest_finding_stands_first_whichever_part_told_it() -> None:
+    told = [job(name, CONTRADICTION)["told"] for name in NAMES]
+    report = assembled(told)
+    severities = [finding["severity"] for finding in report["findings"]]
+    assert severities == sorted(severities, key=["error", "warning", "note"].index)
+    assert report["findings"][0]["code"] == "duplicates-disagree"
+    assert report["counts"]["errors"] == severities.count("error") > 0
+    assert report["publishable"] is False
+    # Few groups were told by an earlier part than the contradiction.
+    assert [one["code"] for one in told[NAMES.index("sizes")]["findings"]] == ["few-groups"]
+
+
+def test_what_stands_in_training_is_told_by_its_name() -> None:
+    told = job("overlaps", CONTRADICTION, files={"0": CONTRADICTION}, train_names=["train.gold.jsonl"])["told"]
+    (overlap,) = told["keys"]["overlaps"]
+    assert (overlap["train"], overlap["simple"]) == ("train.gold.jsonl", 2)
+    assert [one["code"] for one in told["findings"]] == ["leakage-simple"]
+
+
+def test_inputs_that_hold_the_label_are_found() -> None:
+    public = b'{"id": "a", "claim": "x", "label": "SUPPORTS"}\n'
+    codes = {one["code"] for one in job("tells", CONTRADICTION, files={"inputs": public})["told"]["findings"]}
+    assert {"inputs-hold-gold", "gold-without-inputs"} <= codes
+
+
+@pytest.mark.parametrize(
+    ("gold", "part", "fault"), [(b"{}\n", "sizes", "gold"), (CONTRADICTION, "everything", "usage")]
+)
+def test_bad_gold_and_wrong_usage_are_reports(gold: bytes, part: str, fault: str) -> None:
+    report = job(part, gold)
+    assert (report["ok"], report["fault"]) == (False, fault)
+    assert report["problems"]
