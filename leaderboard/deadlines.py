@@ -26,6 +26,14 @@ def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = Non
     return end is not None and at <= end
 
 
+def own_time(phase: Phase, user: User) -> list[Extension]:
+    """Extensions that teams of this person have, beyond the phase's own end."""
+    if phase.closes_at is None:
+        return []
+    rows = Extension.objects.filter(phase=phase, team__members=user, closes_at__gt=phase.closes_at)
+    return list(rows.select_related("team").order_by("team__name", "closes_at"))
+
+
 def is_open_to(phase: Phase, user: User, at: datetime | None = None) -> bool:
     """Whether some team of this person may still send something."""
     at = at or timezone.now()

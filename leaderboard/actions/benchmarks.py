@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from leaderboard import zones
 from leaderboard.actions import fields
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.limits import with_changes
@@ -54,6 +55,7 @@ def add_phase(
     quota_per_day: int,
     quota_total: int,
     by: User,
+    time_zone: str = "UTC",
     quota_everybody: int | None = None,
     disclosure: str = Phase.Disclosure.FULL,
     scope: str = Phase.Scope.TEAM,
@@ -79,6 +81,8 @@ def add_phase(
         )
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
+    if time_zone not in zones.names():
+        raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
     fields.check_options(benchmark.task, {**split.options, **options})
     _check_takes(split, takes_predictions, takes_images, limits or {})
     phase = Phase(
@@ -89,6 +93,7 @@ def add_phase(
         options=options,
         opens_at=opens_at,
         closes_at=closes_at,
+        time_zone=time_zone,
         quota_per_day=quota_per_day,
         quota_total=quota_total,
         quota_everybody=quota_everybody,

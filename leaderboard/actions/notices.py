@@ -1,4 +1,4 @@
-"""Telling people that their submissions have ended: what is to be told, and the telling.
+"""Telling people that their submissions have ended, and by mail what organisers announce: what, and the telling.
 
 The sweeper looks for ends that nobody was told of and writes notices; a worker without gold delivers them. Neither
 holds up the scoring, and an end is told even if whoever wrote it was killed right after. A notice tells the state that
@@ -177,17 +177,32 @@ def secret(webhook: Webhook) -> str:
 
 
 def _mail(notice: Notice) -> tuple[bool, str]:
-    told = {name: one_line(str(value)) for name, value in notice.body.items()}
-    reason = f" ({told['reason_text']})" if told["reason_text"] else ""
-    text = (
-        f"{told['system']} of {told['team']}, submitted to {told['benchmark']}, phase {told['phase']}, "
-        f"has ended: {told['state']}{reason}.\n\n{told['page']}\n\n"
-        f"You are told because you asked for it: {settings.BASE_URL}{reverse('my_notices')}\n"
-    )
-    subject = f"{told['system']}: {told['state']} ({told['benchmark']})"
+    subject, text = _of_announcement(notice) if notice.body["event"] == "announcement" else _of_end(notice)
     try:
         send_mail(subject[:200], text, None, [notice.user.email])
     except OSError as error:  # what smtplib raises is one, too
         log.warning("mail_not_sent", notice=str(notice.pk), error=type(error).__name__)
         return False, "the mail server did not take it"
     return True, "sent"
+
+
+def _of_announcement(notice: Notice) -> tuple[str, str]:
+    """Subject and text; the text's lines are the organisers' own."""
+    title, benchmark, page = (one_line(str(notice.body[name])) for name in ("title", "benchmark", "page"))
+    lines = [one_line(line) for line in str(notice.body["text"]).splitlines()]
+    body = "\n".join([title, "", *lines, "", page, ""])
+    return f"{benchmark}: {title}", body + _why()
+
+
+def _why() -> str:
+    return f"\nYou are told because you asked for it: {settings.BASE_URL}{reverse('my_notices')}\n"
+
+
+def _of_end(notice: Notice) -> tuple[str, str]:
+    told = {name: one_line(str(value)) for name, value in notice.body.items()}
+    reason = f" ({told['reason_text']})" if told["reason_text"] else ""
+    text = (
+        f"{told['system']} of {told['team']}, submitted to {told['benchmark']}, phase {told['phase']}, "
+        f"has ended: {told['state']}{reason}.\n\n{told['page']}\n"
+    )
+    return f"{told['system']}: {told['state']} ({told['benchmark']})", text + _why()

@@ -50,7 +50,9 @@ def test(*, webhook: Webhook, by: User) -> Notice:
     """A call that tells nothing but that it is a test. Raises Refused where there were many."""
     User.objects.select_for_update().get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
-    recent = Notice.objects.filter(user=by, submission=None, created_at__gt=at - timedelta(hours=1))
+    recent = Notice.objects.filter(
+        user=by, submission=None, webhook__isnull=False, created_at__gt=at - timedelta(hours=1)
+    )
     if recent.count() >= TESTS_AN_HOUR:
         raise Refused(Code.NOT_TAKEN, f"There were {TESTS_AN_HOUR} tests within an hour; wait a little.")
     body = {"id": str(key), "event": "test", "at": at.isoformat()}

@@ -78,6 +78,20 @@ class LimitsShape(serializers.Serializer[Any]):
     gpus = serializers.IntegerField()
 
 
+class ExtensionShape(serializers.Serializer[Any]):
+    before = serializers.DateTimeField()
+    closes_at = serializers.DateTimeField()
+    reason = serializers.CharField()
+    made_at = serializers.DateTimeField()
+
+
+class AnnouncementShape(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    title = serializers.CharField()
+    text = serializers.CharField()
+    made_at = serializers.DateTimeField()
+
+
 class PhaseShape(serializers.Serializer[Any]):
     slug = serializers.CharField()
     title = serializers.CharField()
@@ -85,6 +99,8 @@ class PhaseShape(serializers.Serializer[Any]):
     options = serializers.DictField()
     opens_at = serializers.DateTimeField(allow_null=True)
     closes_at = serializers.DateTimeField(allow_null=True)
+    time_zone = serializers.CharField(help_text="in which pages show the dates beside UTC: an IANA name, or AoE")
+    extensions = ExtensionShape(many=True, help_text="deadlines that were moved, the first move first")
     is_open = serializers.BooleanField()
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
@@ -132,6 +148,8 @@ class ReportedShape(serializers.Serializer[Any]):
 class BenchmarkShape(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
+    contact = serializers.CharField(help_text="where questions go: a mail address or a page; empty: none")
+    announcements = AnnouncementShape(many=True, help_text="the latest first")
     dataset = DatasetShape()
     splits = SplitShape(many=True)
     downloads = DownloadShape(many=True)
@@ -183,13 +201,14 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
-    dated = ("opens_at", "closes_at", "quota_per_day", "quota_total", "quota_everybody")
+    dated = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
     told = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
     names = ("slug", "title", "options", *dated, *told, "takes_predictions", "takes_images")
     place = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},
         "split": phase.split.name,
+        "extensions": [one for one in phase.extensions.all() if one.team_id is None],
         "is_open": phase.is_open(),
         "quota": quota,
         "leaderboard": addresses.of(request, "api_leaderboard", *place),

@@ -55,7 +55,7 @@ class BenchmarkView(View):
         """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
         benchmark = finding.benchmark_or_404(request.user, slug)
         team = _team(request)
-        phases = list(benchmark.phases.select_related("split"))
+        phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))
         quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
         versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
         splits = benchmark.dataset.splits.prefetch_related(versions)
@@ -64,6 +64,8 @@ class BenchmarkView(View):
             **shapes.line(benchmark, request),
             "description": benchmark.description,
             "rules": benchmark.rules,
+            "contact": benchmark.contact,
+            "announcements": benchmark.announcements.all(),
             "dataset": benchmark.dataset,
             "splits": [shapes.split(benchmark, split, request) for split in splits],
             "downloads": [shapes.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],

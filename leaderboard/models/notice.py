@@ -1,4 +1,4 @@
-"""What people are told of their finished submissions, outside the site: an outbox of mails and webhook calls."""
+"""What people are told outside the site, of finished submissions and announcements: an outbox of mails and calls."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Webhook(models.Model):
 class Notice(models.Model):
     """One mail (webhook null) or one call, until it has arrived or was tried for the last time.
 
-    subject: the run or prediction whose end it tells; of a test, its own id. due_at: when it may be tried (again);
-    a worker that takes it pushes that on, so that a notice whose worker died is tried once more.
+    subject: the run or prediction whose end it tells, or the announcement; of a test, its own id. due_at: when it may
+    be tried (again); a worker that takes it pushes that on, so that a notice whose worker died is tried once more.
     """
 
     class State(models.TextChoices):

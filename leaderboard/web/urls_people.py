@@ -5,7 +5,9 @@ from django.urls import URLPattern, URLResolver, include, path
 from leaderboard.web.people import (
     finals,
     invitations,
+    manage_announcements,
     manage_benchmarks,
+    manage_deadlines,
     manage_gold,
     manage_halves,
     manage_information,
@@ -59,6 +61,15 @@ manage: list[URLPattern | URLResolver] = [
         manage_systems.reinstate,
         name="reinstate",
     ),
+    path("benchmarks/<slug:slug>/announcements/", manage_announcements.announcements, name="manage_announcements"),
+    path(
+        "benchmarks/<slug:slug>/announcements/<uuid:pk>/take-back/",
+        manage_announcements.take_back,
+        name="take_announcement_back",
+    ),
+    path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_zone"),
     path("benchmarks/<slug:slug>/near-copies/", manage_near_copies.near_copies, name="manage_near_copies"),
     path(
         "benchmarks/<slug:slug>/near-copies/<int:pk>/dismiss/",

@@ -8,9 +8,10 @@ from typing import Any
 from django import forms
 
 from evaluator.task import TASKS
-from leaderboard import limits
+from leaderboard import availability, limits, zones
 from leaderboard.ladder import step_of_share
 from leaderboard.models import Dataset, Division, Phase, Split
+from leaderboard.web.forms.local import read_local
 from leaderboard.web.forms.options import OptionsField
 
 LIMIT_FIELDS = {
@@ -51,8 +52,13 @@ class PhaseForm(forms.Form):
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
     split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
     options = OptionsField()
-    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="UTC. Empty: at once.")
-    closes_at = forms.DateTimeField(required=False, label="Closes", help_text="UTC. Empty: never.")
+    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="Empty: at once.")
+    closes_at = forms.DateTimeField(required=False, label="Closes", help_text="Empty: never.")
+    time_zone = forms.ChoiceField(
+        required=False,
+        label="Time zone of these dates",
+        help_text="They are shown in UTC and in it. AoE: anywhere on Earth.",
+    )
     quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions a team and day")
     quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, initial=100, label="Submissions a team in all")
     quota_everybody = forms.IntegerField(
@@ -81,7 +87,7 @@ class PhaseForm(forms.Form):
     sealed_until = forms.DateTimeField(
         required=False,
         label="A sealed phase is opened",
-        help_text="UTC. It closes then, unless it closes before.",
+        help_text="In the same time zone. It closes then, unless it closes before.",
     )
     finals_per_team = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="Finals of a team, when sealed")
     takes_predictions = forms.BooleanField(required=False, initial=True, label="Takes predictions files")
@@ -108,6 +114,7 @@ class PhaseForm(forms.Form):
             self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
         self.fields["split"].queryset = dataset.splits.order_by("id")  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = lambda split: f"{split.name} ({split.kind})"  # type: ignore[attr-defined]
+        self.fields["time_zone"].choices = [(name, name) for name in zones.names()]  # type: ignore[attr-defined]
         self.fields["disclosure"].help_text = _steps_in_words(dataset)
         for name in ("opens_at", "closes_at", "sealed_until"):
             self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
@@ -115,6 +122,10 @@ class PhaseForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """`limits` holds what was filled in, as a phase stores it."""
         found = super().clean() or {}
+        found["time_zone"] = found.get("time_zone") or "UTC"
+        for name in ("opens_at", "closes_at", "sealed_until"):
+            if found.get(name) is not None:
+                read_local(self, found, name, found["time_zone"])
         filled = {name: found.pop(name, None) for name in LIMIT_FIELDS}
         if self.errors:
             return found
@@ -122,6 +133,9 @@ class PhaseForm(forms.Form):
             self.add_error(
                 "takes_images", "Limits are set, and no images are taken; tick this or leave the limits empty."
             )
+        most = availability.most_processors("systems")
+        if most is not None and filled["cpus"] is not None and filled["cpus"] > most:
+            self.add_error("cpus", f"The engine has {most:g} processors; expected at most {most:g}.")
         found["limits"] = {
             limit: filled[name] if unit == 1 else filled[name] * unit
             for name, (limit, unit) in LIMIT_FIELDS.items()

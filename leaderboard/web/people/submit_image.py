@@ -82,6 +82,7 @@ def _page(
         "task": TASKS[phase.benchmark.task],
         "form": form,
         "quotas": quotas,
+        "own_time": deadlines.own_time(phase, request.user),
         "open": deadlines.is_open_to(phase, request.user),
         "here": here,
         "may_submit": phase.takes_images and here.ready and may_submit(phase, quotas, request.user),

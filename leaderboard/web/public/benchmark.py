@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.task import TASKS
-from leaderboard.models import Benchmark, GoldVersion, Phase, Team
+from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.quotas import quota_of
 from leaderboard.reported import reported_of
 from leaderboard.standings import board_of, by_primary
@@ -39,6 +39,8 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "splits": benchmark.dataset.splits.prefetch_related(versions),
         "downloads": benchmark.dataset.downloads.all(),
         "phases": phases,
+        "announcements": benchmark.announcements.all(),
+        "extensions": Extension.objects.filter(phase__in=phases, team=None).select_related("phase"),
         "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "main": main,
         "board": board,

@@ -1,4 +1,5 @@
-"""New results as an Atom feed: what boards show, the latest first. Of the site, and of one benchmark."""
+"""New results as an Atom feed: what boards show, the latest first. Of the site, and of one benchmark with what its
+organisers announce."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
-from leaderboard.models import Benchmark, Leaderboard, Phase
+from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase
 from leaderboard.plain import one_line
 from leaderboard.standings import Board, Row, board_of
 from leaderboard.web.public.anybody import SECONDS, public_benchmarks
@@ -44,10 +45,13 @@ def site_feed(request: HttpRequest) -> HttpResponse:
 def benchmark_feed(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = get_object_or_404(public_benchmarks(), slug=slug)
     title = f"{one_line(benchmark.title)}: new results"
-    return _written(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all())
+    told = benchmark.announcements.select_related("benchmark")[:ENTRIES]
+    return _written(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all(), told)
 
 
-def _written(title: str, page: str, own: str, phases: Iterable[Phase]) -> HttpResponse:
+def _written(
+    title: str, page: str, own: str, phases: Iterable[Phase], announcements: Iterable[Announcement] = ()
+) -> HttpResponse:
     found = [(board, row) for board in _boards(phases) for row in board.rows]
     found.sort(key=lambda pair: pair[1].released_at, reverse=True)
     feed = _Feed(
@@ -57,9 +61,24 @@ def _written(title: str, page: str, own: str, phases: Iterable[Phase]) -> HttpRe
         feed_url=settings.BASE_URL + own,
         language="en",
     )
+    for announcement in announcements:
+        _announce(feed, announcement)
     for board, row in found[:ENTRIES]:
         _add(feed, board, row)
     return HttpResponse(feed.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
+
+
+def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
+    page = settings.BASE_URL + announcement.benchmark.get_absolute_url()
+    feed.add_item(
+        title=one_line(announcement.title),
+        link=f"{page}#announcement-{announcement.pk}",
+        description="\n".join(one_line(line) for line in announcement.text.splitlines()) or None,
+        unique_id=f"urn:uuid:{announcement.pk}",
+        author_name=one_line(announcement.benchmark.title),
+        pubdate=announcement.made_at,
+        updateddate=announcement.made_at,
+    )
 
 
 def _boards(phases: Iterable[Phase]) -> list[Board]:
