@@ -27,6 +27,13 @@ SCORERS = "scorers"
 """The queue of organisers' own scorers."""
 
 
+def most_processors(queue: str) -> float | None:
+    """What the best engine behind a queue has, as its worker said; None while no worker has said it."""
+    fresh = [report for report in WorkerReport.objects.filter(queue=queue, ready=True) if report.is_fresh]
+    said = [report.detail["processors"] for report in fresh if "processors" in report.detail]
+    return max(said, default=None)
+
+
 def of(queue: str = "systems") -> Availability:
     """One query."""
     if queue == SCORERS:

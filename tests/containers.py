@@ -17,8 +17,8 @@ DIGEST = "sha256:" + "5e" * 32
 
 def engine_is_there(**changes: Any) -> WorkerReport:
     """A worker that has just said that it is ready."""
-    said = {"ready": True, "detail": {"runtime": "runc", "no network": True}, "seen_at": timezone.now(), **changes}
-    return WorkerReport.objects.create(queue="systems", host="engine-1", **said)
+    said = {"ready": True, "detail": {"runtime": "runc", "no network": True}, "seen_at": timezone.now()}
+    return WorkerReport.objects.create(**{"queue": "systems", "host": "engine-1", **said, **changes})
 
 
 def takes_images(world: World, **changes: Any) -> None:

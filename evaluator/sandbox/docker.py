@@ -211,6 +211,11 @@ class DockerSandbox:
         return self._layers
 
     @property
+    def processors(self) -> float:
+        """How many the engine has: a container that asks for more is not made. Raises SandboxError."""
+        return float(self._about().get("NCPU") or 1)
+
+    @property
     def architecture(self) -> str:
         """The engine's: amd64 or arm64. Raises SandboxError."""
         machine = str(self._about().get("Architecture"))
@@ -226,9 +231,8 @@ class DockerSandbox:
             return False
 
     def _check(self, job: Job) -> None:
-        processors = float(self._about().get("NCPU") or 1)
-        if job.limits.cpus > processors:
-            raise UsageError(f"{job.limits.cpus:g} processors are asked for, the engine has {processors:g}")
+        if job.limits.cpus > self.processors:
+            raise UsageError(f"{job.limits.cpus:g} processors are asked for, the engine has {self.processors:g}")
         try:
             for name, descriptor in job.descriptors.items():
                 check_readable(name, descriptor)

@@ -83,7 +83,7 @@ def sandbox() -> DockerSandbox:
 
 def ahead() -> Mapping[str, Any]:
     """What holds around a container here: the health check. Raises SandboxError that says what to install."""
-    return dict(sandbox().layers())
+    return {**sandbox().layers(), "processors": sandbox().processors}
 
 
 def checked_reference(reference: str) -> str:

@@ -71,7 +71,11 @@ def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
     )
     if not kept:
         storage.delete(stored)
-        raise _elsewhere(ImageUpload.objects.get(pk=upload.pk))
+        there = ImageUpload.objects.filter(pk=upload.pk).first()
+        if there is None:
+            _delete_pieces(upload.pk)  # the folder came back with this piece
+            raise _gone()
+        raise _elsewhere(there)
     upload.received, upload.pieces = offset + len(piece), pieces
     return upload
 
@@ -124,7 +128,13 @@ def _image_of(upload: ImageUpload) -> Image:
     """The pieces as an image, stored once. Raises Refused where they are not what was announced."""
     # Named, so that a store of folders can move it into its place instead of copying it.
     with TemporaryUploadedFile("image.tar", "application/x-tar", upload.bytes, None) as whole:
-        sha256 = _joined(images_storage(), upload.pieces, whole)
+        try:
+            sha256 = _joined(images_storage(), upload.pieces, whole)
+        except FileNotFoundError:
+            # Whoever submitted it or gave it up in the meantime has taken the pieces away.
+            if ImageUpload.objects.filter(pk=upload.pk).exists():
+                raise
+            raise _gone() from None
         if upload.sha256 not in ("", sha256):
             discard(upload)
             raise Refused(
@@ -145,7 +155,7 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
 
 def _hold(upload: ImageUpload) -> None:
     if not ImageUpload.objects.select_for_update().filter(pk=upload.pk).exists():
-        raise Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
+        raise _gone()
 
 
 def _joined(storage: Storage, pieces: list[str], whole: File[bytes]) -> str:
@@ -193,6 +203,10 @@ def _delete_strays() -> None:
         for key in (UUID(name) for name in folders):
             if not ImageUpload.objects.filter(pk=key).exists():
                 _delete_pieces(key)
+
+
+def _gone() -> Refused:
+    return Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
 
 
 def _elsewhere(upload: ImageUpload) -> Refused:

@@ -166,7 +166,7 @@ class PiecesView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next piece. 409 `wrong_offset` says where it has to begin."""
         upload = _upload_or_404(request, pk)
-        check_before_reading(request)
+        check_before_reading(request, expected="the next piece of the archive")
         asked = Offset(data=request.query_params)
         asked.is_valid(raise_exception=True)
         sent: Any = request.data

@@ -79,8 +79,8 @@ class GzipParser(RawParser):
 UPLOADS = (parsers.MultiPartParser, RawParser, BytesParser, JsonLinesParser, GzipParser)
 
 
-def check_before_reading(request: Request) -> None:
-    """Refuse, before a byte is read, a body that cannot end well."""
+def check_before_reading(request: Request, *, expected: str = "a predictions file") -> None:
+    """Refuse, before a byte is read, a body that cannot end well. expected: what the body would be, in words."""
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding not in ("", "identity"):
         raise UnsupportedMediaType(
@@ -93,7 +93,7 @@ def check_before_reading(request: Request) -> None:
     except ValueError as error:
         raise ParseError("Content-Length is no number.") from error
     if announced == 0:
-        raise ParseError("The body is empty; expected a predictions file.")
+        raise ParseError(f"The body is empty; expected {expected}.")
     if announced > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
         raise TooLarge
 

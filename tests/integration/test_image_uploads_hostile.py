@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -121,6 +120,58 @@ def test_a_digest_that_was_announced_and_is_another(ada: Client) -> None:
     assert not any("pieces/" in name for name in stored())
 
 
+def test_an_empty_body_is_told_what_was_expected(ada: Client) -> None:
+    answer = piece(ada, begin(ada).json(), 0, b"")
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "The body is empty; expected the next piece of the archive."
+
+
+def test_a_piece_that_arrives_while_the_upload_is_given_up(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stored()
+    upload = begin(ada).json()
+    piece(ada, upload, 0, ARCHIVE[:4])
+    storage = image_uploads.images_storage()
+    save = storage.save
+
+    def given_up_after(*given: Any) -> str:
+        name = save(*given)
+        monkeypatch.undo()
+        assert ada.delete(upload["url"]).status_code == 204
+        return name
+
+    monkeypatch.setattr(storage, "save", given_up_after)
+    answer = piece(ada, upload, 4, ARCHIVE[4:])
+    assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
+    assert "given up already" in answer.json()["message"]
+    assert stored() == before or stored() == [*before, str(settings.DATA / "files" / "images" / "pieces")]
+
+
+def test_an_upload_that_is_given_up_while_it_is_put_together(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = begin(ada).json()
+    piece(ada, upload, 0, ARCHIVE)
+    storage = image_uploads.images_storage()
+    opened = storage.open
+
+    def given_up_before(*given: Any) -> Any:
+        monkeypatch.undo()
+        assert ada.delete(upload["url"]).status_code == 204
+        return opened(*given)
+
+    monkeypatch.setattr(storage, "open", given_up_before)
+    answer = finish(ada, upload)
+    assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
+    assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 0
+
+
+def test_pieces_that_are_lost_are_our_fault(ada: Client) -> None:
+    upload = begin(ada).json()
+    piece(ada, upload, 0, ARCHIVE)
+    for name in ImageUpload.objects.get().pieces:
+        image_uploads.images_storage().delete(name)
+    assert finish(ada, upload).status_code == 500
+    assert ImageUpload.objects.exists()
+
+
 def test_somebody_elses_upload_is_as_one_that_is_not_there(here: World, ada: Client) -> None:
     upload = begin(ada).json()
     stranger = client_of(person("grace"))
@@ -183,17 +234,13 @@ def test_finishing_an_upload_ten_times_at_once_submits_it_once(here: World) -> N
     image_uploads.add(upload=upload, offset=0, piece=ARCHIVE)
 
     def call(number: int) -> str:
-        with contextlib.suppress(FileNotFoundError):  # the first one has taken the pieces away
-            image_uploads.finish(
-                upload=ImageUpload.objects.filter(pk=upload.pk).first() or upload,
-                system=here.system,
-                by=here.researcher,
-            )
-            return "submitted"
-        return "gone"
+        image_uploads.finish(
+            upload=ImageUpload.objects.filter(pk=upload.pk).first() or upload, system=here.system, by=here.researcher
+        )
+        return "submitted"
 
     answers = Counter(at_once(10, call))
-    assert answers["submitted"] == 1 and not set(answers) - {"submitted", "gone", Code.WRONG_OFFSET}
+    assert answers["submitted"] == 1 and not set(answers) - {"submitted", Code.WRONG_OFFSET}
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 1
     assert len(set(stored()) - set(before)) == 1, "the archive, and nothing that it was made of"
 

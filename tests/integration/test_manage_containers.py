@@ -79,6 +79,24 @@ def test_what_a_phase_cannot_be_is_said(here: World, curator: Client, changes: d
     assert Phase.objects.count() == 1
 
 
+@pytest.mark.parametrize(("asked", "status"), [("2.5", 422), ("2", 302)])
+def test_no_phase_asks_for_more_processors_than_its_engines_have(
+    here: World, curator: Client, asked: str, status: int
+) -> None:
+    engine_is_there(detail={"processors": 1.0})
+    engine_is_there(detail={"processors": 2.0}, host="engine-2")
+    engine_is_there(detail={"processors": 64.0}, host="gone", seen_at=timezone.now() - timedelta(hours=1))
+    response = curator.post(f"{DESK}phases/create/", phase_form(here, cpus=asked))
+    assert response.status_code == status
+    if status == 422:
+        assert "The engine has 2 processors; expected at most 2." in text(response)
+
+
+def test_without_an_engines_word_any_number_of_processors_is_taken(here: World, curator: Client) -> None:
+    engine_is_there()
+    assert curator.post(f"{DESK}phases/create/", phase_form(here, cpus="64")).status_code == 302
+
+
 def test_a_split_with_hidden_inputs_takes_images_alone(here: World, curator: Client, sandbox: str) -> None:
     form = split_form(world.gold_lines(), hide_inputs="on")
     assert curator.post(f"{DESK}splits/create/", form).status_code == 302

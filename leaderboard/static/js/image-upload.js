@@ -210,7 +210,7 @@
   const unfit = (file) => {
     const expected = Number(form.dataset.bytes || file.size);
     if (file.size !== expected) return `This is another file: it has ${file.size.toLocaleString("en")} bytes, and the upload is of ${expected.toLocaleString("en")}.`;
-    if (file.size > Number(form.dataset.most)) return `The archive has ${size(file.size)}; this phase takes at most ${size(Number(form.dataset.most))}.`;
+    if (file.size > Number(form.dataset.most)) return `The archive has ${size(file.size)}; at most ${size(Number(form.dataset.most))} are taken here.`;
     return file.size ? "" : "The file is empty.";
   };
   const stop = (text) => {
