@@ -14,6 +14,7 @@ from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
 from .run import Run, Score
 from .scorer import Scorer
+from .split_audit import AuditAnswer, SplitAudit
 from .state import TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
@@ -23,6 +24,7 @@ from .worker import WorkerReport
 __all__ = [
     "TERMINAL",
     "Announcement",
+    "AuditAnswer",
     "AuditEntry",
     "Benchmark",
     "Comparison",
@@ -56,6 +58,7 @@ __all__ = [
     "Scorer",
     "SideBySide",
     "Split",
+    "SplitAudit",
     "Stage",
     "Standing",
     "State",

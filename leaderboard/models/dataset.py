@@ -43,7 +43,16 @@ class Dataset(models.Model):
 
 
 class Split(models.Model):
-    """A named part of a dataset. Its inputs are public; its gold is public (train, dev) or held out."""
+    """A named part of a dataset. Its inputs are public; its gold is public (train, dev) or held out.
+
+    A draft is seen by those who manage it. Once published its inputs never change; gold may be corrected. Retired, it
+    is there to be read, and its phases take nothing more. `actions/publication.py` moves it on.
+    """
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        PUBLISHED = "published"
+        RETIRED = "retired"
 
     class Kind(models.TextChoices):
         TRAIN = "train"
@@ -61,6 +70,10 @@ class Split(models.Model):
     inputs_sha256 = models.CharField(max_length=64, blank=True)
     inputs_bytes = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    published_at = models.DateTimeField(null=True, blank=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+    retired_reason = models.CharField(max_length=500, blank=True, help_text="everybody reads it")
 
     class Meta:
         ordering = ["dataset", "id"]
@@ -70,10 +83,30 @@ class Split(models.Model):
                 condition=(Q(inputs="") & Q(inputs_sha256="")) | (~Q(inputs="") & ~Q(inputs_sha256="")),
                 name="split_inputs_have_a_digest",
             ),
+            models.CheckConstraint(
+                condition=Q(state="draft", published_at=None)
+                | Q(state__in=("published", "retired"), published_at__isnull=False),
+                name="split_published_at_a_moment",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="retired", retired_at__isnull=False) & ~Q(retired_reason=""))
+                | (~Q(state="retired") & Q(retired_at=None, retired_reason="")),
+                name="split_retired_with_a_reason",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.dataset.slug}/{self.name}"
+
+    @property
+    def is_published(self) -> bool:
+        """Whether its phases may take something."""
+        return self.state == Split.State.PUBLISHED
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether only those who manage it know of its data."""
+        return self.state == Split.State.DRAFT
 
     @property
     def current_gold(self) -> GoldVersion | None:

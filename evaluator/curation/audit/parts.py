@@ -105,7 +105,8 @@ def _tells(asked: Asked) -> Told:
 
 def _agreement(asked: Asked) -> Told:
     beside = asked.beside
-    told, found = None, []
+    told: dict[str, Any] | None = None
+    found: list[Finding] = []
     if beside.judgements is not None:
         told, found = agreement(asked.split, beside.judgements, beside.judgements_file)
     return {"agreement": told, "not_looked_at": _not_looked_at(asked.split, beside)}, found

@@ -9,6 +9,7 @@ from django.db.models import Model, Q, QuerySet
 
 from leaderboard.models import (
     Announcement,
+    AuditAnswer,
     AuditEntry,
     Benchmark,
     Comparison,
@@ -41,6 +42,7 @@ from leaderboard.models import (
     Scorer,
     SideBySide,
     Split,
+    SplitAudit,
     Standing,
     Submission,
     System,
@@ -81,6 +83,8 @@ TABLES: dict[type[Model], Rows] = {
     Dataset: _where(Dataset, pk="dataset_id"),
     Split: _where(Split, dataset="dataset_id"),
     GoldVersion: _where(GoldVersion, split__dataset="dataset_id"),
+    SplitAudit: _where(SplitAudit, gold__split__dataset="dataset_id"),
+    AuditAnswer: _where(AuditAnswer, audit__gold__split__dataset="dataset_id"),
     Division: _where(Division, gold__split__dataset="dataset_id"),
     Download: _where(Download, dataset="dataset_id"),
     Benchmark: _where(Benchmark, pk="pk"),

@@ -1,0 +1,69 @@
+"""The audit of a split's gold: work for a worker of the scoring side, what it found, and what curators answered."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .dataset import GoldVersion
+from .state import Life, State, life_constraints
+
+
+class SplitAudit(Life):
+    """One audit of one gold version beside its inputs and public training splits.
+
+    `report` quotes gold, and so do `parts`: for those who manage a benchmark on the split, whose every look at it is
+    recorded. What everybody reads is made of it by `leaderboard.audited`.
+    """
+
+    gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="audits")
+    trains = models.ManyToManyField(GoldVersion, related_name="+", blank=True)
+    inputs_sha256 = models.CharField(max_length=64, blank=True, help_text="of the inputs that it saw")
+    options = models.JSONField(default=dict, blank=True, help_text="the task's options that it was made with")
+    code_sha256 = models.CharField(max_length=64, blank=True, help_text="of the referee that told its parts")
+    parts = models.JSONField(default=list, blank=True, help_text="what its parts told so far, in their order")
+    report = models.JSONField(default=dict, blank=True, help_text="of evaluator.curation.audit; empty until done")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    accepted_at = models.DateTimeField(null=True, blank=True, help_text="when it became public, with its answers")
+    accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["-queued_at", "-id"]
+        constraints = [
+            *life_constraints("split_audit"),
+            models.UniqueConstraint(
+                fields=["gold"],
+                condition=Q(state__in=(State.QUEUED, State.RUNNING)),
+                name="one_audit_of_a_gold_at_a_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(accepted_at=None, accepted_by=None) | Q(accepted_at__isnull=False, state=State.DONE),
+                name="split_audit_public_when_done",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"])]
+
+    def __str__(self) -> str:
+        return f"audit of {self.gold}"
+
+
+class AuditAnswer(models.Model):
+    """What a curator says to one finding of an audit. Everybody reads it once the audit is public."""
+
+    audit = models.ForeignKey(SplitAudit, on_delete=models.CASCADE, related_name="answers")
+    finding = models.PositiveSmallIntegerField(help_text="its place in the report, from 0")
+    text = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["audit", "finding"]
+        constraints = [
+            models.UniqueConstraint(fields=["audit", "finding"], name="one_answer_a_finding"),
+            models.CheckConstraint(condition=~Q(text=""), name="audit_answer_says_something"),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer {self.finding} to {self.audit}"
