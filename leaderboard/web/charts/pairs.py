@@ -77,7 +77,8 @@ class PairsChart:
 
 
 def pairs_chart(found: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> PairsChart | None:
-    """A bar a system, in their order; None where no system has a pair. are_whole: all groups have their four members."""
+    """A bar a system, in their order; None where no system has a pair. are_whole: every group has its
+    four members."""
     bars = [
         Bar(row, pairs, _pieces(pairs), LINE // 2 + 4 + LINE * place)
         for place, (row, pairs) in enumerate(one for one in found if one[1].n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,9 +16,11 @@ from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.reported import reported_of
 from leaderboard.standings import Board, Pair
+from leaderboard.web import pictures
 from leaderboard.web.charts.heat import legends
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.charts.matrix import OPEN, Grid, Place, grid_of, leaders, matrices
+from leaderboard.web.charts.multiples import multiples
 from leaderboard.web.grouped import Planned, grouped_table, sorted_by
 from leaderboard.web.heat_rows import among, reasons
 from leaderboard.web.public.access import board_or_404
@@ -37,7 +40,8 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 @require_safe
 @conditional_page
 def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
-    """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system.
+    """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
+    `?download=svg`: the matrices as a picture.
 
     404 unless the phase crosses the two dimensions of the address.
     """
@@ -48,7 +52,7 @@ def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
     offered = board.measures_on(crossed)
     asked = request.GET.get("measure")
     measure = next((known for known in offered if known.name == asked), offered[0] if offered else None)
-    context = {
+    context: dict[str, Any] = {
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
@@ -65,7 +69,16 @@ def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
     if measure is not None:
         reported = reported_of(board.phase.benchmark)
         context |= _shown(request, board, crossed, measure) | {"reported": reported_grid(reported, crossed, measure)}
+    if request.GET.get("download") == "svg" and "matrices" in context:
+        return _as_picture(board, context)
     return render(request, "public/crossed.html", context)
+
+
+def _as_picture(board: Board, context: dict[str, Any]) -> HttpResponse:
+    chart = multiples(context["grid"], context["matrices"])
+    size = {"width": chart.width + 40, "height": chart.height + 60} if chart else {"width": 420, "height": 60}
+    inner = {**context, "chart": chart}
+    return pictures.as_svg(board, "matrices", "charts/multiples_alone.svg", inner, frame="charts/drawing.svg", **size)
 
 
 def pieces(pair: str) -> list[str]:
