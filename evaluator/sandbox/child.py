@@ -47,7 +47,7 @@ def run(
         os.write(STATUS, READY)
         code = EXIT_RAISED
         code = _work(jobs[order.job], order.arguments, files, limits)
-    except BaseException as problem:  # noqa: BLE001
+    except BaseException as problem:  # noqa: BLE001 - whatever it is, a child never goes on as its parent
         if code == EXIT_UNCONFINED:
             os.write(status, f"failed {type(problem).__name__}: {problem}"[:2000].encode())
     finally:

@@ -63,7 +63,11 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
             "correct the answers or drop the lines",
             split.file,
             split.line(bad[0][0]),
-            {"questions": len(bad), "lines": [[split.line(p) for p in places] for places in bad[:_NAMED]]},
+            {
+                "questions": len(bad),
+                "lines": [[split.line(p) for p in places] for places in bad[:_NAMED]],
+                "texts": [split.asked(places[0]) for places in bad[:_NAMED]],
+            },
         )
     ]
 
@@ -81,7 +85,11 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
                 "drop the repetitions, or give them one group",
                 split.file,
                 split.line(apart[0][0]),
-                {"questions": len(apart), "lines": [[split.line(p) for p in places] for places in apart[:_NAMED]]},
+                {
+                    "questions": len(apart),
+                    "lines": [[split.line(p) for p in places] for places in apart[:_NAMED]],
+                    "texts": [split.asked(places[0]) for places in apart[:_NAMED]],
+                },
             )
         )
     within = len(letters) - sum(len({split.groups[place] for place in places}) > 1 for places in letters)
@@ -125,6 +133,7 @@ def _near(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]
                     [split.line(pair.first), split.line(pair.second), pair.jaccard]
                     for pair in sorted(unlike, key=lambda pair: -pair.jaccard)[:_NAMED]
                 ],
+                "texts": [split.asked(pair.first) for pair in sorted(unlike, key=lambda pair: -pair.jaccard)[:_NAMED]],
             },
         )
     ]

@@ -24,7 +24,7 @@ class Effect:
     told: str
 
 
-class Hidden:
+class Guesses:
     """Hidden values, ready to be guessed."""
 
     def __init__(self, values: Sequence[str | float | None], deals: Deals) -> None:

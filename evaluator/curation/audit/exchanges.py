@@ -21,13 +21,23 @@ TIMES = 499
 _CLASSES = 20
 _ROUNDING = 1e-9
 Places = npt.NDArray[np.int64]
-Statistic = Callable[[Numbers], float]
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What is hidden, one a line. Numbers: standardised ranks. Classes: codes, and each one's share; those beyond the
+    20 most frequent are one."""
+
+    values: Numbers | Places
+    shares: Numbers | None
+
+
+Statistic = Callable[[Hidden], float]
 
 
 @dataclass(frozen=True)
 class Feature:
-    """statistic: of hidden values (lines x columns, see `hidden_columns`), higher where the feature tells them; where
-    `signed`, far from its mean in either direction."""
+    """statistic: of hidden values, higher where the feature tells them; `signed`: far from its mean, either way."""
 
     name: str
     statistic: Statistic
@@ -59,18 +69,14 @@ class Deals:
         return dealt
 
 
-def hidden_columns(values: Sequence[str | float | None]) -> Numbers:
-    """Lines x columns, each of mean 0. Numbers: their standardised ranks, one column. Classes: one column each, so
-    scaled that sums of squares are chi-square statistics; those beyond the 20 most frequent are one."""
+def hidden(values: Sequence[str | float | None]) -> Hidden:
+    """Numbers where all values are."""
     if all(isinstance(value, float) for value in values):
         _, place, count = np.unique(np.array(values, dtype=np.float64), return_inverse=True, return_counts=True)
         ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[place]
-        standard: Numbers = (ranks - ranks.mean()) / (ranks.std() or 1.0)
-        return standard[:, None]
+        return Hidden((ranks - ranks.mean()) / (ranks.std() or 1.0), None)
     codes = coded([str(value) for value in values], most=_CLASSES)
-    shares = np.bincount(codes) / len(codes)
-    one_hot = codes[:, None] == np.arange(len(shares))
-    return np.asarray((one_hot - shares) / np.sqrt(shares), dtype=np.float64)
+    return Hidden(codes, np.bincount(codes) / len(codes))
 
 
 def coded(values: Sequence[Hashable], *, most: int, least: int = 1) -> Places:
@@ -96,13 +102,13 @@ class Tested:
 
 
 def test(
-    features: Sequence[Feature], hidden: Numbers, deals: Deals, *, seed: int, times: int = TIMES, steps: Steps
+    features: Sequence[Feature], secret: Hidden, deals: Deals, *, seed: int, times: int = TIMES, steps: Steps
 ) -> list[Tested]:
     """One a feature, in their order. p = (1 + deals whose largest deviation is no smaller) / (1 + deals)."""
     random = np.random.default_rng(seed)
     found = np.empty((times + 1, len(features)))
     for row in range(times + 1):
-        dealt = hidden if row == 0 else hidden[deals.deal(random)]
+        dealt = secret if row == 0 else Hidden(secret.values[deals.deal(random)], secret.shares)
         found[row] = [feature.statistic(dealt) for feature in features]
         steps.add(1)
     spread = found.std(axis=0)

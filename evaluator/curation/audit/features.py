@@ -1,15 +1,14 @@
 """Statistics of hidden values: by the values of a column, along an order, between neighbours.
 
-Each takes the columns that `exchanges.hidden_columns` makes. Sums of squares are brought near a normal shape by their
-cube root (Wilson & Hilferty 1931), so that features of many and of few values compare on one scale.
+Sums of squares are brought near a normal shape by their cube root (Wilson & Hilferty 1931), so that features of many
+and of few values compare on one scale.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from evaluator.curation.audit.exchanges import Feature, Places
-from evaluator.outcomes import Numbers
+from evaluator.curation.audit.exchanges import Feature, Hidden, Places
 
 PERIODS = (2, 3, 4, 5)
 
@@ -18,12 +17,14 @@ def by_value(name: str, codes: Places) -> Feature:
     """Do lines of different codes have different hidden values? Pearson's chi-square; Kruskal & Wallis for ranks."""
     sizes = np.bincount(codes).astype(np.float64)
 
-    def statistic(hidden: Numbers) -> float:
-        total = 0.0
-        for column in hidden.T:
-            sums = np.bincount(codes, weights=column, minlength=len(sizes))
-            total += float((sums**2 / sizes).sum())
-        return float(np.cbrt(total))
+    def statistic(hidden: Hidden) -> float:
+        if hidden.shares is None:
+            total = (np.bincount(codes, weights=hidden.values) ** 2 / sizes).sum()
+        else:
+            n = len(hidden.shares)
+            table = np.bincount(codes * n + hidden.values, minlength=len(sizes) * n).reshape(-1, n)
+            total = (table**2 / np.outer(sizes, hidden.shares)).sum() - len(codes)
+        return float(np.cbrt(max(total, 0.0)))
 
     return Feature(name, statistic)
 
@@ -34,12 +35,18 @@ def along(name: str, order: Places) -> list[Feature]:
     ranks = np.empty(n)
     ranks[order] = (np.arange(n) - (n - 1) / 2) / np.sqrt((n * n - 1) / 12)
 
-    def trend(hidden: Numbers) -> float:
-        return float(np.cbrt(((ranks @ hidden) ** 2).sum() / n))
+    def trend(hidden: Hidden) -> float:
+        if hidden.shares is None:
+            return float(np.cbrt((ranks @ hidden.values) ** 2 / n))
+        sums = np.bincount(hidden.values, weights=ranks, minlength=len(hidden.shares))
+        return float(np.cbrt((sums**2 / hidden.shares).sum() / n))
 
-    def neighbours(hidden: Numbers) -> float:
-        sorted_ = hidden[order]
-        return float((sorted_[1:] * sorted_[:-1]).sum())
+    def neighbours(hidden: Hidden) -> float:
+        values = hidden.values[order]
+        if hidden.shares is None:
+            return float(values[1:] @ values[:-1])
+        alike = values[1:][values[1:] == values[:-1]]
+        return float((1 / hidden.shares)[alike].sum())
 
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)

@@ -7,9 +7,8 @@ texts which meet there are compared (Chaudhuri et al. 2006; Bayardo et al. 2007)
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,11 +22,11 @@ from evaluator.steps import Steps
 
 THRESHOLD = 0.7
 MOST_PAIRS = 1_000_000
+MOST_COMPARED = 20_000_000
 """Texts made from few templates may all be alike; nobody reads further."""
 
-_EDGE = ""
 _EXACT = 1e-9
-Grams = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
 
 class Pair(NamedTuple):
@@ -46,11 +45,6 @@ class Pairs:
     whole: bool = True
 
 
-def bigrams(text: str) -> frozenset[tuple[str, str]]:
-    words = [_EDGE, *tokens(text), _EDGE]
-    return frozenset(itertools.pairwise(words)) if len(words) > 2 else frozenset()
-
-
 def near_pairs(
     texts: Sequence[str], others: Sequence[str] | None = None, *, threshold: float = THRESHOLD, most: int = MOST_PAIRS
 ) -> Pairs:
@@ -58,47 +52,92 @@ def near_pairs(
     words are like none. threshold: above 0, at most 1. Raises UsageError."""
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold is {threshold:g}, expected a number above 0, at most 1")
-    sets = _numbered([*texts, *(others or ())])
+    sets = _Sets([*texts, *(others or ())])
     pairs = Pairs()
-    for pair in _similar(sets, len(texts) if others is not None else None, threshold):
-        if len(pairs.found) >= most:
+    border = len(texts) if others is not None else None
+    compared = 0
+    for found, count in _similar(sets, border, threshold):
+        compared += count
+        pairs.found += found
+        if len(pairs.found) >= most or compared >= MOST_COMPARED:
             pairs.whole = False
+            del pairs.found[most:]
             break
-        pairs.found.append(pair)
     pairs.found.sort()
     return pairs
 
 
-def _numbered(texts: Sequence[str]) -> list[list[int]]:
-    """Each text's bigrams as numbers, ascending: the rarest have the lowest."""
-    sets = [bigrams(text) for text in texts]
-    counts = Counter(gram for grams in sets for gram in grams)
-    number = {
-        gram: place for place, (gram, _) in enumerate(sorted(counts.items(), key=lambda item: (item[1], item[0])))
-    }
-    return [sorted([number[gram] for gram in grams]) for grams in sets]
+class _Sets:
+    """Texts as sets of bigrams. A bigram's number is its rank: those in fewer texts have lower ones; `shared` is the
+    first that more than one text has."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        numbers: dict[str, int] = {}
+        lengths = np.empty(len(texts), dtype=np.int64)
+        coded: list[int] = []
+        for place, text in enumerate(texts):
+            found = tokens(text)
+            lengths[place] = len(found) + 2
+            coded += [0, *[numbers.setdefault(word, len(numbers) + 1) for word in found], 0]
+        words, where = np.array(coded, dtype=np.int64), np.repeat(np.arange(len(texts)), lengths)
+        del coded
+        begins = np.flatnonzero((where[1:] == where[:-1]) & ((words[1:] > 0) | (words[:-1] > 0)))
+        where = where[begins]
+        distinct, gram = np.unique(words[begins] * (len(numbers) + 1) + words[begins + 1], return_inverse=True)
+        size = max(len(distinct), 1)
+        where, gram = np.divmod(np.unique(where * size + gram), size)
+        counts = np.bincount(gram, minlength=size)
+        rank = np.empty(size, dtype=np.int64)
+        rank[np.argsort(counts, kind="stable")] = np.arange(size)
+        self._ranks: Ints = np.sort(where * size + rank[gram]) % size
+        self._ends = np.searchsorted(where, np.arange(len(texts)), side="right").tolist()
+        self.sizes: list[int] = np.bincount(where, minlength=len(texts)).tolist()
+        self.shared = int(np.count_nonzero(counts < 2))
+        self._held: dict[int, frozenset[int]] = {}
+
+    def rarest(self, place: int, count: int) -> list[int]:
+        """Of the text's `count` rarest bigrams those that another text has."""
+        begin = self._ends[place] - self.sizes[place]
+        return [gram for gram in self._ranks[begin : begin + count].tolist() if gram >= self.shared]
+
+    def jaccard(self, a: int, b: int) -> float:
+        common = len(self._set(a) & self._set(b))
+        return common / (self.sizes[a] + self.sizes[b] - common)
+
+    def _set(self, place: int) -> frozenset[int]:
+        if place not in self._held:
+            end = self._ends[place]
+            self._held[place] = frozenset(self._ranks[end - self.sizes[place] : end].tolist())
+        return self._held[place]
 
 
-def _similar(sets: list[list[int]], border: int | None, threshold: float) -> Iterator[Pair]:
-    """border: texts from there on are compared with those before it alone; None: each with each."""
-    held = [frozenset(grams) for grams in sets]
-    under: dict[int, list[int]] = defaultdict(list)  # rarest bigrams: the texts seen that have them, shorter ones first
-    steps = Steps(len(sets))
-    for place in sorted(range(len(sets)), key=lambda place: (len(sets[place]), place)):
+def _similar(sets: _Sets, border: int | None, threshold: float) -> Iterator[tuple[list[Pair], int]]:
+    """A text at a time: its pairs with texts seen before, and how many it was compared with.
+
+    border: texts from there on are looked up by those before it; None: each is compared with each.
+    """
+    under: dict[int, list[int]] = defaultdict(list)  # bigram: texts that have it among their rarest
+    sizes = sets.sizes
+    order = range(len(sizes)) if border is None else [*range(border, len(sizes)), *range(border)]
+    steps = Steps(len(sizes))
+    for place in order:
         steps.add(1)
-        grams, size = sets[place], len(sets[place])
+        size = sizes[place]
         if not size:
             continue
-        shortest = math.ceil(threshold * size - _EXACT)
-        rarest = grams[: size - shortest + 1]
-        met = {other for gram in rarest for other in under[gram] if len(sets[other]) >= shortest}
-        for other in met:
-            if border is not None and (other < border) == (place < border):
-                continue
-            common = len(held[place] & held[other])
-            jaccard = common / (size + len(sets[other]) - common)
-            if jaccard >= threshold - _EXACT:
-                first, second = min(place, other), max(place, other)
-                yield Pair(first, second - (border or 0), jaccard)
-        for gram in rarest:
-            under[gram].append(place)
+        least = math.ceil(threshold * size - _EXACT)
+        rarest = sets.rarest(place, size - least + 1)
+        if border is None or place < border:
+            most = size / threshold + _EXACT
+            met = {other for gram in rarest if gram in under for other in under[gram] if least <= sizes[other] <= most}
+            found = []
+            for other in met:
+                jaccard = sets.jaccard(place, other)
+                if jaccard >= threshold - _EXACT:
+                    found.append(
+                        Pair(other, place, jaccard) if border is None else Pair(place, other - border, jaccard)
+                    )
+            yield found, len(met)
+        if border is None or place >= border:
+            for gram in rarest:
+                under[gram].append(place)

@@ -121,7 +121,12 @@ def _pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
             "draw the training part apart from the test part (split scenarios --apart-from, split leakage)",
             split.file,
             split.line(found[0]),
-            {"train": train.name, "count": len(found), "lines": [split.line(place) for place in found[:_NAMED]]},
+            {
+                "train": train.name,
+                "count": len(found),
+                "lines": [split.line(place) for place in found[:_NAMED]],
+                "texts": [split.asked(place) for place in found[:_NAMED]],
+            },
         )
     ]
 
@@ -142,6 +147,7 @@ def _finding(split: Split, train: Split, counted: Split, level: str, found: list
             "count": len(found),
             "of": len(counted),
             "lines": [counted.line(place) for place in found[:_NAMED]],
+            "texts": [counted.asked(place) for place in found[:_NAMED]],
         },
     )
 

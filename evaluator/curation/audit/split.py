@@ -12,6 +12,7 @@ from evaluator.identifiers import Id
 from evaluator.outcomes import SliceValue
 
 Triple = tuple[str, str, str]
+_SHOWN = 160
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,13 @@ class Split:
     def line(self, place: int) -> int:
         """Every line of a file that was read is an item, so the place tells the line."""
         return place + self.first_line
+
+    def asked(self, place: int) -> str:
+        """What a line asks, as one short text."""
+        question = self.questions[place]
+        parts = question if isinstance(question, tuple) else (question,)
+        text = " | ".join(" ".join(str(part).split()) for part in parts if part is not None)
+        return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
     def column(self, dimension: str) -> list[SliceValue | None]:
         """The slice value of every line."""

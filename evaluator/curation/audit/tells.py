@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from evaluator.curation.audit.columns import column_codes
-from evaluator.curation.audit.effects import Effect, Hidden
-from evaluator.curation.audit.exchanges import TIMES, Deals, Feature, Places, Tested, hidden_columns, test
+from evaluator.curation.audit.effects import Effect, Guesses
+from evaluator.curation.audit.exchanges import TIMES, Deals, Feature, Places, Tested, hidden, test
 from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.id_parts import id_order, id_parts
@@ -40,18 +40,18 @@ class _Source:
         self.features += along(name, order)
         self.orders[name] = order
 
-    def effect(self, name: str, hidden: Hidden) -> Effect:
+    def effect(self, name: str, guesses: Guesses) -> Effect:
         if name in self.codes:
-            return hidden.by_value(self.codes[name])
+            return guesses.by_value(self.codes[name])
         what, _, how = name.rpartition(": ")
         order = self.orders[what]
         if how == "trend":
-            return hidden.trend(order)
+            return guesses.trend(order)
         if how == "neighbours":
-            return hidden.neighbours(order)
+            return guesses.neighbours(order)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
-        return hidden.by_value(place % int(how.removeprefix("every ")))
+        return guesses.by_value(place % int(how.removeprefix("every ")))
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def tells(
     steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
-        found = test(features, hidden_columns(secret.values), deals, seed=seed, steps=steps)
+        found = test(features, hidden(secret.values), deals, seed=seed, steps=steps)
         names = iter(found)
         for source in sources:
             own = [next(names) for _ in source.features]
@@ -113,8 +113,8 @@ _ADVICE = {
 
 
 def _effects(secret: Secret, source: _Source, telling: list[Tested], deals: Deals) -> list[tuple[Tested, Effect]]:
-    hidden = Hidden(secret.values, deals)
-    return [(one, source.effect(one.name, hidden)) for one in telling]
+    guesses = Guesses(secret.values, deals)
+    return [(one, source.effect(one.name, guesses)) for one in telling]
 
 
 def _finding(

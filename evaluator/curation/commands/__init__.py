@@ -91,7 +91,10 @@ def run(given: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise
-        raise UsageError(f'{generator.name} needs {_NEEDED[error.name]}: pip install "holdout[curation]"') from None
+        raise UsageError(
+            f"{generator.name} needs the Python package {_NEEDED[error.name]}: pip install 'holdout[curation]', or, "
+            "from the project's folder, pip install '.[curation]'"
+        ) from None
     _tell(made, given)
     return made.status
 

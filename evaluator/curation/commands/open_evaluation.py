@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from evaluator.curation.bench import Bench
 from evaluator.curation.commands.open_files import (
@@ -50,9 +51,10 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
         lines = (cells(found[place], entities=entities) for place in places.tolist())
         bench.output(f"{name}.tsv").write("".join(f"{line}\n" for line in lines).encode())
     pools = {"linked": len(eligible.first(linked=True)), "all": len(eligible.first(linked=False))}
-    report = {"triples": read, "eligible": pools, "files": {name: len(places) for name, (places, _) in files.items()}}
+    drawn_sizes = {name: len(places) for name, (places, _) in files.items()}
+    report: dict[str, Any] = {"triples": read, "eligible": pools, "files": drawn_sizes}
     text = [f"{read:,} triples; {pools['all']:,} can be asked about, {pools['linked']:,} of them with both ends linked"]
-    text += [f"{name}.tsv: {count:,}" for name, count in report["files"].items()]  # type: ignore[attr-defined]
+    text += [f"{name}.tsv: {count:,}" for name, count in drawn_sizes.items()]
     return Made(report, "\n".join(text))
 
 

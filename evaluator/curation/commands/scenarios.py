@@ -41,6 +41,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pool", type=whole_number, default=_POOL, help=f"facts that are clustered at most; {_POOL} unless said")
     add("--dimensions", type=whole_number, default=_DIMENSIONS, help="of the decomposition; 50 unless said")
     add("--apart-from", type=Path, nargs="+", default=[], help="gold whose pairs no claim may have, as of a test split")
+    add("--pairs-once", action="store_true", help="use each subject and object together once over all scenarios")
     add("--public-graph", action="store_true", help="write the graph without the true claims, for those who take part")
     add("--kind", choices=("test", "train"), default="test", help="what the published layout's file names begin with")
     add("--salt", type=Secret, default=Secret(""), help="makes ids that nobody else can make; never recorded")
@@ -78,7 +79,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
         vectors=partial(_vectors, given, bench, graph, warnings),
         avoid=_pairs(given, bench),
     )
-    made = matrix.matrix(scenarios, wanted)
+    made = matrix.matrix(scenarios, wanted, once=given.pairs_once)
     writing.write(made, scenarios, bench.output, salt=given.salt, kind=given.kind)
     if given.public_graph:
         writing.write_graph(made, graph, given.relation, bench.output)

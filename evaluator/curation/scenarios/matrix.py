@@ -27,8 +27,11 @@ def cells(
     return [Cell(t, h, p) for p, h, t in product(popularities, homogeneities, transparencies)]
 
 
-def matrix(scenarios: Scenarios, wanted: Sequence[Cell]) -> Made:
-    """The claims of each cell, in the order given. Raises UsageError that names every cell that cannot be."""
+def matrix(scenarios: Scenarios, wanted: Sequence[Cell], *, once: bool = False) -> Made:
+    """The claims of each cell, in the order given. Raises UsageError that names every cell that cannot be.
+
+    once: no pair of a cell stands in a cell before it. Each scenario then follows from those before it, too.
+    """
     made: dict[Cell, list[Claim]] = {}
     faults = []
     progress = Steps(len(wanted))
@@ -36,6 +39,8 @@ def matrix(scenarios: Scenarios, wanted: Sequence[Cell]) -> Made:
     for cell in sorted(wanted, key=lambda cell: exact("transparency", cell.transparency)):
         try:
             made[cell] = scenarios.claims(cell)
+            if once:
+                scenarios.use(made[cell])
         except UsageError as fault:
             faults.append(f"{name(cell, scenarios)}: {fault}")
         progress.add(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,6 +89,13 @@ class Scenarios:
         self._orders: dict[str, Ints] = {}
         self._clusters: dict[bytes, dict[Pair, int]] = {}
         self._found: dict[tuple[str, str | None], list[tuple[Plausible, Pair]]] = {}
+        self._used: set[Pair] = set()
+
+    def use(self, claims: Iterable[Claim]) -> None:
+        """No claim made from here on has the pair of one of these. Clusters stay what they are."""
+        number = self.graph.number
+        self._used |= {(number[claim.subject], number[claim.object]) for claim in claims}
+        self._found.clear()
 
     @cached_property
     def scores(self) -> Numbers:
@@ -102,7 +109,7 @@ class Scenarios:
         clusters = self._clusters_of(cell) if cell.homogeneity is not None else {}
         n_plausible = ambiguous(share, self.n_negatives)
         found = self._plausible(cell, positives, n_plausible)
-        used = {*self._avoid, *(one.pair for one, _ in found)}
+        used = {*self._avoid, *self._used, *(one.pair for one, _ in found)}
         rng = draws(self.wanted.seed, "unrelated", self.predicate, cell.popularity, cell.homogeneity)
         n_rest = self.n_negatives - n_plausible
         rest = unrelated(self.graph, self._batches(cell, positives), n_rest, rng, used)
@@ -120,17 +127,17 @@ class Scenarios:
 
     def positives(self, cell: Cell) -> list[Pair]:
         """The true claims. Raises UsageError."""
-        order = self._order(cell.popularity)
-        if len(order) < self.n_positives:
+        free = [pair for pair in _pairs(self.facts[self._order(cell.popularity)]) if pair not in self._used]
+        if len(free) < self.n_positives:
             raise UsageError(
-                f"the graph has {len(order)} facts of {shown(self.predicate)} to ask for, expected at least "
+                f"the graph has {len(free)} facts of {shown(self.predicate)} to ask for, expected at least "
                 f"{self.n_positives}"
             )
-        pairs = _pairs(self.facts[order[: max(self.wanted.pool, self.n_positives)]])
         if cell.homogeneity is None:
-            return pairs[: self.n_positives]
+            return free[: self.n_positives]
         wanted = from_largest(exact("homogeneity", cell.homogeneity), self.n_positives)
         clusters = self._clusters_of(cell)
+        pairs = [pair for pair in free if pair in clusters]
         try:
             places = select([clusters[pair] for pair in pairs], self.n_positives, wanted)
         except UsageError as error:
@@ -175,7 +182,7 @@ class Scenarios:
             return []
         key = cell.popularity, cell.homogeneity
         if len(self._found.get(key, ())) < n:
-            self._found[key] = collect(self._source, self._batches(cell, positives), n, self._avoid)
+            self._found[key] = collect(self._source, self._batches(cell, positives), n, self._avoid | self._used)
         found = self._found[key]
         if len(found) < n:
             raise UsageError(

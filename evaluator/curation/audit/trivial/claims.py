@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.trivial.trivial import Trivial
-from evaluator.curation.audit.trivial.words import predicted
+from evaluator.curation.audit.trivial.words import Words
 from evaluator.curation.draws import draws
 
 _FOLDS = 5
@@ -35,12 +35,13 @@ def systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:
         if None in texts or None in known:
             continue
         if trained:
-            answers, how = predicted(known, trained, texts), "trained on the training files"
+            how = "trained on the training files"
+            words = Words([*known, *texts], [*trained, *labels])
+            learnt = np.arange(len(known) + len(texts)) < len(known)
+            answers = [words.names[code] for code in words.predicted(learnt)[len(known) :].tolist()]
         else:
-            answers, how = (
-                _crossed(split.groups, texts, labels),
-                f"trained on the split's other groups ({_FOLDS} folds)",
-            )
+            how = f"trained on the split's other groups ({_FOLDS} folds)"
+            answers = _crossed(split.groups, texts, labels)
         yield Trivial(
             name,
             f"naive Bayes over words and bigrams of the {name.split('-')[0]}, {how}",
@@ -66,14 +67,9 @@ def _crossed(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[
     draws(0, "folds").shuffle(names)
     fold = {name: place % _FOLDS for place, name in enumerate(names)}
     folds = np.array([fold[group] for group in groups])
-    found = [""] * len(texts)
-    for one in range(_FOLDS):
-        asked, known = np.flatnonzero(folds == one).tolist(), np.flatnonzero(folds != one).tolist()
-        if not asked:
-            continue
-        if not known:
-            known = asked
-        answers = predicted([texts[p] for p in known], [labels[p] for p in known], [texts[p] for p in asked])
-        for place, answer in zip(asked, answers, strict=True):
-            found[place] = answer
-    return found
+    words = Words(texts, labels)
+    found = np.zeros(len(texts), dtype=np.int64)
+    for one in range(min(_FOLDS, len(names))):
+        asked = folds == one
+        found[asked] = words.predicted(asked if asked.all() else ~asked)[asked]
+    return [words.names[code] for code in found.tolist()]
