@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import product
 from typing import Any
 
@@ -14,18 +16,32 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from leaderboard.models import Download, GoldVersion, Phase, Split
+from leaderboard.models import (
+    Announcement,
+    Download,
+    GoldVersion,
+    Invitation,
+    Membership,
+    NearCopy,
+    Phase,
+    Split,
+)
 from tests import scorers
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
+from tests.integration.calling import person
 from tests.integration.crawling import patterns
 from tests.integration.roles import ROLES, Cast, cast
-from tests.world import TASK, gold_lines
+from tests.world import TASK, gold_lines, published
 
 pytestmark = pytest.mark.django_db
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 WRITE = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "(leaderboard|knox)_(?!auditentry)', re.IGNORECASE)
+TOKEN = "an-invitation-that-was-handed-on"
+THINGS: dict[str, Any] = {}
+"""Keys of what the fixture makes last."""
 REFUSED = {"login", "401", "403", "404", "405"}
 ROUTES = {name: route for route, name in patterns() if not route.startswith("admin/")}
 ADMIN_ROUTES = {name: route for route, name in patterns() if route.startswith("admin/") and name}
@@ -35,7 +51,8 @@ ADMIN_ROUTES = {name: route for route, name in patterns() if route.startswith("a
 def everybody() -> Cast:
     everybody = cast()
     world = everybody.world
-    train = Split.objects.create(dataset=world.split.dataset, name="train", kind="train", gold_public=True)
+    told = {"name": "train", "kind": "train", "gold_public": True, **published()}
+    train = Split.objects.create(dataset=world.split.dataset, **told)
     Phase.objects.update(options={"cross": "origin,label"})
     names = ("number", "sha256", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")
     gold = GoldVersion(split=train, expects={}, reason="x", **{name: getattr(world.gold, name) for name in names})
@@ -44,7 +61,24 @@ def everybody() -> Cast:
     pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
     pages.file.save("pages.txt", ContentFile(b"pages"))
     scorers.row(world)
+    teams_things(everybody)
     return everybody
+
+
+def teams_things(everybody: Cast) -> None:
+    """A mate in A's team, an invitation into it, an announcement of X's benchmark and a near-copy in it."""
+    world, at = everybody.world, timezone.now()
+    team, mate = world.system.team, person("mate")
+    Membership.objects.create(team=team, user=mate)
+    invited = {"team": team, "address": "x@holdout.example", "invited_by": world.researcher}
+    digest = hashlib.sha256(TOKEN.encode()).hexdigest()
+    day = timedelta(days=1)
+    invitation = Invitation.objects.create(token_sha256=digest, created_at=at, expires_at=at + day, **invited)
+    made = Announcement.objects.create(benchmark=world.benchmark, title="Told", made_by=world.curator, made_at=at)
+    pair = (world.insert_run().prediction, world.insert_run().prediction)
+    shares = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2, "found_at": at}
+    copy = NearCopy.objects.create(phase=world.phase, a=pair[0], b=pair[1], **shares)
+    THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=made.pk, copy=copy.pk)
 
 
 def address(row: Row, everybody: Cast) -> str:
@@ -53,9 +87,13 @@ def address(row: Row, everybody: Cast) -> str:
     given |= {"dimension": "origin", "pair": "origin/label"}
     given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
     given |= {"gold": 1, "task_version": 1}
+    given |= {"token": TOKEN, "member": THINGS["member"], "invitation": THINGS["invitation"]}
     given |= {"rest": "nowhere", "uidb36": "1", **row.where}
     if given["pk"] == "upload":
         given["pk"] = everybody.upload.pk
+    for part, key in (("me/teams/", "team"), ("announcements/", "announcement"), ("near-copies/", "copy")):
+        if part in ROUTES[row.name]:
+            given["pk"] = THINGS[key]
     if "systems/" in ROUTES[row.name]:
         given["pk"] = everybody.world.system.pk
     return reverse(row.name, kwargs={name: given[name] for name in PARAMETER.findall(ROUTES[row.name])})
@@ -133,6 +171,16 @@ def test_not_even_staff_edits_what_the_site_writes(everybody, record):
         for verb in ("get", "post"):
             assert getattr(client, verb)(f"/admin/leaderboard/{record}/{page}/").status_code in (302, 403)
     assert client.post(f"/admin/leaderboard/{record}/add/").status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/me/teams/{}/", "/me/teams/{}/leave/", "/me/teams/{}/invite/"])
+@pytest.mark.parametrize("role", ["B", "X", "curator", "staff"])
+def test_anothers_team_is_not_told_from_an_absent_one(everybody, path, role):
+    client = everybody.client(role)
+    for verb in ("get", "post"):
+        there, absent = (getattr(client, verb)(path.format(key)) for key in (THINGS["team"], 999_999))
+        assert there.status_code == absent.status_code and there.status_code in (404, 405)
+        assert re.sub(r"/\d+/", "/N/", _without_tokens(there)) == re.sub(r"/\d+/", "/N/", _without_tokens(absent))
 
 
 @pytest.mark.parametrize("path", ["/submissions/{}/", "/submissions/{}/state/", "/submissions/{}/predictions/"])
