@@ -112,3 +112,33 @@ def test_one_claim_moves_no_height_by_more_than_a_step() -> None:
         assert np.max(np.abs(after - before)) <= 1
         unseen += np.array_equal(after, before)
     assert unseen > 0
+
+
+def read_off(heights: tuple[int, ...], n: int) -> np.ndarray:
+    """The labels that a curve makes likely, from the highest score down: true where it rises by more than it moves.
+
+    Half of the n claims are true; whoever submitted the scores knows their order.
+    """
+    steps = len(heights) - 1
+    up, across = (np.array([0, *side]) * (n // 2) / steps for side in (heights, range(steps + 1)))
+    guessed = np.zeros(n, dtype=bool)
+    for k in range(steps + 1):
+        begin, end = up[k] + across[k], up[k + 1] + across[k + 1]
+        guessed[round(begin) : round(end)] = 2 * (up[k + 1] - up[k]) > end - begin
+    return guessed
+
+
+@pytest.mark.parametrize(("n", "at_most"), [(300, 0.06), (1000, 0.04), (4000, 0.02)])
+def test_a_curve_does_not_spell_the_labels(n: int, at_most: float) -> None:
+    """Claims in a random order: what one curve gains its reader over guessing; the exact one, drawn fully, is the
+    control."""
+    steps = steps_for(n, n // 2, n // 2)
+    assert steps is not None
+    gained, exactly = [], []
+    for seed in range(40):
+        labels = np.random.default_rng(seed).permutation(n) % 2 == 0
+        curve = roc(-np.arange(n, dtype=float), labels)
+        gained.append(np.mean(read_off(on_lattice(curve, steps), n) == labels) - 0.5)
+        exactly.append(np.mean((np.diff(curve.true_positives) > 0) == labels))
+    assert np.mean(gained) <= at_most
+    assert min(exactly) == 1.0, "the control is void"
