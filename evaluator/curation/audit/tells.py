@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluator.curation.audit.columns import column_codes
 from evaluator.curation.audit.effects import Effect, Guesses
-from evaluator.curation.audit.exchanges import TIMES, Deals, Feature, Places, Tested, hidden, test
+from evaluator.curation.audit.exchanges import TIMES, Deals, Feature, Places, Tested, hidden, tested
 from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.id_parts import id_order, id_parts
@@ -67,17 +67,17 @@ def tells(
 ) -> Told:
     """order: places of the split's lines as the public sees them. columns: a value a line, in the split's order."""
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
-    tested: dict[str, Any] = {"level": LEVEL, "deals": TIMES, "secrets": [one.name for one in secrets], "features": 0}
+    told: dict[str, Any] = {"level": LEVEL, "deals": TIMES, "secrets": [one.name for one in secrets], "features": 0}
     if len(split) < _LEAST or not secrets:
-        return Told([], tested)
+        return Told([], told)
     sources = _sources(split, order, columns)
     deals = Deals(split.groups)
     features = [feature for source in sources for feature in source.features]
-    tested["features"] = len(features)
+    told["features"] = len(features)
     steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
-        found = test(features, hidden(secret.values), deals, seed=seed, steps=steps)
+        found = tested(features, hidden(secret.values), deals, seed=seed, steps=steps)
         names = iter(found)
         for source in sources:
             own = [next(names) for _ in source.features]
@@ -85,7 +85,7 @@ def tells(
             if telling:
                 effects = _effects(secret, source, telling, deals)
                 findings.append(_finding(split, secret, source, effects, order_is_public))
-    return Told(findings, tested)
+    return Told(findings, told)
 
 
 def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_Source]:

@@ -1,0 +1,69 @@
+"""Near duplicates against comparing everything with everything."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.curation.audit import near
+from evaluator.curation.audit.near import near_pairs
+from evaluator.errors import UsageError
+
+texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join), max_size=12)
+thresholds = st.sampled_from([0.05, 0.3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 1.0])
+
+
+def grams(text):
+    words = ["<", *re.findall(r"\w+", text.lower()), ">"]
+    return set(itertools.pairwise(words)) if len(words) > 2 else set()
+
+
+def jaccard(a, b):
+    a, b = grams(a), grams(b)
+    return len(a & b) / len(a | b) if a and b else 0.0
+
+
+@given(texts, thresholds)
+@settings(deadline=None, max_examples=300)
+def test_no_pair_is_missed_and_none_is_guessed(some, threshold):
+    found = near_pairs(some, threshold=threshold)
+    expected = [
+        (i, j, pytest.approx(jaccard(some[i], some[j])))
+        for i, j in itertools.combinations(range(len(some)), 2)
+        if jaccard(some[i], some[j]) >= threshold - 1e-9
+    ]
+    assert found.whole
+    assert [tuple(pair) for pair in found.found] == expected
+
+
+@given(texts, texts, thresholds)
+@settings(deadline=None, max_examples=300)
+def test_two_files(some, others, threshold):
+    expected = [
+        (i, j)
+        for i, j in itertools.product(range(len(some)), range(len(others)))
+        if jaccard(some[i], others[j]) >= threshold - 1e-9
+    ]
+    assert [pair[:2] for pair in near_pairs(some, others, threshold=threshold).found] == expected
+
+
+def test_case_and_punctuation_are_no_difference():
+    (pair,) = near_pairs(["A cat, sat.", "a cat sat", "?"], threshold=1).found
+    assert pair == (0, 1, 1.0)
+
+
+def test_looking_ends_at_the_most_and_says_so(monkeypatch):
+    assert not near_pairs(["a b"] * 6, most=5).whole
+    assert len(near_pairs(["a b"] * 6, most=5).found) == 5
+    monkeypatch.setattr(near, "MOST_COMPARED", 3)
+    assert not near_pairs(["a b"] * 6).whole
+
+
+def test_a_threshold_that_cannot_be():
+    for threshold in (0, 1.5, float("nan")):
+        with pytest.raises(UsageError, match="expected a number above 0, at most 1"):
+            near_pairs(["a"], threshold=threshold)
