@@ -6,13 +6,17 @@ What was shown must follow from it byte for byte; `manage.py check_boards` compa
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
 
 from leaderboard import ladder
 from leaderboard.actions import boards, releases
 from leaderboard.disclosure import Scores, reveal, reveal_warnings
 from leaderboard.models import Disqualification, Leaderboard, Phase, Release, Representative, System
+from leaderboard.standings import past
 from leaderboard.standings.choosing import Told, ranked, represented
 
 Document = dict[str, Any]
@@ -115,14 +119,21 @@ def _primary(values: Scores, primary: str) -> float | None:
 
 def _standings(board: Leaderboard, told: Sequence[tuple[Release, Scores]]) -> list[Document]:
     sign = boards.direction(board, told[0][0].primary) if told else 1
-    chosen = dict(Representative.objects.filter(phase=board.phase_id).values_list("system", "submission"))
-    out = set(Disqualification.objects.filter(phase=board.phase_id).values_list("system", flat=True))
+    chosen, out = _decided(board, {release.submission.system_id for release, _ in told})
     best = represented((_told(release, values) for release, values in told), chosen=chosen, sign=sign)
     ranks = ranked(best, out=out, sign=sign)
     return [
         {"system": system, "sequence": one.sequence, "value": one.value, "rank": ranks.get(system)}
         for system, one in sorted(best.items())
     ]
+
+
+def _decided(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[int, UUID], Collection[int]]:
+    """What teams have chosen, and who is disqualified; of a board that is frozen, while it was shown."""
+    if board.state == Leaderboard.State.FROZEN:
+        return past.decided(board, systems, timezone.now())
+    chosen = Representative.objects.filter(phase=board.phase_id).values_list("system", "submission")
+    return dict(chosen), set(Disqualification.objects.filter(phase=board.phase_id).values_list("system", flat=True))
 
 
 def _told(release: Release, values: Scores) -> Told:

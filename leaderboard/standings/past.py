@@ -50,7 +50,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     assert board.leaderboard is not None and board.as_of is not None
     told = list(_told(board.leaderboard, board.primary, ends(board.as_of)))
     sign = boards.direction(board.leaderboard, board.primary)
-    chosen, out = _acts(board.leaderboard, {one.system for one in told}, _until(board.leaderboard, ends(board.as_of)))
+    chosen, out = decided(board.leaderboard, {one.system for one in told}, ends(board.as_of))
     best = represented(told, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
     ranks = ranked(best, out=out, sign=sign)
     releases = [one.release for one in best.values()]
@@ -64,7 +64,10 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
     shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__lt=at)
-    return shown.select_related("gold_version", "ranking").order_by("-shown_from", "-pk").first()
+    found = shown.select_related("gold_version", "ranking").order_by("-shown_from", "-pk").first()
+    if found is not None:
+        found.phase = phase  # as it came, with what it was selected with
+    return found
 
 
 def _told(board: Leaderboard, primary: str, at: datetime) -> Iterator[Told]:
@@ -90,10 +93,11 @@ def _until(board: Leaderboard, at: datetime) -> datetime:
     return min(at, frozen) if frozen else at
 
 
-def _acts(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """By system what its team had chosen, and why its organisers had taken it out, from the audit trail."""
+def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
+    """By system what its team had chosen until `at`, and why its organisers had taken it out, from the audit trail."""
     subjects = {f"system:{pk}": pk for pk in systems}
-    found = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=at).order_by("at", "pk")
+    acts_until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))
+    found = acts_until.order_by("at", "pk")
     acts = list(found.values_list("action", "subject", "detail"))
     named = {detail.get("submission") for _, _, detail in acts} - {None}
     of_phase = {str(pk) for pk in board.phase.submissions.filter(pk__in=named).values_list("pk", flat=True)}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.actions import teams
+from leaderboard.actions import systems, teams
 from leaderboard.models import Leaderboard, Phase, Score, Standing, System
 from leaderboard.rebuilding import as_bytes, as_rebuilt, as_stored, differences
 from tests.integration.calling import person
@@ -59,6 +59,22 @@ def test_a_board_is_made_again_byte_for_byte(world: World, policy: dict[str, Any
     both = Leaderboard.objects.filter(phase=board.phase_id)
     assert {one.state for one in both} == {"frozen", "current"}
     assert [differences(one) for one in both] == [[], []]
+
+
+def test_what_is_decided_later_does_not_reach_a_frozen_board(world: World) -> None:
+    """Nor its being made again: it stays as it was when another took its place."""
+    board = a_board(world, disclosure="full")
+    phase = Phase.objects.get(pk=board.phase_id)
+    first = phase.submissions.filter(system=world.system).earliest("received_at")
+    systems.represent(submission=first, by=world.researcher)
+    correct(phase.split, world, gold_of(answers(LABELS, 36)))
+    score_all(last_first=True)
+    systems.represent_by_best(phase=phase, system=world.system, by=world.researcher)
+    systems.disqualify(phase=phase, system=world.system, reason="trained on the test", by=world.curator)
+    frozen, current = Leaderboard.objects.filter(phase=phase).order_by("gold_version__number")
+    assert [one.state for one in (frozen, current)] == ["frozen", "current"]
+    assert frozen.standings.get(system=world.system).release.submission == first
+    assert [differences(one) for one in (frozen, current)] == [[], []]
 
 
 def test_what_does_not_follow_is_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from django.db.models.fields.files import FieldFile
 from pyrage import x25519
 
 from leaderboard.actions.archives import known, rows, tables, vault, writing
-from leaderboard.models import AuditEntry, Benchmark, User
+from leaderboard.models import AuditEntry, Benchmark, Phase, User
 
 Say = Callable[[str], None]
 
@@ -153,6 +153,10 @@ def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
     if model is not None and key.isdigit():
         key = numbers[model].get(int(key), key)
     line["fields"]["subject"] = f"{name}:{key}"
+    detail = line["fields"]["detail"]
+    if str(detail.get("phase", "")).isdigit():  # boards as of a day are made from what was decided in which phase
+        phase = numbers[Phase].get(int(detail["phase"]), detail["phase"])
+        detail["phase"] = type(detail["phase"])(phase)
     return line
 
 
