@@ -64,6 +64,9 @@ CURATOR = {
     "manage-workers": "/manage/workers/",
     "manage-create": "/manage/create/",
     "manage-benchmark": "/manage/benchmarks/atlas-facts/",
+    "manage-near-copies": "/manage/benchmarks/atlas-facts/near-copies/",
+    "manage-contact": "/manage/benchmarks/atlas-facts/contact/",
+    "manage-deadline": "/manage/benchmarks/atlas-facts/phases/test/deadline/",
     "manage-gold": "/manage/benchmarks/atlas-facts/splits/test/gold/",
     "manage-gold-read": "/manage/benchmarks/atlas-facts/splits/test/gold/1/",
     "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
@@ -134,6 +137,38 @@ def test_a_systems_page_and_what_its_team_and_organisers_do_there(page: Page, co
     page.get_by_role("link", name="Disqualify").click()
     assert faults(page) == []
     shoot(page, "manage-disqualify")
+
+
+def test_a_team_and_an_invitation_into_it(page: Page, cookies: dict[str, Any]) -> None:
+    page.context.add_cookies(cookies["ada"])
+    page.goto("/me/teams/")
+    page.get_by_role("link", name="Ada's group").click()
+    assert faults(page) == []
+    shoot(page, "team")
+    page.get_by_label("Mail address").fill("grace@demo.invalid")
+    page.get_by_role("button", name="Invite", exact=True).click()
+    where = page.locator("#link").text_content() or ""
+    assert faults(page) == []
+    shoot(page, "team-invited")
+    page.context.clear_cookies()
+    page.context.add_cookies(cookies["curator"])
+    look_at(page, "invitation", where[where.index("/invitations/") :])
+    page.get_by_role("button", name="Decline").click()
+    expect(page.get_by_role("status").first).to_contain_text("is declined")
+
+
+def test_an_announcement_from_the_desk_to_the_page(page: Page, cookies: dict[str, Any]) -> None:
+    page.context.add_cookies(cookies["curator"])
+    page.goto("/manage/benchmarks/graph-claims/announcements/")
+    page.get_by_label("Title").fill("<b>Relation names</b> corrected")
+    page.get_by_label("Text").fill("Version 2 of the inputs is here.\n\nScores did not change.")
+    page.get_by_role("button", name="Announce").click()
+    expect(page.get_by_role("status").first).to_contain_text("It is announced")
+    assert faults(page) == []
+    shoot(page, "manage-announcements")
+    page.context.clear_cookies()
+    look_at(page, "benchmark-graph-announced", "/benchmarks/graph-claims/")
+    expect(page.get_by_role("heading", name="<b>Relation names</b> corrected")).to_be_visible()
 
 
 def test_two_systems_are_chosen_by_keyboard(page: Page) -> None:
