@@ -23,9 +23,14 @@ class NotDrawnError(Exception):
 def keep(release: Release | None, drawing: drawing_shapes.Drawing | None) -> Drawing | None:
     """Tell what is to be drawn of a release, as far as its phase's policy lets it out. Call in the transaction that
     publishes. None: nothing is told, or there is nothing."""
-    if release is None or drawing is None or drawing.is_empty or not reveals_drawings(release.phase):
+    if release is None or drawing is None or drawing.is_empty or not _may_tell(release):
         return None
     return Drawing.objects.create(release=release, content=content_of(drawing), made_at=timezone.now())
+
+
+def _may_tell(release: Release) -> bool:
+    """By the policy that it was made under, and by the one that holds."""
+    return release.policy == Phase.Disclosure.FULL and reveals_drawings(release.phase)
 
 
 def drawn(release: Release) -> drawing_shapes.Drawing:
@@ -55,7 +60,10 @@ def undrawn(board: Leaderboard) -> models.QuerySet[Release]:
     if scored.scorer is not None or board.task_version != scored.version or not reveals_drawings(board.phase):
         return Release.objects.none()
     there = Release.objects.filter(
-        phase=board.phase_id, run__gold_version=board.gold_version_id, run__task_version=board.task_version
+        phase=board.phase_id,
+        policy=Phase.Disclosure.FULL,
+        run__gold_version=board.gold_version_id,
+        run__task_version=board.task_version,
     )
     return there.filter(drawing=None).exclude(run__outcomes="").select_related("run", "phase").order_by("sequence")
 

@@ -91,6 +91,14 @@ def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
 
 
 @TASKS
+def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    two_systems(task, disclosure="ladder", scope="task")
+    Phase.objects.update(disclosure=Phase.Disclosure.FULL)
+    call_command("draw", "drawn", "test")
+    assert "0 results drawn" in capsys.readouterr().out and not Drawing.objects.exists()
+
+
+@TASKS
 @pytest.mark.parametrize("policy", [Phase.Disclosure.LADDER, Phase.Disclosure.SEALED])
 def test_a_policy_that_changes_takes_back_what_was_told(task: str, policy: str) -> None:
     """To a sealed phase too, that has been opened: it tells scores in full, and no drawings."""
