@@ -28,7 +28,18 @@ class PhaseAdmin(admin.ModelAdmin):
 
     list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
     list_select_related = ("benchmark", "split__dataset")
-    readonly_fields = ("benchmark", "slug", "split", "options", "scorer", "disclosure", "scope", "half", "unsealed_at")
+    readonly_fields = (
+        "benchmark",
+        "slug",
+        "split",
+        "options",
+        "time_zone",
+        "scorer",
+        "disclosure",
+        "scope",
+        "half",
+        "unsealed_at",
+    )
 
     def has_add_permission(self, request: object) -> bool:
         return False
