@@ -15,6 +15,7 @@ from evaluator.curation.audit.split import Split
 from evaluator.curation.leakage import Leakage, Level
 from evaluator.curation.open_triples import OpenTriple
 from evaluator.curation.open_words import Normaliser, TokenCounts
+from evaluator.identifiers import listed
 from evaluator.tasks.link_prediction.layout import ASKED
 
 ABOUT_TRIPLES = frozenset({"fact-checking", "link-prediction"})
@@ -48,7 +49,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
         if found:
             findings.append(_finding(split, train, counted, name, found))
     facts, note = _facts(split, train)
-    return told | facts, [*findings, *more, *note]
+    return told | facts, [*findings, *more, *note, *_strange_relations(split, train)]
 
 
 def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[int, int]]:
@@ -150,6 +151,31 @@ def _finding(split: Split, train: Split, counted: Split, level: str, found: list
             "texts": [counted.asked(place) for place in found[:_NAMED]],
         },
     )
+
+
+def _strange_relations(split: Split, train: Split) -> list[Finding]:
+    known = {relation for some in train.triples for _, relation, _ in some}
+    strange = [
+        (place, relation)
+        for place, some in enumerate(split.triples)
+        for relation in dict.fromkeys(relation for _, relation, _ in some)
+        if relation not in known
+    ]
+    if not known or not strange:
+        return []
+    names = sorted({relation for _, relation in strange})
+    return [
+        Finding(
+            Severity.WARNING,
+            "relation-not-in-training",
+            f"{len(names)} relations are not in {train.name}, on {len(strange)} lines: {listed(names)}",
+            "nothing can be learnt of them; a name may be misspelt",
+            "check the names, or say that relations are new",
+            split.file,
+            split.line(strange[0][0]),
+            {"train": train.name, "relations": names[:_NAMED], "lines": len(strange)},
+        )
+    ]
 
 
 def _facts(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:

@@ -108,3 +108,26 @@ def test_how_well_recurrence_tells_true_from_false(labels, expected):
         for number, (first, other) in enumerate(labels, 1)
     ]
     assert recurrence(made) == expected
+
+
+@given(
+    small_graphs.graphs(60),
+    st.lists(st.builds(Cell, shares, st.none() | shares), min_size=2, max_size=3, unique=True),
+    st.builds(Wanted, st.integers(2, 4), st.just("1"), st.integers(0, 5)),
+)
+@settings(deadline=None, max_examples=200)
+def test_pairs_that_stand_in_one_cell_alone(triples, wanted_cells, wanted):
+    plain, once = (made_of(triples, {}, wanted) for _ in range(2))
+    try:
+        apart = matrix(once, wanted_cells, once=True)
+    except UsageError:
+        event("refused")
+        return
+    event("made")
+    pairs = [(claim.subject, claim.object) for _, claims in apart for claim in claims]
+    assert len(set(pairs)) == len(pairs) == wanted.size * len(wanted_cells)
+    assert recurrence(apart) == 0.5
+    first = min(wanted_cells, key=lambda cell: Fraction(cell.transparency))
+    assert dict(apart)[first] == plain.claims(first)
+    facts = {(s, o) for s, p, o in triples if p == "p"}
+    assert all(((claim.subject, claim.object) in facts) == claim.label for _, claims in apart for claim in claims)
