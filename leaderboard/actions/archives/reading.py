@@ -14,7 +14,7 @@ import msgspec
 from django.core.files import File
 from django.core.management.color import no_style
 from django.db import connection, transaction
-from django.db.models import Max, Model
+from django.db.models import Max, Model, UUIDField
 from django.db.models.fields.files import FieldFile
 from pyrage import x25519
 
@@ -102,6 +102,7 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
         numbers[model] = {}
         there_already[model] = set()
         n = 0
+        room = 0 if _is_random(model) else _room(model, [line["pk"] for line in _lines(closed, model)])
         for lines in _chunks(_lines(closed, model)):
             in_the_way = known.conflicts(model, lines, numbers)
             if in_the_way:
@@ -110,7 +111,8 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
             numbers[model] |= same
             there_already[model] |= same.keys()
             new = known.to_come(model, lines, there_already)
-            numbers[model] |= _numbered(model, [line["pk"] for line in new])
+            if room:
+                numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumbered(model, line, numbers) for line in new]
             if model is AuditEntry:
                 new = [_of_subject(line, numbers) for line in new]
@@ -133,17 +135,17 @@ def _lines(closed: ZipFile, model: type[Model]) -> Iterator[rows.Line]:
         yield from rows.read(member)
 
 
-def _numbered(model: type[Model], keys: list[Any]) -> dict[Any, Any]:
-    """Each key as it will be here: itself where it is free."""
-    taken = {
-        pk
-        for start in range(0, len(keys), 500)
-        for pk in model._base_manager.filter(pk__in=keys[start : start + 500]).values_list("pk", flat=True)
-    }
-    if not taken:
-        return {}
-    last = max(model._base_manager.aggregate(last=Max("pk"))["last"], *keys)
-    return {key: last + place for place, key in enumerate(sorted(taken), start=1)}
+def _is_random(model: type[Model]) -> bool:
+    """Whether the model's keys are drawn, so that nobody else has them."""
+    return isinstance(model._meta.pk, UUIDField)
+
+
+def _room(model: type[Model], keys: list[Any]) -> int:
+    """What is added to each key of a table: 0 where all are free. Their order stays: scores are shown in it."""
+    taken = (
+        model._base_manager.filter(pk__in=keys[start : start + 500]).exists() for start in range(0, len(keys), 500)
+    )
+    return model._base_manager.aggregate(last=Max("pk"))["last"] if any(taken) else 0
 
 
 def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
