@@ -20,6 +20,8 @@ def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
 def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = None) -> bool:
     """Whether something of this team that the server receives at `at` is in time."""
     at = at or timezone.now()
+    if not phase.split.is_published:
+        return False
     if phase.is_open(at) or phase.is_to_come(at):
         return phase.is_open(at)
     end = closes_at(phase, team)
@@ -37,6 +39,8 @@ def own_time(phase: Phase, user: User) -> list[Extension]:
 def is_open_to(phase: Phase, user: User, at: datetime | None = None) -> bool:
     """Whether some team of this person may still send something."""
     at = at or timezone.now()
+    if not phase.split.is_published:
+        return False
     if phase.is_open(at) or phase.is_to_come(at):
         return phase.is_open(at)
     return Extension.objects.filter(phase=phase, team__members=user, closes_at__gte=at).exists()

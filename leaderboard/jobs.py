@@ -25,6 +25,7 @@ from leaderboard.actions import (  # noqa: E402
     scorer_runs,
     sealing,
     side_by_sides,
+    split_audits,
     sweeping,
     workers,
 )
@@ -67,6 +68,11 @@ def look_for_copies(pk: str) -> None:
     near_copies.look(pk=int(pk))
 
 
+@app.task(name="leaderboard.jobs.audit_split")
+def audit_split(pk: str) -> None:
+    split_audits.audit(pk=int(pk))
+
+
 @app.task(name="leaderboard.jobs.deliver")
 def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
@@ -82,6 +88,7 @@ def sweep() -> None:
         notices.sweep()
     side_by_sides.sweep()
     near_copies.sweep()
+    split_audits.sweep()
 
 
 @worker_ready.connect

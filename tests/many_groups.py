@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, halves, runs, splits, teams
+from leaderboard.actions import benchmarks, halves, publication, runs, splits, teams
 from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
 from tests.world import World, build, prediction_lines, uploaded
 
@@ -50,6 +50,7 @@ def a_split(world: World, labels: dict[str, str], *, per_group: int = 1, name: s
         dataset=world.split.dataset, name=name, kind="test", gold_public=False, by=world.curator
     )
     correct(split, world, gold_of(labels, per_group=per_group))
+    publication.publish_unaudited(split=split, by=world.curator)
     return split
 
 

@@ -68,6 +68,14 @@ def uploaded(content: bytes, name: str = "predictions.jsonl") -> TemporaryUpload
     return file
 
 
+def published() -> dict[str, Any]:
+    """What a split's row says that is no draft any more."""
+    return {"state": Split.State.PUBLISHED, "published_at": timezone.now()}
+
+
+DRAFT = {"state": Split.State.DRAFT, "published_at": None}
+
+
 @dataclass
 class World:
     """Rows that belong together."""
@@ -117,7 +125,7 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
     curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
     researcher = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     dataset = Dataset.objects.create(slug="tiny", title="Tiny", task=TASK)
-    split = Split(dataset=dataset, name="test", kind=Split.Kind.TEST)
+    split = Split(dataset=dataset, name="test", kind=Split.Kind.TEST, **published())
     # In process: what the sandbox's child would answer.
     report, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold_lines())}, {"task": TASK, "gold_name": "gold.jsonl"})
     split.inputs_sha256 = hashlib.sha256(inputs).hexdigest()
@@ -152,7 +160,7 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
     return World(curator, researcher, benchmark, phase, split, gold, system)
 
 
-__all__ = ["LABELS", "World", "build", "gold_lines", "prediction_lines", "uploaded"]
+__all__ = ["DRAFT", "LABELS", "World", "build", "gold_lines", "prediction_lines", "published", "uploaded"]
 
 TOLD_IN_FULL = {"disclosure": "full", "scope": "team", "finals_per_team": 1}
 """What the form of a phase says of disclosure when nobody has touched it."""

@@ -169,6 +169,8 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     for phase in phases:
         if phase.split.current_gold is None:
             raise Refused(Code.NOT_READY, f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}.")
+        if phase.split.is_draft:
+            raise Refused(Code.NOT_READY, f"The split {phase.split.name} is a draft; publish it first.")
     published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
         state=Benchmark.State.PUBLIC
     )

@@ -40,6 +40,11 @@ def ring_for_likeness(pk: int) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.look_for_copies", str(pk)), robust=True)
 
 
+def ring_for_audit(pk: int) -> None:
+    """The same for a split that shall be audited."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.audit_split", str(pk)), robust=True)
+
+
 def ring_for_notice(notice_id: UUID) -> None:
     """Ring for a mail or a webhook's call, at the worker that talks with the world outside."""
     transaction.on_commit(lambda: _send("leaderboard.jobs.deliver", str(notice_id), "notices"), robust=True)

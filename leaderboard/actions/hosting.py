@@ -15,7 +15,7 @@ import msgspec
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.actions import benchmarks, downloads, halves, splits
+from leaderboard.actions import benchmarks, downloads, halves, publication, splits
 from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
@@ -60,6 +60,8 @@ def host(
     _downloads(dataset, manifest, folder, by, say)
     benchmark = _benchmark(manifest, dataset, by)
     if manifest.public:
+        for made in dataset.splits.exclude(inputs=""):
+            publication.publish_unaudited(split=made, by=by)
         benchmarks.publish(benchmark=benchmark, by=by)
     AuditEntry.record(ENDED, dataset, by=by)
     say(f"{manifest.slug}: hosted{'' if manifest.public else ' as a draft'}")

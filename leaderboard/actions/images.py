@@ -46,6 +46,7 @@ def submit(*, phase: Phase, system: System, image: Image, by: User, note: str = 
 @transaction.atomic
 def _accept(*, phase: Phase, system: System, image: Image, by: User, note: str, at: datetime) -> Submission:
     phase.split = submissions.locked_split(phase)
+    submissions.check_published(phase.split)
     submission = submissions.charged(phase=phase, system=system, by=by, note=note, at=at, image=image)
     image_files.check_stored(image)
     submission.phase = phase

@@ -22,6 +22,7 @@ __all__ = [
     "Answer",
     "SandboxError",
     "answers",
+    "audit_part",
     "check",
     "compare_board",
     "divide",
@@ -252,6 +253,30 @@ def near_copies(
     with opened(gold.file) as stored:
         files = {"gold": stored} | {str(place): file for place, (_, file) in enumerate(predictions)}
         return _ask("near_copies", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
+
+
+def audit_part(
+    *,
+    part: str,
+    gold: GoldVersion,
+    files: Mapping[str, IO[bytes]],
+    gold_name: str,
+    train_names: Sequence[str],
+    options: Mapping[str, str],
+) -> Answer:
+    """One part of a split's audit (`evaluator.audit_job`): the report quotes gold. Raises SandboxError (ours).
+
+    files: gold, inputs, and gold of public training splits as "0", "1"..., at most MOST_TABLES in all.
+    """
+    arguments = {
+        "part": part,
+        "task": gold.split.dataset.task,
+        "options": dict(options),
+        "gold_name": gold_name,
+        "inputs_name": "inputs.jsonl",
+        "train_names": list(train_names),
+    }
+    return _ask("audit_part", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def _ask(

@@ -46,7 +46,7 @@ def create_split(
     inputs_public: bool = True,
     by: User,
 ) -> Split:
-    """A split without data. `options` are the task's, and hold in each of its phases.
+    """A draft without data. `options` are the task's, and hold in each of its phases.
 
     Inputs that are not public are seen by submitted containers alone; gold of such a split cannot be public.
     """
@@ -72,8 +72,8 @@ def add_gold(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldV
     """Keep a file as the split's next gold version, and publish the inputs that the referee makes of it.
 
     Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
-    already, INPUTS_CHANGED where teams have answered the present inputs and the file would change them,
-    REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
+    already, INPUTS_CHANGED where the split is published, or teams have answered its inputs, and the file would change
+    them, REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
     """
     check_manages(split.dataset, by)
     digest = sha256_of(file)
@@ -178,7 +178,7 @@ def _keep(
         with transaction.atomic():
             split = Split.objects.select_for_update().get(pk=gold.split_id)
             if split.inputs_sha256 != digest:
-                _check_nobody_answered(split)
+                _check_inputs_may_change(split)
                 replaced, storage = split.inputs.name, split.inputs.storage
                 stored, split.inputs_bytes, split.inputs_sha256 = _store_inputs(split, prepared.inputs)
                 split.inputs = stored
@@ -200,6 +200,16 @@ def _keep(
         if division is not None:
             division.file.storage.delete(str(division.file.name))
         raise
+
+
+def _check_inputs_may_change(split: Split) -> None:
+    if not split.is_draft and split.inputs:
+        raise Refused(
+            Code.INPUTS_CHANGED,
+            f"The split {split.name} is published, and this gold would change its inputs. A correction may change "
+            "answers only; other items need a split of their own.",
+        )
+    _check_nobody_answered(split)
 
 
 def _check_nobody_answered(split: Split) -> None:

@@ -58,7 +58,7 @@ class BenchmarkView(View):
         phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))
         quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
         versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
-        splits = benchmark.dataset.splits.prefetch_related(versions)
+        splits = benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions)
         told = {pk: shapes.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
         whole = {
             **shapes.line(benchmark, request),

@@ -54,7 +54,7 @@ def head_or_404(user: Any, slug: str, phase: str, *, version: Version | None, as
 def split_or_404(user: Any, slug: str, name: str) -> Split:
     """A split of the benchmark's dataset."""
     shown = Benchmark.objects.visible_to(user).filter(slug=slug).values("dataset")
-    return get_object_or_404(Split.objects.select_related("dataset"), dataset__in=shown, name=name)
+    return get_object_or_404(Split.objects.visible_to(user).select_related("dataset"), dataset__in=shown, name=name)
 
 
 def progress_or_404(user: Any, pk: UUID) -> Progress:

@@ -170,9 +170,9 @@ class Phase(models.Model):
         return reverse("leaderboard", args=[self.benchmark.slug, self.slug])
 
     def is_open(self, at: datetime | None = None) -> bool:
-        """Whether a submission received at `at` is in time; both ends belong to the phase."""
+        """Whether a submission received at `at` is taken: in time, both ends counted in, and its split is in use."""
         at = at or timezone.now()
-        return not self.is_to_come(at) and not self.is_past(at)
+        return self.split.is_published and not self.is_to_come(at) and not self.is_past(at)
 
     @property
     def is_sealed(self) -> bool:

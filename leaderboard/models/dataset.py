@@ -42,6 +42,17 @@ class Dataset(models.Model):
         return self.title
 
 
+class SplitQuerySet(models.QuerySet["Split"]):
+    def visible_to(self, user: object) -> SplitQuerySet:
+        """All but drafts, and the drafts of datasets of which this person runs a benchmark."""
+        published = ~Q(state=Split.State.DRAFT)
+        if not getattr(user, "is_authenticated", False):
+            return self.filter(published)
+        if getattr(user, "is_curator", False):
+            return self
+        return self.filter(published | Q(dataset__benchmarks__organisers=user)).distinct()
+
+
 class Split(models.Model):
     """A named part of a dataset. Its inputs are public; its gold is public (train, dev) or held out.
 
@@ -74,6 +85,8 @@ class Split(models.Model):
     published_at = models.DateTimeField(null=True, blank=True)
     retired_at = models.DateTimeField(null=True, blank=True)
     retired_reason = models.CharField(max_length=500, blank=True, help_text="everybody reads it")
+
+    objects = SplitQuerySet.as_manager()
 
     class Meta:
         ordering = ["dataset", "id"]

@@ -6,17 +6,20 @@ from leaderboard.web.people import (
     finals,
     invitations,
     manage_announcements,
+    manage_audits,
     manage_benchmarks,
     manage_deadlines,
     manage_gold,
     manage_halves,
     manage_information,
+    manage_life,
     manage_near_copies,
     manage_phases,
     manage_rescoring,
     manage_scorers,
     manage_splits,
     manage_systems,
+    manage_trail,
     manage_workers,
     mine,
     notices,
@@ -34,6 +37,17 @@ rescoring: list[URLPattern] = [
     path("begin/", manage_rescoring.begin, name="manage_rescoring_begin"),
     path("cancel/", manage_rescoring.cancel, name="manage_rescoring_cancel"),
     path("resume/<int:number>/", manage_rescoring.resume, name="manage_rescoring_resume"),
+]
+
+split: list[URLPattern] = [
+    path("life/", manage_life.life, name="manage_split"),
+    path("publish/", manage_life.publish, name="manage_split_publish"),
+    path("retire/", manage_life.retire, name="manage_split_retire"),
+    path("audits/begin/", manage_audits.begin, name="manage_audit_begin"),
+    path("audits/<int:pk>/", manage_audits.report, name="manage_audit"),
+    path("audits/<int:pk>/state/", manage_audits.state, name="manage_audit_state"),
+    path("audits/<int:pk>/cancel/", manage_audits.cancel, name="manage_audit_cancel"),
+    path("audits/<int:pk>/show/", manage_audits.show, name="manage_audit_show"),
 ]
 
 manage: list[URLPattern | URLResolver] = [
@@ -76,6 +90,8 @@ manage: list[URLPattern | URLResolver] = [
         manage_near_copies.dismiss,
         name="manage_near_copy_dismiss",
     ),
+    path("benchmarks/<slug:slug>/trail/", manage_trail.manage_trail, name="manage_trail"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/", include(split)),
     path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/halves/", manage_halves.divide, name="manage_halves"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),

@@ -20,6 +20,7 @@ from leaderboard.web.public.progress import progress
 from leaderboard.web.public.roc import roc
 from leaderboard.web.public.scorers import scorer
 from leaderboard.web.public.side_by_side import side_by_side
+from leaderboard.web.public.split import archive, split
 from leaderboard.web.public.symmetric import symmetric_board
 from leaderboard.web.public.system import system
 from leaderboard.web.public.tasks import measures, tasks
@@ -34,6 +35,8 @@ urlpatterns = [
     path("tasks/<slug:task>/", measures, name="measures"),
     path("systems/<int:pk>/", system, name="system"),
     path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/", split, name="split"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/archive.zip", archive, name="download_archive"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
     path("benchmarks/<slug:slug>/scorers/<int:number>/", scorer, name="scorer_measures"),

@@ -28,7 +28,7 @@ from leaderboard.models import (
     Phase,
     Split,
 )
-from tests import scorers
+from tests import audits, scorers
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
 from tests.integration.calling import person
@@ -62,6 +62,7 @@ def everybody() -> Cast:
     pages.file.save("pages.txt", ContentFile(b"pages"))
     scorers.row(world)
     teams_things(everybody)
+    THINGS.update(audit=audits.done(world.gold).pk)
     return everybody
 
 
@@ -91,7 +92,12 @@ def address(row: Row, everybody: Cast) -> str:
     given |= {"rest": "nowhere", "uidb36": "1", **row.where}
     if given["pk"] == "upload":
         given["pk"] = everybody.upload.pk
-    for part, key in (("me/teams/", "team"), ("announcements/", "announcement"), ("near-copies/", "copy")):
+    for part, key in (
+        ("me/teams/", "team"),
+        ("announcements/", "announcement"),
+        ("near-copies/", "copy"),
+        ("audits/", "audit"),
+    ):
         if part in ROUTES[row.name]:
             given["pk"] = THINGS[key]
     if "systems/" in ROUTES[row.name]:

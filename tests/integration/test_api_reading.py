@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import teams
+from leaderboard.actions import boards, teams
 from leaderboard.actions.releases import by_slice
 from leaderboard.models import (
     Benchmark,
@@ -31,7 +31,7 @@ from leaderboard.models import (
     System,
 )
 from tests.integration.calling import ROOT, client_of, person
-from tests.world import TASK, World, build
+from tests.world import TASK, World, build, published
 
 pytestmark = pytest.mark.django_db
 BENCHMARK = f"{ROOT}/benchmarks/tiny/"
@@ -77,6 +77,7 @@ def release(world: World, name: str, value: float | None, *, rank: int | None, *
         phase=world.phase, gold_version=world.gold, task_version=1, defaults={"state": "current"}
     )
     Standing.objects.create(leaderboard=board, system=made, release=revealed, value=value, rank=rank)
+    boards.revise(Leaderboard.objects.filter(pk=board.pk))
     return revealed
 
 
@@ -204,7 +205,9 @@ def test_drafts_are_for_their_organisers_and_curators(world, ada):
 def test_a_benchmark_takes_the_same_queries_however_large(world, ada):
     before = count(ada, BENCHMARK)
     for number in range(5):
-        split = Split.objects.create(dataset=world.split.dataset, name=f"s{number}", kind="dev", gold_public=True)
+        split = Split.objects.create(
+            dataset=world.split.dataset, name=f"s{number}", kind="dev", gold_public=True, **published()
+        )
         Phase.objects.create(benchmark=world.benchmark, slug=f"p{number}", title="P", split=split)
         ReportedResult.objects.create(benchmark=world.benchmark, system=f"r{number}", paper="p", split="s", values=[])
     assert count(ada, BENCHMARK) == before

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, runs, splits, submissions, teams
+from leaderboard.actions import benchmarks, publication, runs, splits, submissions, teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Release, Run, State, User
 from tests.integration.gold_files import close_all, uploaded
@@ -87,6 +87,7 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
     dataset = splits.create_dataset(slug="data", title="Data", task=case.task, by=curator)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=curator)
     gold = splits.add_gold(split=split, file=uploaded(lines(case.gold), "gold.jsonl"), reason="first", by=curator)
+    publication.publish_unaudited(split=split, by=curator)
     benchmark = benchmarks.create(
         slug="bench",
         title="Bench",

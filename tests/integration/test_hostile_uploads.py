@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.actions import benchmarks, splits, tokens
+from leaderboard.actions import benchmarks, publication, splits, tokens
 from leaderboard.models import System, User
 from tests.integration import hostile_files
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send
@@ -41,6 +41,7 @@ def host(slug: str, by: User) -> None:
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
     with closing(uploaded(gold, "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
+    publication.publish_unaudited(split=split, by=by)
     told = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
     made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, splits, submissions
+from leaderboard.actions import benchmarks, publication, splits, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
 from leaderboard.storage import opened
 from tests.integration.gold_files import close_all, edited, files_of, refusal, uploaded
-from tests.world import TASK, World, build, gold_lines
+from tests.world import DRAFT, TASK, World, build, gold_lines, published
 
 pytestmark = pytest.mark.django_db
 
@@ -107,6 +107,7 @@ class TestGold:
 
     def test_answered_inputs_stay_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
         splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
+        publication.publish_unaudited(split=blank, by=world.curator)
         world.submit(phase=benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase()))
         inputs, files = (blank.inputs_sha256, blank.inputs.name), (files_of("gold"), files_of("inputs"))
         other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
@@ -123,8 +124,11 @@ class TestGold:
         assert (blank.inputs_sha256, blank.inputs.name) == inputs
         assert GoldVersion.objects.get(split=blank, number=1).sha256 != gold.sha256
 
-    def test_unanswered_inputs_follow_the_gold(self, world: World, django_capture_on_commit_callbacks: Any) -> None:
+    def test_unanswered_inputs_follow_the_gold_of_a_draft(
+        self, world: World, django_capture_on_commit_callbacks: Any
+    ) -> None:
         old = world.split.inputs.name
+        Split.objects.update(**DRAFT)
         other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
         with django_capture_on_commit_callbacks(execute=True):
             splits.add_gold(
@@ -251,8 +255,11 @@ def test_a_file_that_answers_inputs_that_were_replaced_meanwhile_is_refused(
         found = checked(**asked)
         second = gold_lines({"b1": "SUPPORTS", "b2": "REFUTES", "b3": "REFUTES", "b4": "SUPPORTS"})
         more = gold_lines() + second.replace(b'"g1"', b'"g2"').replace(b"claim ", b"another claim ")
+        # What publication keeps from happening: the check behind it must hold all the same.
+        Split.objects.update(**DRAFT)
         split = Split.objects.get(pk=world.split.pk)
         splits.add_gold(split=split, file=uploaded(more), reason="another group", by=world.curator)
+        Split.objects.update(**published())
         return found
 
     monkeypatch.setattr(submissions, "_validate", check)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import benchmarks, runs, splits
+from leaderboard.actions import benchmarks, publication, runs, splits
 from leaderboard.models import Benchmark, Release, Run, State, User
 from leaderboard.rebuilding import differences
 from tests.integration.calling import ROOT, client_of, person, send
@@ -45,6 +45,7 @@ def host(people: dict[str, User], disclosure: str) -> Benchmark:
     gold = {**NAMES, "subjectStart": 0, "subjectEnd": 3, "objectStart": 17, "objectEnd": 22}
     with closing(uploaded(lines([gold]), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
+    publication.publish_unaudited(split=split, by=by)
     made = benchmarks.create(
         slug="tiny", task=task, dataset=dataset, by=by, title="Tiny", summary="One fact.", description="", rules=""
     )

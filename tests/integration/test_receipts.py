@@ -18,7 +18,7 @@ from django.conf import settings as site
 from django.test import Client
 
 from evaluator import sources
-from leaderboard.actions import referee, splits
+from leaderboard.actions import publication, referee, splits
 from leaderboard.models import Phase, Run, Submission
 from tests.corrections import score_all
 from tests.world import World, build, prediction_lines, uploaded
@@ -62,6 +62,7 @@ def open_phase(world: World) -> tuple[Phase, dict[str, str]]:
     file = uploaded(gold)
     splits.add_gold(split=dev, file=file, reason="first", by=world.curator)
     file.close()
+    publication.publish(split=dev, by=world.curator)
     phase = world.benchmark.phases.create(slug="dev", title="Dev", split=dev, options={"max_evidence": "3"})
     return phase, answers
 

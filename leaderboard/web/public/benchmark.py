@@ -36,7 +36,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
-        "splits": benchmark.dataset.splits.prefetch_related(versions),
+        "splits": benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions),
         "downloads": benchmark.dataset.downloads.all(),
         "phases": phases,
         "announcements": benchmark.announcements.all(),

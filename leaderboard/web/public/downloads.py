@@ -43,7 +43,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 
 def _split(request: HttpRequest, slug: str, name: str) -> Split:
     benchmark = benchmark_or_404(request, slug)
-    return get_object_or_404(Split, dataset=benchmark.dataset, name=name)
+    return get_object_or_404(Split.objects.visible_to(request.user), dataset=benchmark.dataset, name=name)
 
 
 def _lines(stored: FieldFile, name: str) -> str:

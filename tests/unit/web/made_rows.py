@@ -24,7 +24,7 @@ def cells(measure: str, values: Mapping[tuple[tuple[str, str], ...], float | Non
 
 def board(rows: Sequence[Row], *, task: str, dimensions: Mapping[str, Sequence[Any]], cross: str = "") -> Board:
     """A board of a phase that crosses two dimensions; nothing is stored."""
-    split = Split(name="test", options={})
+    split = Split(name="test", options={}, state="published")
     phase = Phase(benchmark=Benchmark(slug="b", task=task), slug="p", split=split, options={"cross": cross})
     gold = GoldVersion(split=split, dimensions=dimensions, measures=["auroc", "average_precision"], primary="auroc")
     return Board(phase, None, gold, rows)

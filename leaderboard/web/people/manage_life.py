@@ -1,0 +1,94 @@
+"""A split's life on the desk: what it is, its audits, publishing it and retiring it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard import audited
+from leaderboard.actions import publication
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import Benchmark, Split
+from leaderboard.web.audit_words import following
+from leaderboard.web.forms.life import RetireForm
+from leaderboard.web.people.access import PersonRequest, managed_split_or_404
+from leaderboard.web.people.refusals import Refusal
+
+
+@login_required
+@never_cache
+@require_safe
+def life(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Where it stands, and what comes next. Nothing here quotes gold."""
+    return page(request, *managed_split_or_404(request.user, slug, split))
+
+
+@login_required
+@require_POST
+def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Show it to everybody."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    try:
+        publication.publish(split=found, by=request.user)
+    except Refused as refused:
+        return page(request, benchmark, found, Refusal(refused))
+    messages.success(request, f"The split {found.name} is published.")
+    return redirect("manage_split", slug, split)
+
+
+@login_required
+@require_POST
+def retire(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Take it out of use, with the reason that everybody reads."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    form = RetireForm(request.POST)
+    if not form.is_valid():
+        return page(request, benchmark, found, form=form)
+    try:
+        publication.retire(split=found, reason=form.cleaned_data["reason"], by=request.user)
+    except Refused as refused:
+        return page(request, benchmark, found, Refusal(refused))
+    messages.success(request, f"The split {found.name} is retired; its phases take nothing more.")
+    return redirect("manage_split", slug, split)
+
+
+def page(
+    request: PersonRequest,
+    benchmark: Benchmark,
+    split: Split,
+    refusal: Refusal | None = None,
+    form: RetireForm | None = None,
+) -> HttpResponse:
+    """The desk's page of a split, with what was refused, if anything was."""
+    gold = split.current_gold
+    verdict = audited.verdict(split)
+    audits = list(gold.audits.select_related("requested_by", "gold")) if gold else []
+    context = {
+        "benchmark": benchmark,
+        "split": split,
+        "gold": gold,
+        "verdict": verdict,
+        "why_not": audited.why_not_published(split) if split.is_draft else "",
+        "steps": _steps(split, verdict),
+        "followed": following(audits[0]) if audits else None,
+        "audits": audits,
+        "form": form or RetireForm(),
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form is not None else 200
+    return render(request, "manage/split.html", context, status=status)
+
+
+def _steps(split: Split, verdict: audited.Verdict) -> list[tuple[str, bool, bool]]:
+    """(name, behind it, where it stands) of each step of a split's life."""
+    names = ("draft", "audited", "published", "retired")
+    now = split.state if not (split.is_draft and verdict.is_passed) else "audited"
+    at = names.index(now)
+    # Without an audit, that step was left out, not passed.
+    return [
+        (name, place < at and (name != "audited" or verdict.is_passed), place == at) for place, name in enumerate(names)
+    ]

@@ -1,0 +1,92 @@
+"""The audit trail of a benchmark: who did what, when, and who read gold. As a page, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from leaderboard import trail
+from leaderboard.api.table import neutral
+from leaderboard.models import Benchmark
+from leaderboard.trail import Act
+from leaderboard.web.people.access import PersonRequest, managed_or_404
+
+A_PAGE = 50
+HEADS = ("at", "by", "action", "what", "read_gold", "detail")
+ACTS = {
+    "gold.read": "looked at gold",
+    "audit.read": "read an audit, which quotes gold",
+    "gold.added": "added a gold version",
+    "inputs.added": "added inputs",
+    "split.created": "made a split",
+    "split.published": "published a split",
+    "split.retired": "retired a split",
+    "audit.begun": "asked for an audit",
+    "audit.cancelled": "cancelled an audit",
+    "audit.answered": "answered a finding",
+    "audit.published": "made an audit public",
+    "benchmark.created": "made the benchmark",
+    "benchmark.published": "published the benchmark",
+    "benchmark.exported": "wrote the benchmark's archive",
+    "benchmark.imported": "took the benchmark in from an archive",
+    "dataset.created": "made the dataset",
+    "hosting.began": "began to host it",
+    "hosting.ended": "hosted it",
+    "phase.created": "opened a phase",
+    "download.added": "added a file to download",
+    "reported.added": "added a reported row",
+    "rescoring.begun": "began to score again",
+    "rescoring.cancelled": "cancelled a scoring",
+    "rescoring.resumed": "took a scoring up again",
+    "system.disqualified": "disqualified a system",
+    "system.reinstated": "reinstated a system",
+    "near_copy.dismissed": "set a near-copy aside",
+    "scorer.added": "added a scorer",
+}
+
+
+@login_required
+@never_cache
+@require_safe
+def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
+    """`?only=gold`: those acts alone in which somebody read gold; `?download=csv`: all of them as a file."""
+    benchmark = managed_or_404(request.user, slug)
+    gold_only = request.GET.get("only") == "gold"
+    rows = trail.entries(benchmark, gold_only=gold_only)
+    if request.GET.get("download") == "csv":
+        return _as_csv(benchmark, trail.acts(rows))
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    lines = [(act, ACTS.get(act.action, act.action), _detail(act)) for act in trail.acts(page.object_list)]
+    context = {"benchmark": benchmark, "lines": lines, "page": page, "gold_only": gold_only}
+    return render(request, "manage/trail.html", context)
+
+
+def _detail(act: Act) -> Sequence[tuple[str, str]]:
+    return [(name, _short(value)) for name, value in act.detail.items() if value not in (None, "", [], {})]
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else text[:199] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _as_csv(benchmark: Benchmark, acts: Sequence[Act]) -> HttpResponse:
+    lines = io.StringIO()
+    out = csv.writer(lines)
+    out.writerow(HEADS)
+    for act in acts:
+        texts = (act.at.isoformat(), act.by, act.action, act.what, "yes" if act.read_gold else "no")
+        out.writerow([*map(neutral, texts), neutral(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))])
+    named = f'attachment; filename="{benchmark.slug}-trail.csv"'
+    return HttpResponse(
+        lines.getvalue(), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": named}
+    )
