@@ -73,7 +73,7 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
     feed.add_item(
         title=one_line(announcement.title),
         link=f"{page}#announcement-{announcement.pk}",
-        description="\n".join(one_line(line) for line in announcement.text.splitlines()) or None,
+        description="\n".join(one_line(line) for line in announcement.text.splitlines()),
         unique_id=f"urn:uuid:{announcement.pk}",
         author_name=one_line(announcement.benchmark.title),
         pubdate=announcement.made_at,
