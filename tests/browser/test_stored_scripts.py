@@ -1,0 +1,196 @@
+"""Whatever text a person can store is text in a real browser: script in each of them, on each page, for each role.
+
+Fields are found in the models, so that a text that is added later is either put to the test or named as no person's.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.db import models
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Browser
+
+from leaderboard.models import (
+    Announcement,
+    Disqualification,
+    Download,
+    Extension,
+    GoldVersion,
+    ImageUpload,
+    Leaderboard,
+    ReportedResult,
+    Split,
+    Standing,
+    System,
+    User,
+    Webhook,
+)
+from tests import scorers
+from tests.boards import score, stand, symmetric_scores
+from tests.browser.conftest import Watch
+from tests.containers import engine_is_there, takes_images
+from tests.crossing import cross, crossed_scores
+from tests.integration.calling import person
+from tests.integration.crawling import crawl
+from tests.world import World, build
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+NASTY = "\"'></title></textarea></script><script>taken=1</script><img src=x onerror=taken=1><svg onload=taken=1>"
+URL = "https://nasty.example/\"'><script>taken=1</script>"
+IMMUTABLE = {"GoldVersion", "Release", "AuditEntry", "Scorer"}
+WRITTEN = {
+    "Dataset": ["title", "description", "licence", "citation", "source_url"],
+    "Split": ["retired_reason"],
+    "Benchmark": ["title", "summary", "description", "rules", "contact"],
+    "Phase": ["title"],
+    "ReportedResult": ["system", "paper", "table", "split", "note"],
+    "Team": ["name"],
+    "System": ["name", "description", "paper_url", "code_url", "bibtex"],
+    "Announcement": ["title", "text"],
+    "Extension": ["reason"],
+    "ImageUpload": ["name"],
+    "Submission": ["note"],
+    "Prediction": ["name", "log"],
+    "Run": ["detail"],
+    "Standing": ["disqualified"],
+    "Disqualification": ["reason"],
+    "Download": ["title", "description"],
+    "NearCopy": ["reason"],
+    "Webhook": ["url"],
+    "User": ["username", "first_name", "last_name"],
+    "WorkerReport": ["message", "host"],
+    "AuditAnswer": ["text"],
+}
+"""The fields that a person, or what a person sent, fills with words of their own."""
+ONLY_SOME = {"retired_reason", "disqualified"}
+OURS = {
+    # Names and digests that are checked letter by letter, and what the server or the referee writes.
+    *("Dataset.slug", "Dataset.task", "Split.name", "Split.inputs_sha256", "Division.sha256", "Benchmark.slug"),
+    *("Benchmark.task", "Phase.slug", "Phase.time_zone", "Image.archive_sha256", "Image.reference", "Image.digest"),
+    *("ImageUpload.sha256", "Prediction.sha256", "Prediction.inputs_sha256", "Prediction.error_id"),
+    *("Run.error_id", "Run.outcomes_sha256", "Score.measure", "Score.slice_key", "ReleaseSlice.slice_key"),
+    *("ReleaseSlice.dimensions", "Comparison.measure", "Download.name", "Download.suffix", "Download.sha256"),
+    *("Invitation.address", "Invitation.token_sha256", "Webhook.salt", "Notice.answer", "SplitAudit.inputs_sha256"),
+    *("SplitAudit.code_sha256", "User.password", "User.email", "WorkerReport.queue"),
+}
+
+
+def texts(model: type[models.Model]) -> set[str]:
+    """Fields of free characters."""
+    found = [one for one in model._meta.local_fields if isinstance(one, models.CharField | models.TextField)]
+    return {one.name for one in found if not one.choices}
+
+
+def test_every_stored_text_is_known() -> None:
+    there = {
+        f"{model.__name__}.{name}"
+        for model in apps.get_app_config("leaderboard").get_models()
+        if model.__name__ not in IMMUTABLE
+        for name in texts(model)
+    }
+    written = {f"{model}.{name}" for model, names in WRITTEN.items() for name in names}
+    assert there == written | OURS, "a text that is neither put to the test nor known to be no person's"
+
+
+def nasty(name: str, longest: int | None, key: int) -> str:
+    """Unlike in each row: many names are unique."""
+    text = URL if name.endswith("url") or name == "contact" else NASTY
+    return f"{text}{key}"[-longest:] if longest and len(text) + 4 > longest else f"{text}{key}"
+
+
+def spoil() -> None:
+    """Script in every written field of every row, past all that checks it: the pages alone are on trial."""
+    for model_name, names in WRITTEN.items():
+        model = apps.get_model("leaderboard", model_name)
+        for key, row in enumerate(model._default_manager.all(), 1):
+            longest = {name: model._meta.get_field(name).max_length for name in names}
+            # What is empty stays so where only some rows may have it: a reason belongs to a retired split.
+            filled = [name for name in names if getattr(row, name) or name not in ONLY_SOME]
+            changes = {name: nasty(name, longest[name], key) for name in filled}
+            model._default_manager.filter(pk=row.pk).update(**changes)
+
+
+@pytest.fixture
+def spoiled() -> dict[str, User | None]:
+    """People, and one of everything; `spoil` has been over all of it."""
+    world: World = build()
+    engine_is_there()
+    takes_images(world)
+    cross(world, label=[NASTY, "REFUTES"], origin=["generated", NASTY])
+    sliced = [score("accuracy", 0.5, 1, origin=one) for one in ("generated", NASTY)]
+    cells = crossed_scores({("generated", NASTY): 0.5, (NASTY, "REFUTES"): 0.7})
+    for name in ("First", "Second"):
+        stand(world, name, [*symmetric_scores(0.75)[:4], *sliced, *cells[4:]], warnings=(NASTY,), team=f"{name} team")
+    stand(world, "Mine", symmetric_scores(0.5), warnings=(NASTY,), spent={"wall_seconds": 3.0})
+    at = timezone.now()
+    organiser = person("xena")
+    world.benchmark.organisers.add(organiser)
+    second = System.objects.get(name="Second")
+    given = {"made_by": organiser, "made_at": at}
+    Disqualification.objects.create(phase=world.phase, system=second, reason="x", **given)
+    Standing.objects.filter(system=second).update(disqualified="x", rank=None)
+    scorers.row(world, reason=NASTY)
+    Announcement.objects.create(benchmark=world.benchmark, title="x", text="x", **given)
+    Extension.objects.create(phase=world.phase, before=at, closes_at=at + timedelta(days=9), reason="x", **given)
+    type(world.phase).objects.update(closes_at=at + timedelta(days=9))
+    ReportedResult.objects.create(
+        benchmark=world.benchmark,
+        system="x",
+        paper="x",
+        table="x",
+        split="x",
+        values=[{**score("accuracy", 0.9), "shown": NASTY}],
+    )
+    ImageUpload.objects.create(phase=world.phase, by=world.researcher, name="x", bytes=5)
+    Webhook.objects.create(user=world.researcher, url="https://x.example/", created_at=at)
+    file = Download(dataset=world.split.dataset, name="pages", title="x", suffix=".txt", sha256="0" * 64, bytes=5)
+    file.file.save("pages.txt", ContentFile(b"pages"))
+    assert Leaderboard.objects.count() == 1 and GoldVersion.objects.count() == 2
+    dates = {"published_at": at, "retired_at": at}
+    Split.objects.create(
+        dataset=world.split.dataset, name="old", kind="dev", state="retired", retired_reason="x", **dates
+    )
+    spoil()
+    return {"anonymous": None, "A": world.researcher, "X": organiser, "curator": world.curator}
+
+
+STARTS = ["/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/me/submissions/", "/me/teams/", "/me/notices/"]
+STARTS += ["/manage/", "/manage/benchmarks/tiny/"]
+STARTS += [f"/benchmarks/tiny/test/{page}/" for page in ("submit", "submit-image")]
+
+
+@pytest.mark.parametrize("role", ["anonymous", "A", "X", "curator"])
+def test_no_stored_text_is_script(chromium: Browser, live_server: Any, spoiled: dict[str, Any], role: str) -> None:
+    client = Client()
+    if spoiled[role] is not None:
+        client.force_login(User.objects.get(pk=spoiled[role].pk))
+    pages = [
+        answer.address
+        for answer in crawl(client, STARTS)
+        if answer.status == 200 and b"text/html" in answer.text and "/accounts/" not in answer.address
+    ]
+    watch, taken, shown = Watch(), [], 0
+    with chromium.new_context(base_url=live_server.url) as context:
+        if spoiled[role] is not None:
+            session = client.cookies[settings.SESSION_COOKIE_NAME].value
+            host = urlsplit(live_server.url).hostname
+            context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "domain": host, "path": "/"}])
+        page = context.new_page()
+        watch.follow(page)
+        for address in pages:
+            page.goto(address)
+            if page.evaluate("typeof taken !== 'undefined'"):
+                taken.append(address)
+            if page.locator("img[src=x], svg[onload], [onerror], a[href^='javascript:' i]").count():
+                taken.append(f"{address}: an element of it")
+            shown += "<script>taken=1" in page.locator("body").inner_text()
+    assert taken == [] and watch.faults == []
+    assert len(pages) > 20 and shown > 10, "the words are on the pages, as words"
