@@ -101,7 +101,7 @@ class Tested:
     z: float
 
 
-def tested(
+def deviations(
     features: Sequence[Feature], secret: Hidden, deals: Deals, *, seed: int, times: int = TIMES, steps: Steps
 ) -> list[Tested]:
     """One a feature, in their order. p = (1 + deals whose largest deviation is no smaller) / (1 + deals)."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluator.curation.audit.columns import column_codes
 from evaluator.curation.audit.effects import Effect, Guesses
-from evaluator.curation.audit.exchanges import TIMES, Deals, Feature, Places, Tested, hidden, tested
+from evaluator.curation.audit.exchanges import TIMES, Deals, Feature, Places, Tested, deviations, hidden
 from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.id_parts import id_order, id_parts
@@ -77,7 +77,7 @@ def tells(
     steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
-        found = tested(features, hidden(secret.values), deals, seed=seed, steps=steps)
+        found = deviations(features, hidden(secret.values), deals, seed=seed, steps=steps)
         names = iter(found)
         for source in sources:
             own = [next(names) for _ in source.features]

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.curation.audit.exchanges import Deals, coded, hidden, tested
+from evaluator.curation.audit.exchanges import Deals, coded, deviations, hidden
 from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.tells import LEVEL, tells
 from evaluator.steps import Steps
@@ -160,6 +160,6 @@ def test_false_alarms_are_as_rare_as_the_level_says():
 def test_p_is_the_share_of_deals_that_are_as_large():
     values = hidden(["a", "b"] * 10)
     features = [by_value("told", np.arange(20) % 2), by_value("not", np.arange(20) // 10)]
-    first, second = tested(features, values, Deals(range(20)), seed=1, times=199, steps=Steps(0))
+    first, second = deviations(features, values, Deals(range(20)), seed=1, times=199, steps=Steps(0))
     assert first.p == pytest.approx(1 / 200)
     assert second.p > 0.5
