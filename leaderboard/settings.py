@@ -254,6 +254,9 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}
 }
 
+# Boards that were rendered for nobody in particular are kept in each process until their tag changes (tags.py).
+KEEPS_ANSWERS = True
+
 # --- what a browser may do
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
-from django.views.decorators.http import conditional_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -22,6 +21,7 @@ from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import Phase, System
 from leaderboard.reported import reported_of
 from leaderboard.standings import Cell, Key, Ranges, Row
+from leaderboard.tags import tagged
 
 
 class CostShape(serializers.Serializer[Any]):
@@ -99,7 +99,7 @@ OF_A_ROW = (
     *("paper_url", "code_url", "received_at", "released_at", "warnings", "no_cost"),
 )
 ENCODER = msgspec.json.Encoder()
-CONDITIONAL = method_decorator(conditional_page, name="dispatch")
+CONDITIONAL = method_decorator(tagged, name="dispatch")
 
 
 @CONDITIONAL

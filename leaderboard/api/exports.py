@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
-from django.views.decorators.http import conditional_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import APIException
@@ -19,8 +18,9 @@ from leaderboard.api.base import View
 from leaderboard.api.errors import NoSuchBoard
 from leaderboard.api.shapes import errors
 from leaderboard.standings import Board, board_of
+from leaderboard.tags import tagged
 
-CONDITIONAL = method_decorator(conditional_page, name="dispatch")
+CONDITIONAL = method_decorator(tagged, name="dispatch")
 TEXT = OpenApiTypes.STR
 
 

@@ -69,7 +69,7 @@ class Summary:
             n_ranked=ranks.total(),
             n_competing=sum(row.competes for row in rows),
             shared={rank for rank, n in ranks.items() if n > 1},
-            cost_kinds=[kind for kind in costs.KINDS if any(row.spent(kind) is not None for row in rows)],
+            cost_kinds=tuple(kind for kind in costs.KINDS if any(row.spent(kind) is not None for row in rows)),
         )
 
 

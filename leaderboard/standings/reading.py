@@ -58,9 +58,13 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
     """The phase's current board, or the one of that version if it was ever shown."""
     shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version", "ranking")
     if version is None:
-        return shown_ones.filter(state=Leaderboard.State.CURRENT).first()
-    public = shown_ones.filter(state__in=Leaderboard.PUBLIC)
-    return public.filter(gold_version__number=version[0], task_version=version[1]).first()
+        found = shown_ones.filter(state=Leaderboard.State.CURRENT).first()
+    else:
+        public = shown_ones.filter(state__in=Leaderboard.PUBLIC)
+        found = public.filter(gold_version__number=version[0], task_version=version[1]).first()
+    if found is not None:
+        found.phase = phase  # as it came, with what it was selected with
+    return found
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:

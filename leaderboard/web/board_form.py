@@ -73,7 +73,7 @@ def _in_force(page: Page, table: Table) -> list[str]:
     if page.board.as_of:
         said.append(f"as of {page.board.as_of.isoformat()}")
     if wanted.kind:
-        said.append(f"{System.Kind(wanted.kind).label} alone")
+        said.append(f"{str(System.Kind(wanted.kind).label).lower()} alone")
     if wanted.words:
         said.append("named “{}”".format(" ".join(wanted.words)))
     least, most = wanted.bounds

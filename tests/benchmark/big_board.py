@@ -36,6 +36,10 @@ class BigBoard:
 
     def __init__(self, world: World, n_teams: int = 200, seed: int = 1) -> None:
         self.world, self.random, self.n = world, random.Random(seed), 0
+        five = {"number": 2, "measures": [*world.gold.measures, "fever_score"], "pk": None, "sha256": "1" * 64}
+        for name, value in five.items():
+            setattr(world.gold, name, value)
+        world.gold.save(force_insert=True)
         teams = Team.objects.bulk_create(Team(name=f"Team {place}") for place in range(n_teams))
         described = {"description": "A method.", "paper_url": "https://papers.example/1"}
         self.systems = System.objects.bulk_create(

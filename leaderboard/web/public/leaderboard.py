@@ -7,13 +7,14 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import conditional_page, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluator.task import TASKS
 from leaderboard.models import Submission
 from leaderboard.preparing import progress_of
 from leaderboard.reported import reported_of
 from leaderboard.standings import AskedError, Board, Page, asked, by_primary, frozen_boards, page_of
+from leaderboard.tags import tagged
 from leaderboard.web import board_columns, board_form
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import head_or_404
@@ -24,7 +25,7 @@ DRAWN = 30
 
 
 @require_safe
-@conditional_page
+@tagged
 def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?slice=`, `?sort=` with `?order=asc|desc`, `?kind=`, `?search=`, `?by=` with `?at_least=` and `?at_most=`,
     `?as_of=`, `?columns=` and `?page=`: docs/boards.md.
