@@ -13,7 +13,7 @@ table { border-collapse: collapse; } th, td { padding: .2rem .8rem .2rem 0; text
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
 article { border-left: .3rem solid; padding-left: 1rem; margin: 1.5rem 0; } article p { margin: .3rem 0; }
 .error { border-color: #b3261e; } .warning { border-color: #9a6700; } .note { border-color: #57606a; }
-code, td, p { overflow-wrap: anywhere; }
+h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
 """
 
 
@@ -65,9 +65,10 @@ def _finding(one: dict[str, Any]) -> str:
     if one["where"]["line"] is not None:
         where += f":{one['where']['line']}"
     kind = one["severity"]
+    found = one["found"][:1].upper() + one["found"][1:]
     return (
         f'<article class="{kind}"><h3>{kind.capitalize()}: <code>{escape(one["code"])}</code></h3>'
-        f"<p>{escape(one['found'])}.</p><p>It means: {escape(one['means'])}.</p><p>Do: {escape(one['do'])}.</p>"
+        f"<p>{escape(found)}.</p><p>It means: {escape(one['means'])}.</p><p>Do: {escape(one['do'])}.</p>"
         f"<p><small>{escape(where)}</small></p></article>"
     )
 
