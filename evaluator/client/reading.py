@@ -96,6 +96,19 @@ def board(given: argparse.Namespace) -> int:
         server.fetch(f"{path}.{_FORMATS[given.format]}", sys.stdout.buffer, query=query)
         sys.stdout.buffer.flush()
         return DONE
-    told = server.get(f"{path}/", **query)
+    told = _all_pages(server, f"{path}/", query)
     print(json.dumps(told) if given.format == "json" else board_table(told))
     return DONE
+
+
+def _all_pages(server: Server, path: str, query: dict[str, str]) -> Any:
+    """A board with the rows of all its pages."""
+    told = server.get(path, **query, page_size="500")
+    following = told["next"]
+    for page in range(2, 1000):
+        if not following:
+            break
+        more = server.get(path, **query, page_size="500", page=str(page))
+        told["rows"] += more["rows"]
+        following = more["next"]
+    return {**told, "next": None}

@@ -44,11 +44,13 @@ class Table:
 
     @classmethod
     def of(cls, request: HttpRequest, page: Page) -> Table:
-        """Every column unless `?columns=` names some that there are."""
-        board = page.board
+        """What `?columns=` names of those that there are; else all, of a slice those that were told of it."""
+        board, slice_ = page.board, page.wanted.slice_
         known = [*(measure.name for measure in board.measures), *board.cost_kinds, RECEIVED]
         wanted = names(request.GET.getlist("columns"))
-        return cls(page, known, [name for name in known if name in wanted] or known)
+        untold = {one.name for one in board.measures if slice_ and board.n(one.name, slice_) is None}
+        told = [name for name in known if name not in untold or name == board.primary]
+        return cls(page, known, [name for name in known if name in wanted] or told)
 
     @property
     def board(self) -> Board:
