@@ -129,6 +129,11 @@ class Phase(models.Model):
     shows_logs = models.BooleanField(
         null=True, blank=True, help_text="owners see what their container printed; unset: where the inputs are public"
     )
+    tracks = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='what a submission declares one of, in order: [{"name", "title", "description"}]; empty: nothing',
+    )
     arrivals = models.PositiveIntegerField(default=0, editable=False, help_text="predictions that came to be there")
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -203,6 +208,7 @@ class ReportedResult(models.Model):
     split = models.CharField(max_length=200, help_text="the split it was measured on, in the paper's words")
     same_split = models.BooleanField(default=False, help_text="measured on the split that this benchmark shows")
     values = models.JSONField(help_text='[{"measure": ..., "slice": {...}, "value": ..., "shown": "as printed"}]')
+    track = models.CharField(max_length=80, blank=True, help_text="the phases' track that it belongs to, by name")
     note = models.CharField(max_length=300, blank=True)
     position = models.PositiveSmallIntegerField(default=0)
 

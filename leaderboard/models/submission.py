@@ -49,6 +49,9 @@ class Submission(models.Model):
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="submissions")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PREDICTIONS)
     image = models.ForeignKey(Image, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
+    track = models.CharField(
+        max_length=80, blank=True, editable=False, help_text="the phase's track that it declares; empty: it has none"
+    )
     note = models.CharField(max_length=300, blank=True)
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
     received_at = models.DateTimeField(help_text="the server's receipt time decides deadlines and quotas")
