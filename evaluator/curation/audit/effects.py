@@ -31,8 +31,7 @@ class Guesses:
         self._deals = deals
         self.numeric = all(isinstance(value, float) for value in values)
         if self.numeric:
-            self._numbers = np.array(values, dtype=np.float64)
-            self._ranked = _ranks(self._numbers)
+            self._ranked = _ranks(np.array(values, dtype=np.float64))
         else:
             self._codes = coded([str(value) for value in values], most=_CLASSES)
             self._n = int(self._codes.max()) + 1
@@ -41,11 +40,11 @@ class Guesses:
         """Guessing from a column's value alone: the most frequent class of each value, or its mean."""
         if self.numeric:
             sizes = np.bincount(codes)
-            means = (np.bincount(codes, weights=self._numbers) / np.maximum(sizes, 1))[codes]
-            whole = float(((self._numbers - self._numbers.mean()) ** 2).sum())
-            left = float(((self._numbers - means) ** 2).sum())
+            means = (np.bincount(codes, weights=self._ranked) / np.maximum(sizes, 1))[codes]
+            whole = float(((self._ranked - self._ranked.mean()) ** 2).sum())
+            left = float(((self._ranked - means) ** 2).sum())
             share = 1 - left / whole if whole else 0.0
-            return Effect(share, f"explains {percent(share)} of the variance")
+            return Effect(share, f"explains {percent(share)} of the ranks' variance")
         table = np.bincount(codes * self._n + self._codes, minlength=(int(codes.max()) + 1) * self._n)
         right = float(table.reshape(-1, self._n).max(axis=1).sum()) / len(codes)
         most = float(np.bincount(self._codes).max()) / len(codes)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evaluator.curation.audit.findings import Finding, Severity, percent
-from evaluator.curation.audit.split import Split
+from evaluator.curation.audit.split import Split, Triple
 from evaluator.curation.leakage import Leakage, Level
 from evaluator.curation.open_triples import OpenTriple
 from evaluator.curation.open_words import Normaliser, TokenCounts
@@ -19,7 +19,7 @@ _NAMED = 10
 
 def leaking(split: Split, train: Split) -> dict[int, int]:
     """Place in the training file: level."""
-    rows = [(place, triple) for place, some in enumerate(train.triples) for triple in some]
+    rows = [(place, triple) for place, some in enumerate(train.triples) for triple in some if _has_words(triple)]
     counts = TokenCounts()
     counts.add([triple for _, triple in rows])
     leakage = Leakage(_evaluated(split), Normaliser(counts.stop_words().all))
@@ -32,16 +32,22 @@ def leaking(split: Split, train: Split) -> dict[int, int]:
     return found
 
 
+def _has_words(triple: Triple) -> bool:
+    """What lacks a part is told elsewhere, and says nothing that could leak."""
+    return all(part.strip() for part in triple)
+
+
 def _evaluated(split: Split) -> Iterable[OpenTriple]:
     if split.task.name == "fact-checking":
-        return [OpenTriple(*triple) for some in split.triples for triple in some]
+        return [OpenTriple(*triple) for some in split.triples for triple in some if _has_words(triple)]
     made = []
     for (head, relation, tail), (answers, _) in zip(split.gold.questions, split.gold.mentions, strict=True):
-        for answer in answers:
+        told = tuple(answer for answer in answers if answer.strip())
+        for answer in told if _has_words((head, relation, tail)) else ():
             if head == ASKED:
-                made.append(OpenTriple(answer, relation, tail, answers, ()))
+                made.append(OpenTriple(answer, relation, tail, told, ()))
             else:
-                made.append(OpenTriple(head, relation, answer, (), answers))
+                made.append(OpenTriple(head, relation, answer, (), told))
     return made
 
 

@@ -44,7 +44,7 @@ class Words:
         with np.errstate(divide="ignore"):  # a label that is not learnt is never predicted
             scores = np.tile(np.log(np.bincount(self._label[learnt], minlength=n) / learnt.sum()), (len(learnt), 1))
         for found, table in zip(self._found, tables, strict=True):
-            weights = np.log(table + 1) - np.log(totals + size)
+            weights = np.log(table + 1) - np.log(totals + max(size, 1))
             mine = (table.sum(axis=1) > 0)[found.gram]
             for label in range(n):
                 column = weights[found.gram[mine], label]

@@ -168,3 +168,22 @@ def test_agreement_is_part_of_it(capsys, write):
     status, _, err = run(capsys, *words, write("twice.jsonl", twice))
     assert status == 3
     assert "an annotator judges an item twice" in err
+
+
+ODD = {
+    "fact-verification": [{"id": 1, "claim": "?", "label": "SUPPORTS"}],
+    "fact-checking": [{"id": "a", "subject": "", "relation": "", "object": "", "label": True}],
+    "link-prediction": [{"id": "a", "question": ["x", "r", "?"], "answers": [""], "filtered": []}],
+    "knowledge-base-population": [{"documentId": 1, "documentText": "", "passages": []}],
+    "fact-extraction": [{"id": 1, "facts": []}],
+    "metric-correlation": [{"id": 1, "human": 1e308}, {"id": 2, "human": -1e308}],
+}
+
+
+@pytest.mark.parametrize("task", ODD)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_gold_with_next_to_nothing_in_it(capsys, write, task):
+    gold = write("gold.jsonl", ODD[task])
+    status, report, err = run(capsys, task, "--gold", gold, "--train", gold)
+    assert status in (0, 1), err
+    assert report["lines"] == len(ODD[task])

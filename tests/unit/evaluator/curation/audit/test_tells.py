@@ -9,6 +9,7 @@ import pytest
 
 from evaluator.curation.audit.exchanges import Deals, coded, deviations, hidden
 from evaluator.curation.audit.features import along, by_value
+from evaluator.curation.audit.id_parts import id_order, id_parts
 from evaluator.curation.audit.tells import LEVEL, tells
 from evaluator.steps import Steps
 from tests.unit.evaluator.curation.audit.splits import claims, split
@@ -163,3 +164,26 @@ def test_p_is_the_share_of_deals_that_are_as_large():
     first, second = deviations(features, values, Deals(range(20)), seed=1, times=199, steps=Steps(0))
     assert first.p == pytest.approx(1 / 200)
     assert second.p > 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("length", ["x1", "xx1"]),
+        ("first character", ["ab1", "bb1"]),
+        ("first two characters", ["ab1", "ac1"]),
+        ("last character", ["10ab", "10aa"]),
+        ("last two characters", ["10cab", "10cbb"]),
+        ("last 7 characters", ["11-x-0000-2", "11-x-1000-2"]),
+        ("part before the first separator", ["11x-0123456", "11y-0123456"]),
+    ],
+)
+def test_parts_of_ids(name, ids):
+    """The two halves differ in the part, and in none that is looked at before it."""
+    found = id_parts([*ids[:1] * 5, *ids[1:] * 5])
+    assert next(iter(found)) == name
+    assert found[name].tolist() == [0] * 5 + [1] * 5
+
+
+def test_ids_are_ordered_as_numbers_where_they_have_some():
+    assert id_order(["10", "9", "x2", "x10", "100"]).tolist() == [1, 0, 4, 2, 3]
