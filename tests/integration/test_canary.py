@@ -10,23 +10,42 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.core import mail
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import Resolver404, resolve, reverse
+from django.utils import timezone
 
 from evaluator.sandbox.launch import start
-from leaderboard.actions import benchmarks, runs, splits
-from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Release, Run, Score, State, User
+from leaderboard import jobs
+from leaderboard.actions import benchmarks, comparisons, notices, publication, runs, side_by_sides, splits
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    GoldVersion,
+    Leaderboard,
+    Notice,
+    Release,
+    Run,
+    Score,
+    SideBySide,
+    State,
+    Submission,
+    User,
+)
 from tests.integration.calling import ROOT, client_of, person
-from tests.integration.crawling import Answer, crawl
+from tests.integration.crawling import Answer, crawl, patterns
 from tests.world import uploaded
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +128,7 @@ def host(slug: str, task: str, gold: list[dict[str, Any]], by: User) -> Benchmar
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
     with closing(uploaded(lines(gold), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
+    publication.publish_unaudited(split=split, by=by)
     told = {"title": slug.title(), "summary": "Hidden.", "description": "", "rules": ""}
     made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
@@ -172,6 +192,7 @@ def play(stage: Stage) -> list[Answer]:
         told += [Answer("api", 422, refused.content), Answer("page", shown.status_code, shown.content)]
     for labels in (("SUPPORTS",), LABELS, ("NOT ENOUGH INFO",)):
         assert send(api, "claims", lines(answers(*labels))).status_code == 201
+    assert send(client_of(stage.people["B"]), "claims", lines(answers("REFUTES"))).status_code == 201
     fact = {name: FACTS[0]["passages"][0]["facts"][0][name] for name in ("subjectStart", "subjectEnd", "objectEnd")}
     fact |= {"propertyId": "9", "objectStart": 17, "subjectUri": "x", "objectUri": "y"}
     guess = [{"documentId": "d0", "passageId": "d0:0:22", "facts": [fact]}]
@@ -214,6 +235,54 @@ def break_it(stage: Stage, api: Client) -> list[Answer]:
     return told
 
 
+def every_address() -> list[str]:
+    """Each address of the site but the admin's, its blanks filled with what is there: also those nothing links to.
+
+    A POST's address is asked by GET all the same: its refusal is an answer, too.
+    """
+    found = []
+    for route, name in patterns():
+        if route.startswith(("admin/", "accounts/")):
+            continue
+        for slug, dimension in (("claims", "origin"), ("facts", "property")):
+            given = filled(route, slug) | {"dimension": dimension, "pair": "origin/label"}
+            address = reverse(name, kwargs={blank: given.get(blank, 1) for blank in BLANK.findall(route)})
+            asked = QUERIES.get(name.removeprefix("frozen_"), [""])
+            found += [address + query for query in ["", *asked]]
+    return found
+
+
+BLANK = re.compile(r"<(?:\w+:)?(\w+)>")
+DRAWN = ["?download=svg", "?download=csv", "?format=json"]
+ROWS = ["?slices=all", "?sort=nothing"]
+QUERIES = {
+    "badge": ["?system=Sounder", "?system=Sounder&measure=nothing"],
+    "embed": ["?rows=1", "?measure=accuracy"],
+    **dict.fromkeys(("apart", "progress", "pairs", "roc", "agreement", "side_by_side"), DRAWN),
+    **{f"api_leaderboard{end}": ROWS for end in ("", "_csv", "_latex", "_markdown")},
+}
+
+
+def filled(route: str, slug: str) -> dict[str, Any]:
+    """What stands in the blanks of a route."""
+    sent = Submission.objects.filter(phase__benchmark__slug=slug).earliest("received_at")
+    key: Any = uuid.uuid4() if "<uuid:pk>" in route else 1
+    if "systems/" in route:
+        key = sent.system_id
+    elif "submissions/" in route:
+        key = sent.pk
+    elif "teams/" in route:
+        key = sent.system.team_id
+    given = {"slug": slug, "phase": "test", "split": "test", "gold": 1, "task_version": 1, "number": 1, "pk": key}
+    return given | {
+        "name": "fact-verification",
+        "task": "fact-verification",
+        "token": "x",
+        "key": "x",
+        "rest": "nowhere",
+    }
+
+
 def starts() -> list[str]:
     """Where a crawl begins: the doors, and the addresses that nothing links to."""
     places = [f"/{prefix}benchmarks/{slug}/" for slug in ("claims", "facts") for prefix in ("", "manage/", "api/v1/")]
@@ -223,7 +292,31 @@ def starts() -> list[str]:
     boards = [f"{ROOT}/benchmarks/{slug}/phases/test/leaderboard" for slug in ("claims", "facts")]
     exports = [f"{board}{end}" for board in boards for end in ("/?slices=all", ".csv?slices=all", "/?sort=nothing")]
     doors = ["/", "/me/submissions/", "/me/tokens/", "/manage/", "/admin/", "/accounts/password/reset/", "/nowhere/"]
-    return [*doors, *places, *hidden, *exports, f"{ROOT}/", f"{ROOT}/submissions/", f"{ROOT}/schema/", f"{ROOT}/docs/"]
+    found = [*doors, *places, *hidden, *exports, f"{ROOT}/", f"{ROOT}/submissions/", f"{ROOT}/schema/", f"{ROOT}/docs/"]
+    return [*dict.fromkeys([*found, *every_address()])]
+
+
+def work() -> None:
+    """What workers and the sweeper do besides scoring, so that its results are there to be read."""
+    for slug in ("claims", "facts"):
+        assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
+    jobs.sweep()
+    for board in Leaderboard.objects.all():
+        comparisons.compare(board_id=board.pk)
+    for pair in SideBySide.objects.filter(state=State.QUEUED):
+        side_by_sides.compare(pk=pair.pk)
+    assert set(SideBySide.objects.values_list("state", flat=True)) == {State.DONE}
+    for notice in Notice.objects.all():
+        notices.deliver(notice_id=notice.pk)
+    assert Notice.objects.filter(state=Notice.State.DONE).exists()
+
+
+def name_of(address: str) -> str | None:
+    """Of the address's route; None for what is none."""
+    try:
+        return resolve(urlsplit(address).path).url_name
+    except Resolver404:
+        return None
 
 
 def may_show(role: str, address: str) -> bool:
@@ -235,7 +328,9 @@ def may_show(role: str, address: str) -> bool:
 def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
     caplog.set_level(0)
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    User.objects.update(mailed_since=timezone.now())
     told = play(stage)
+    work()
     shown = []
     for role in ("anonymous", *stage.people):
         client = stage.client(role)
@@ -257,7 +352,11 @@ def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
     assert CANARY not in "".join(message.message().as_string() for message in mail.outbox)
     kept = [*Score.objects.values_list("measure", "slice"), *Release.objects.values_list("values", "warnings")]
     kept += [*AuditEntry.objects.values_list("action", "detail"), *Run.objects.values_list("problems", "provenance")]
+    kept += [*Notice.objects.values_list("body"), *SideBySide.objects.values_list("report")]
     assert CANARY not in json.dumps(kept, default=str)
+    read = {name_of(answer.address) for answer in told}
+    known = {name for route, name in patterns() if not route.startswith(("admin/", "accounts/"))}
+    assert known - read <= {"manage_gold_read"}, "addresses that nobody asked for"
 
     # The search is worth something: the words are in gold, and where a curator looks they are seen, and it is noted.
     assert all(CANARY.encode() in gold.file.open("rb").read() for gold in GoldVersion.objects.all())
