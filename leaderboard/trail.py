@@ -49,6 +49,10 @@ THINGS: dict[type[Model], str] = {
 """Whose acts they are, and how each reaches the benchmark."""
 
 
+SAY_WHAT_THEY_ARE = (GoldVersion, SplitAudit)
+"""By their own names."""
+
+
 @dataclass(frozen=True)
 class Act:
     """One line of the trail. by: a username; empty: the server itself. what: the thing's own name."""
@@ -102,6 +106,7 @@ def _names(subjects: Iterable[str]) -> dict[str, str]:
     models: list[type[Model]] = [*THINGS, System]
     for model in models:
         kind = str(model._meta.model_name)
-        for pk, row in model._default_manager.in_bulk(keys.get(kind, [])).items():
-            names[f"{kind}:{pk}"] = f"{model._meta.verbose_name} {row}"
+        # What a row calls itself often names the rows that it hangs on.
+        for pk, row in model._default_manager.select_related().in_bulk(keys.get(kind, [])).items():
+            names[f"{kind}:{pk}"] = str(row) if model in SAY_WHAT_THEY_ARE else f"{model._meta.verbose_name} {row}"
     return names

@@ -49,7 +49,8 @@ def publish_unaudited(*, split: Split, by: User) -> Split:
 def _published(split: Split, *, by: User, audit: int | None) -> Split:
     Split.objects.filter(pk=split.pk).update(state=Split.State.PUBLISHED, published_at=timezone.now())
     split.refresh_from_db()
-    AuditEntry.record("split.published", split, by=by, audit=audit, inputs_sha256=split.inputs_sha256)
+    told = {"audit": audit, "unaudited": audit is None, "inputs_sha256": split.inputs_sha256}
+    AuditEntry.record("split.published", split, by=by, **told)
     return split
 
 

@@ -20,6 +20,7 @@ ANYBODY = {
     "benchmark-atlas": "/benchmarks/atlas-facts/",
     "benchmark-mirror": "/benchmarks/mirror-claims/",
     "benchmark-sourced": "/benchmarks/sourced-claims/",
+    "split-atlas": "/benchmarks/atlas-facts/splits/test/",
     "board-atlas": "/benchmarks/atlas-facts/test/",
     "board-atlas-cite": "/benchmarks/atlas-facts/test/cite/",
     "board-atlas-framed": "/benchmarks/atlas-facts/test/embed/",
@@ -67,6 +68,8 @@ CURATOR = {
     "manage-near-copies": "/manage/benchmarks/atlas-facts/near-copies/",
     "manage-contact": "/manage/benchmarks/atlas-facts/contact/",
     "manage-deadline": "/manage/benchmarks/atlas-facts/phases/test/deadline/",
+    "manage-trail": "/manage/benchmarks/atlas-facts/trail/",
+    "manage-split-life": "/manage/benchmarks/atlas-facts/splits/test/life/",
     "manage-gold": "/manage/benchmarks/atlas-facts/splits/test/gold/",
     "manage-gold-read": "/manage/benchmarks/atlas-facts/splits/test/gold/1/",
     "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
@@ -113,6 +116,35 @@ def test_a_researchers_pages(page: Page, cookies: dict[str, Any], name: str) -> 
 def test_a_curators_pages(page: Page, cookies: dict[str, Any], name: str) -> None:
     page.context.add_cookies(cookies["curator"])
     look_at(page, name, CURATOR[name])
+
+
+def test_an_audit_from_its_beginning_to_its_report(page: Page, cookies: dict[str, Any]) -> None:
+    """The page follows the worker by itself; the report has all its pictures for a symmetric set of claims."""
+    page.context.add_cookies(cookies["curator"])
+    page.goto("/manage/benchmarks/mirror-claims/splits/test/life/")
+    page.get_by_role("button", name="Audit gold version 1").click()
+    link = page.get_by_role("link", name="Read the report").first
+    link.wait_for(timeout=120_000)
+    assert faults(page) == []
+    address = link.get_attribute("href") or ""
+    look_at(page, "manage-audit", address)
+    for heading in (
+        "Findings",
+        "Labels",
+        "Intervals to expect",
+        "What public gold tells",
+        "Words that give labels away",
+    ):
+        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    page.emulate_media(color_scheme="dark")
+    assert faults(page) == []
+    shoot(page, "manage-audit-dark")
+    page.emulate_media(color_scheme="light")
+    field = page.get_by_label("Your answer").first
+    field.fill("Known, and told on the board.")
+    page.get_by_role("button", name="Keep the answers").click()
+    expect(page.get_by_role("status").first).to_contain_text("1 answer kept")
+    expect(page.get_by_label("Your answer").first).to_have_value("Known, and told on the board.")
 
 
 def test_a_submission_with_its_scores_and_receipt(page: Page, cookies: dict[str, Any]) -> None:

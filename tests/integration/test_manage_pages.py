@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from leaderboard.actions import publication
 from leaderboard.models import AuditEntry, Benchmark, Dataset, GoldVersion, Phase, Split, User
 from leaderboard.web.people.preview import hidden
 from tests import world
@@ -71,6 +72,8 @@ def test_a_benchmark_from_nothing_to_the_public(here: World, curator: Client) ->
     assert stored.options == {"max_evidence": "5"}
     assert stored.opens_at is not None and stored.opens_at.isoformat() == "2026-01-01T00:00:00+00:00"
     assert Client().get("/benchmarks/sums/").status_code == 404
+    assert "fold-4 is a draft" in text(curator.post(f"{desk}publish/"))
+    publication.publish_unaudited(split=split, by=here.curator)
     assert curator.post(f"{desk}publish/").status_code == 302
     assert Client().get("/benchmarks/sums/").status_code == 200
     acts = set(AuditEntry.objects.values_list("action", flat=True))

@@ -37,6 +37,11 @@ class Bar:
     total: int
     pieces: Sequence[Piece]
 
+    @property
+    def told(self) -> int:
+        """What its pieces stand for, all in all."""
+        return sum(piece.count for piece in self.pieces)
+
 
 @dataclass(frozen=True)
 class Balance:

@@ -71,7 +71,7 @@ def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _detail(act: Act) -> Sequence[tuple[str, str]]:
-    return [(name, _short(value)) for name, value in act.detail.items() if value not in (None, "", [], {})]
+    return [(name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {})]
 
 
 def _short(value: object) -> str:
