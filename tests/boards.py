@@ -49,6 +49,7 @@ def stand(
     warnings: tuple[str, ...] = (),
     at: datetime | None = None,
     spent: dict[str, float] | None = None,
+    track: str = "",
     **described: Any,
 ) -> Release:
     """A system with a published run; `described` goes to a system that is made for it.
@@ -60,7 +61,7 @@ def stand(
     System.objects.filter(pk=system.pk).update(**described)
     at = at or timezone.now()
     run = world.insert_run(
-        state=State.DONE, at=at, finished_at=at, outcomes="outcomes", outcomes_sha256="0" * 64, attempt=1
+        state=State.DONE, track=track, at=at, finished_at=at, outcomes="outcomes", outcomes_sha256="0" * 64, attempt=1
     )
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
     if spent is not None:

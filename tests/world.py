@@ -96,12 +96,20 @@ class World:
         finally:
             asked["file"].close()
 
-    def insert_run(self, *, state: str = State.QUEUED, at: datetime | None = None, **changes: Any) -> Run:
+    def insert_run(
+        self,
+        *,
+        state: str = State.QUEUED,
+        at: datetime | None = None,
+        system: System | None = None,
+        track: str = "",
+        **changes: Any,
+    ) -> Run:
         """A run with all that it hangs on, inserted directly."""
         at = at or timezone.now()
         content = prediction_lines()
         submission = Submission.objects.create(
-            phase=self.phase, system=self.system, submitted_by=self.researcher, received_at=at
+            phase=self.phase, system=system or self.system, track=track, submitted_by=self.researcher, received_at=at
         )
         QuotaCharge.objects.create(submission=submission, phase=self.phase, team=self.system.team, charged_at=at)
         prediction = Prediction(

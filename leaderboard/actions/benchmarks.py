@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db import transaction
 
 from leaderboard import zones
 from leaderboard.actions import fields
+from leaderboard.actions import tracks as declared_tracks
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.limits import with_changes
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Phase, ReportedResult, Split, User
@@ -66,11 +68,13 @@ def add_phase(
     takes_images: bool = False,
     limits: dict[str, Any] | None = None,
     shows_logs: bool | None = None,
+    tracks: Sequence[Mapping[str, object]] = (),
 ) -> Phase:
     """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first.
 
     It takes predictions files, container images, or both; `limits` are a container's, where they are not the server's.
-    A sealed phase closes when it is opened, unless it closes before.
+    A sealed phase closes when it is opened, unless it closes before. `tracks`: {"name", "title", "description"} each;
+    a submission declares one of them.
     """
     _check_manages(benchmark, by)
     if disclosure == Phase.Disclosure.SEALED:
@@ -106,6 +110,7 @@ def add_phase(
         takes_images=takes_images,
         limits=limits or {},
         shows_logs=shows_logs,
+        tracks=declared_tracks.checked(tracks),
         position=benchmark.phases.count(),
     )
     _check_disclosure(phase)
@@ -191,9 +196,13 @@ def add_reported(
     by: User,
     table: str = "",
     same_split: bool = False,
+    track: str = "",
     note: str = "",
 ) -> ReportedResult:
-    """A row as a paper prints it. `split` is the one it was measured on; only `same_split` rows may be compared."""
+    """A row as a paper prints it. `split` is the one it was measured on; only `same_split` rows may be compared.
+
+    `track`: the name of the phases' track that it would have declared.
+    """
     _check_manages(benchmark, by)
     row = ReportedResult(
         benchmark=benchmark,
@@ -203,6 +212,7 @@ def add_reported(
         split=split,
         same_split=same_split,
         values=values,
+        track=track,
         note=note,
         position=benchmark.reported_results.count(),
     )

@@ -15,7 +15,7 @@ import msgspec
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.actions import benchmarks, downloads, halves, publication, splits
+from leaderboard.actions import benchmarks, downloads, halves, publication, splits, tracks
 from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
@@ -24,7 +24,7 @@ from leaderboard.uploads import sha256_of
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
 """How the digests of files to download are named among a content's parts."""
-LATER = ("takes_images", "limits")
+LATER = ("takes_images", "limits", "tracks")
 """What a phase may come to have after it was hosted, and is no part of its content."""
 
 
@@ -50,8 +50,10 @@ def host(
     if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
         benchmark = dataset.benchmarks.get(slug=manifest.slug)
         opened_up = _open_to_images(benchmark, manifest, by, say)
+        tracked = _give_tracks(benchmark, manifest, by, say)
         more = _downloads(dataset, manifest, folder, by, say)
-        news = [f"{more} more to download"] * bool(more) + [f"{opened_up} phases take images"] * bool(opened_up)
+        told = {"more to download": more, "phases take images": opened_up, "phases have other tracks": tracked}
+        news = [f"{count} {what}" for what, count in told.items() if count]
         what = ", ".join(news) or "nothing was changed"
         say(f"{manifest.slug}: hosted already, with the same content; {what}")
         return Hosted(benchmark, changed=bool(news))
@@ -89,6 +91,8 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
         whole.pop(name, None)
     for phase, name in product(whole["phases"], LATER):
         phase.pop(name, None)
+    for row in whole.get("reported", ()):
+        row.pop("track", None)
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
     for split in manifest.splits:
         with opened(folder, split.gold or split.inputs) as file:
@@ -192,6 +196,23 @@ def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Cal
     return len(closed)
 
 
+def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
+    """How many phases came to have other tracks. Where something was submitted that would not fit, they stay."""
+    changed = 0
+    for part in manifest.phases:
+        phase = benchmark.phases.get(slug=part.slug)
+        wanted = [msgspec.structs.asdict(track) for track in part.tracks]
+        if not wanted or phase.tracks == wanted:
+            continue
+        try:
+            tracks.change(phase=phase, given=wanted, by=by)
+        except Refused as refused:
+            say(f"{manifest.slug}: the tracks of the phase {part.slug} stay as they are. {refused}")
+        else:
+            changed += 1
+    return changed
+
+
 @transaction.atomic
 def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
     """The benchmark with its phases and reported rows: all of them, or it is not there."""
@@ -211,7 +232,8 @@ def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
     names = {split.name: split for split in Split.objects.filter(dataset=dataset)}
     for phase in manifest.phases:
         fields = msgspec.structs.asdict(phase)
-        benchmarks.add_phase(benchmark=benchmark, by=by, **{**fields, "split": names[phase.split]})
+        fields |= {"split": names[phase.split], "tracks": [msgspec.structs.asdict(track) for track in phase.tracks]}
+        benchmarks.add_phase(benchmark=benchmark, by=by, **fields)
     for row in manifest.reported:
         fields = msgspec.structs.asdict(row)
         values = [msgspec.structs.asdict(value) for value in row.values]

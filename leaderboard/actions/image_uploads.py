@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import image_files, images, rescoring, scorers, submissions
+from leaderboard.actions import image_files, images, rescoring, scorers, submissions, tracks
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
 from leaderboard.models.image import KEPT, images_storage
@@ -25,10 +25,14 @@ AT_ONCE = 3
 """Unfinished uploads of one person; each may hold as much as an image."""
 
 
-def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
-    """Make room for an archive of `size` bytes; raises Refused."""
+def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", track: str = "") -> ImageUpload:
+    """Make room for an archive of `size` bytes; raises Refused.
+
+    `track`: as `finish` will have it. It is looked at before gigabytes are sent, and nothing else comes of it here.
+    """
     images.check_takes_images(phase)
     submissions.check_open_to(phase, by, timezone.now())
+    tracks.check_known(phase=phase, track=track)
     images.check_size(phase, size)
     return _begun(by=by, name=name, size=size, sha256=sha256, phase=phase)
 
@@ -80,16 +84,16 @@ def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
     return upload
 
 
-def finish(*, upload: ImageUpload, system: System, by: User, note: str = "") -> Submission:
+def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
     """Put the pieces together and submit the image. A refused one stays, to be asked for again."""
     _check_whole(upload)
     phase = upload.phase
     if phase is None:
         raise Refused(Code.INVALID_IMAGE, "This upload is for a scorer, not for a phase.")
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     images.check_takes_images(phase)
     image = _image_of(upload)
-    submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, note=note)
+    submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, note=note)
     _delete_pieces(upload.pk)
     return submission
 

@@ -32,22 +32,22 @@ def check_size(phase: Phase, size: int) -> None:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, as this phase allows.")
 
 
-def submit(*, phase: Phase, system: System, image: Image, by: User, note: str = "") -> Submission:
+def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
     """Queue one execution of an image on the phase's inputs, or raise Refused.
 
     An image that turns out to be no image is rejected later, by the worker that reads it, and is refunded.
     """
     received_at = timezone.now()
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at)
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
     check_takes_images(phase)
-    return _accept(phase=phase, system=system, image=image, by=by, note=note, at=received_at)
+    return _accept(phase=phase, system=system, image=image, by=by, track=track, note=note, at=received_at)
 
 
 @transaction.atomic
-def _accept(*, phase: Phase, system: System, image: Image, by: User, note: str, at: datetime) -> Submission:
+def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str, note: str, at: datetime) -> Submission:
     phase.split = submissions.locked_split(phase)
     submissions.check_published(phase.split)
-    submission = submissions.charged(phase=phase, system=system, by=by, note=note, at=at, image=image)
+    submission = submissions.charged(phase=phase, system=system, by=by, track=track, note=note, at=at, image=image)
     image_files.check_stored(image)
     submission.phase = phase
     predictions.queue(submission=submission)
@@ -55,13 +55,15 @@ def _accept(*, phase: Phase, system: System, image: Image, by: User, note: str, 
     return submission
 
 
-def submit_archive(*, phase: Phase, system: System, file: UploadedFile, by: User, note: str = "") -> Submission:
+def submit_archive(
+    *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
+) -> Submission:
     """The same for an archive that came whole, in one request."""
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
     image = image_files.kept(archive=file, sha256=sha256_of(file))
-    return submit(phase=phase, system=system, image=image, by=by, note=note)
+    return submit(phase=phase, system=system, image=image, by=by, track=track, note=note)
 
 
 def named(reference: str) -> Image:
@@ -70,7 +72,9 @@ def named(reference: str) -> Image:
     return made
 
 
-def submit_reference(*, phase: Phase, system: System, reference: str, by: User, note: str = "") -> Submission:
+def submit_reference(
+    *, phase: Phase, system: System, reference: str, by: User, track: str = "", note: str = ""
+) -> Submission:
     """The same for an image that a registry keeps. Raises Refused for one that no allowed registry can answer."""
     if not settings.REGISTRIES:
         raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
@@ -79,8 +83,8 @@ def submit_reference(*, phase: Phase, system: System, reference: str, by: User, 
     except engine.ImageError as error:
         raise Refused(Code.INVALID_IMAGE, f"{error}.") from error
     check_takes_images(phase)
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now())
-    return submit(phase=phase, system=system, image=named(checked), by=by, note=note)
+    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
+    return submit(phase=phase, system=system, image=named(checked), by=by, track=track, note=note)
 
 
 def cancel(*, submission: Submission, by: User) -> bool:

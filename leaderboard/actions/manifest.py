@@ -53,6 +53,14 @@ class DownloadPart(Part):
     description: str = ""
 
 
+class TrackPart(Part):
+    """One of the things that a submission to a phase may declare of itself."""
+
+    name: Slug
+    title: Name
+    description: Annotated[str, Meta(max_length=1000)] = ""
+
+
 class PhasePart(Part):
     slug: Slug
     title: Name
@@ -72,6 +80,10 @@ class PhasePart(Part):
     takes_images: bool = False
     limits: dict[str, int | float] = {}
     shows_logs: bool | None = None
+    tracks: list[TrackPart] = []
+
+    def __post_init__(self) -> None:
+        _once("track", [track.name for track in self.tracks])
 
 
 class SystemPart(Part):
@@ -80,6 +92,7 @@ class SystemPart(Part):
     name: Name
     team: Annotated[str, Meta(min_length=1, max_length=100)]
     phase: str
+    track: str = ""
     predictions: str = ""
     image: str = ""
     kind: Literal["participant", "baseline", "organiser"] = "baseline"
@@ -109,6 +122,7 @@ class ReportedPart(Part):
     values: Annotated[list[Value], Meta(min_length=1)]
     table: str = ""
     same_split: bool = False
+    track: str = ""
     note: Annotated[str, Meta(max_length=300)] = ""
 
 
@@ -146,6 +160,11 @@ class Manifest(Part):
             if system.image:
                 takers = {phase.slug for phase in self.phases if phase.takes_images}
                 _known(f"system {system.name} is an image: phase", system.phase, takers)
+            tracks = {track.name for phase in self.phases if phase.slug == system.phase for track in phase.tracks}
+            _declared(f"system {system.name}: track", system.track, tracks)
+        everywhere = {track.name for phase in self.phases for track in phase.tracks}
+        for row in self.reported:
+            _declared(f"reported {row.system}: track", row.track, everywhere | {""})
 
 
 class ManifestError(Exception):
@@ -177,6 +196,13 @@ def _once(noun: str, names: list[str]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{noun} {twice[0]} stands twice; expected each name once")
+
+
+def _declared(what: str, name: str, tracks: set[str]) -> None:
+    """A track's name; empty where there are no tracks."""
+    if name not in (tracks or {""}):
+        expected = f"one of {', '.join(sorted(tracks - {''}))}" if tracks else "none"
+        raise ValueError(f"{what} is {name!r}; expected {expected}")
 
 
 def _known(what: str, name: str, known: set[str]) -> None:

@@ -21,6 +21,8 @@ class Code(Enum):
     NOT_AN_OWNER = ("not_an_owner", 403)
     LAST_OWNER = ("last_owner", 409)
     OTHER_TEAM = ("other_team", 409)
+    INVALID_TRACK = ("invalid_track", 422)
+    OTHER_TRACK = ("other_track", 409)
     NOT_AN_ORGANISER = ("not_an_organiser", 403)
     NAME_TAKEN = ("name_taken", 409)
     NOT_READY = ("not_ready", 409)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
-from leaderboard.actions import boards, referee, runs, scorer_failures, teams
+from leaderboard.actions import boards, referee, runs, scorer_failures, teams, tracks
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -33,16 +33,19 @@ from leaderboard.uploads import sha256_of
 log = structlog.get_logger(__name__)
 
 
-def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: str = "") -> Submission:
+def submit(
+    *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
+) -> Submission:
     """Accept a predictions file, or raise Refused and leave nothing but an audit entry.
 
     A refused file costs no quota. An accepted one is a row with a queued run before any worker hears of it.
     `system` may be one that is not stored yet (`teams.named`): the first accepted file stores it.
+    `track`: the name of one of the phase's; empty where it has none.
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
         raise Refused(Code.NOT_TAKEN, "This phase takes container images only, no predictions files.")
-    gold = check_may_submit(phase=phase, system=system, by=by, at=received_at)
+    gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
     n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)
     prediction = Prediction(
@@ -60,16 +63,18 @@ def submit(*, phase: Phase, system: System, file: UploadedFile, by: User, note: 
     prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
     stored = str(prediction.file.name)
     try:
-        return _accept(phase=phase, system=system, prediction=prediction, gold=gold, by=by, note=note, at=received_at)
+        described = {"track": track, "note": note}
+        return _accept(phase=phase, system=system, prediction=prediction, gold=gold, by=by, at=received_at, **described)
     except BaseException:
         prediction.file.storage.delete(stored)
         raise
 
 
-def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime) -> GoldVersion:
-    """The cheap checks, before a sandbox is troubled; the quota is checked again under its lock."""
+def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:
+    """The cheap checks, before a sandbox is troubled; quota, team and track are checked again under their locks."""
     _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
+    tracks.check(phase=phase, system=system, track=track)
     gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
         raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
@@ -181,6 +186,7 @@ def _accept(
     prediction: Prediction,
     gold: GoldVersion,
     by: User,
+    track: str,
     note: str,
     at: datetime,
 ) -> Submission:
@@ -189,7 +195,7 @@ def _accept(
     if split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
     gold = boards.gold_of(phase) or gold
-    submission = charged(phase=phase, system=system, by=by, note=note, at=at)
+    submission = charged(phase=phase, system=system, by=by, track=track, note=note, at=at)
     prediction.submission = submission
     prediction.save(force_insert=True)
     runs.arrived(phase=phase, prediction=prediction, gold=gold)
@@ -209,7 +215,7 @@ def locked_split(phase: Phase) -> Split:
 
 
 def charged(
-    *, phase: Phase, system: System, by: User, note: str, at: datetime, image: Image | None = None
+    *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
 ) -> Submission:
     """A submission that has cost its quota. Call in a transaction that holds `locked_split`; raises Refused."""
     # The lock that makes the count and the insert one step: parallel posts of one team queue here.
@@ -220,9 +226,12 @@ def charged(
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         system = teams.system(team=team, name=system.name, by=by)
+    # As they are under the lock: somebody may have added the first ones meanwhile, or declared another one.
+    phase.refresh_from_db(fields=["tracks"])
+    tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS
     submission = Submission.objects.create(
-        phase=phase, system=system, kind=kind, image=image, submitted_by=by, received_at=at, note=note
+        phase=phase, system=system, kind=kind, image=image, track=track, submitted_by=by, received_at=at, note=note
     )
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
     return submission

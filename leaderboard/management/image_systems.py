@@ -34,6 +34,7 @@ class Wanted:
     benchmark: Path
     phase: Phase
     team: str
+    track: str
     by: User
     entrant: Callable[[], System]
 
@@ -103,11 +104,13 @@ def _check_engine(say: Say) -> None:
 
 def _submit(one: Wanted) -> Submission:
     with building.built(system=one.source, benchmark=one.benchmark) as archive, archive.open("rb") as file:
-        upload = image_uploads.begin(phase=one.phase, by=one.by, name=archive.name, size=archive.stat().st_size)
+        size = archive.stat().st_size
+        upload = image_uploads.begin(phase=one.phase, by=one.by, name=archive.name, size=size, track=one.track)
         try:
             while piece := file.read(image_uploads.PIECE_BYTES):
                 image_uploads.add(upload=upload, offset=upload.received, piece=piece)
-            return image_uploads.finish(upload=upload, system=one.entrant(), by=one.by, note=one.note)
+            described = {"track": one.track, "note": one.note}
+            return image_uploads.finish(upload=upload, system=one.entrant(), by=one.by, **described)
         except BaseException:
             image_uploads.discard(upload)
             raise

@@ -10,11 +10,12 @@ from leaderboard.actions.manifest import (
     PhasePart,
     ReportedPart,
     SplitPart,
+    TrackPart,
     Value,
 )
 from leaderboard.models import Benchmark, Division, Phase, Split
 
-OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name != "split"]
+OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("split", "tracks")]
 
 
 def manifest_of(benchmark: Benchmark) -> Manifest:
@@ -51,6 +52,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
                 table=row.table,
                 split=row.split,
                 same_split=row.same_split,
+                track=row.track,
                 note=row.note,
                 values=[Value(**value) for value in row.values],
             )
@@ -81,4 +83,4 @@ def _split(split: Split) -> SplitPart:
 
 def _phase(phase: Phase) -> PhasePart:
     fields: dict[str, Any] = {name: getattr(phase, name) for name in OF_A_PHASE}
-    return PhasePart(split=phase.split.name, **fields)
+    return PhasePart(split=phase.split.name, tracks=[TrackPart(**track) for track in phase.tracks], **fields)

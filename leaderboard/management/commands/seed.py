@@ -66,19 +66,21 @@ class Command(BaseCommand):
         with hosting.opened(folder, part.predictions) as file:
             there = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
             kept = there.exclude(predictions__runs__state=State.FAILED).first()
-            return kept or submissions.submit(phase=phase, system=system, file=file, by=by)  # type: ignore[arg-type]
+            described = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
+            return kept or submissions.submit(file=file, **described)  # type: ignore[arg-type]
 
     def wanted(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> image_systems.Wanted:
         """The system as something to build."""
-        by = self.submitter(part, people)
+        by, phase = self.submitter(part, people), self.phase(plan, part)
         return image_systems.Wanted(
             name=part.name,
             source=image_systems.source_of(folder, part.image),
             benchmark=folder,
-            phase=self.phase(plan, part),
+            phase=phase,
             team=part.team,
+            track=self.track(phase, part),
             by=by,
             entrant=lambda: self.entrant(part, by),
         )
@@ -86,6 +88,11 @@ class Command(BaseCommand):
     @staticmethod
     def phase(plan: manifest.Manifest, part: manifest.SystemPart) -> Phase:
         return Phase.objects.get(benchmark__slug=plan.slug, slug=part.phase)
+
+    @staticmethod
+    def track(phase: Phase, part: manifest.SystemPart) -> str:
+        """A phase that was seeded before it had tracks has none still: its submissions declared nothing."""
+        return part.track if phase.tracks else ""
 
     @staticmethod
     def submitter(part: manifest.SystemPart, people: dict[str, User]) -> User:
