@@ -110,12 +110,12 @@ def test_corrected_gold_is_the_next_version_with_its_reason(here: World, curator
     assert again.status_code == 409
 
 
-def test_gold_that_would_change_answered_inputs_is_refused(here: World, curator: Client) -> None:
+def test_gold_that_would_change_published_inputs_is_refused(here: World, curator: Client) -> None:
     here.insert_run()
     other = world.gold_lines().replace(b"claim 0", b"claim 7")
     response = curator.post(f"{DESK}splits/test/gold/", gold(other, reason="other claims"))
     assert response.status_code == 409
-    assert "answered the inputs" in text(response)
+    assert "is published, and this gold would change its inputs" in text(response)
     assert GoldVersion.objects.count() == 1
 
 
