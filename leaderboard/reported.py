@@ -19,6 +19,7 @@ class ReportedRow:
     table: str
     split: str
     same_split: bool
+    track: str
     note: str
     cells: Mapping[Key, tuple[float | None, str]]
 
@@ -58,6 +59,7 @@ def _reported(result: ReportedResult) -> ReportedRow:
         table=result.table,
         split=result.split,
         same_split=result.same_split,
+        track=result.track,
         note=result.note,
         cells={
             (value["measure"], slice_of(value.get("slice", {}))): (

@@ -36,6 +36,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
     submit.add_argument("--phase", required=True)
     submit.add_argument("--system", required=True, help="the method's name; it is made if needed")
     submit.add_argument("--team", default="", help="your first unless said")
+    submit.add_argument("--track", default="", help="one of the phase's, where it has tracks: its page lists them")
     submit.add_argument("--note", default="", help="for your own list; never published")
     submit.add_argument("--resume", metavar="ID", help="go on with the upload of an image that broke off")
     submit.add_argument("--wait", action="store_true", help="follow the submission to its end, and print its scores")

@@ -40,7 +40,7 @@ def submit(given: argparse.Namespace) -> int:
 
 def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
     """The submission, as the API tells it."""
-    described = {"system": given.system, "team": given.team, "note": given.note}
+    described = {"system": given.system, "team": given.team, "track": given.track, "note": given.note}
     phase = f"benchmarks/{given.benchmark}/phases/{given.phase}"
     if given.reference is not None:
         told = {**described, "reference": given.reference}
@@ -73,7 +73,8 @@ def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> 
         upload = uploading.resumed(server, archive, given.resume)
     else:
         name = Path(given.image).name
-        upload = uploading.begin(server, archive, benchmark=given.benchmark, phase=given.phase, name=name)
+        where = {"benchmark": given.benchmark, "phase": given.phase, "track": given.track}
+        upload = uploading.begin(server, archive, name=name, **where)
     try:
         uploading.send(server, archive, upload)
     except (AwayError, KeyboardInterrupt):

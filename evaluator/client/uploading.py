@@ -20,10 +20,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 _CHUNK = 1 << 20
 
 
-def begin(server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str) -> str:
+def begin(server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str, track: str = "") -> str:
     """The id of an upload that waits for the archive's bytes. Raises RefusedError, AwayError."""
     size = os.fstat(archive.fileno()).st_size
-    told = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive)}
+    told = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track}
     return _id(server.post(f"benchmarks/{benchmark}/phases/{phase}/images/", told))
 
 

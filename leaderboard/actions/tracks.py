@@ -1,4 +1,4 @@
-"""Tracks: which a phase has, and whether a submission may declare the one that it names (ADR 19)."""
+"""Tracks: which a phase has, and whether a submission may declare the one that it names (ADR 20)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def checked(given: Sequence[Mapping[str, object]]) -> tracks.Stored:
     try:
         return tracks.checked(given)
     except ValueError as error:
-        raise Refused(Code.INVALID_NAME, f"The tracks do not fit: {error}.") from error
+        raise Refused(Code.INVALID_TRACK, f"The tracks do not fit: {error}.") from error
 
 
 @transaction.atomic
@@ -63,11 +63,12 @@ def change(*, phase: Phase, given: Sequence[Mapping[str, object]], by: User) -> 
     if held.submissions.exists():
         if after and not before:
             raise Refused(
-                Code.NOT_READY, "Something was submitted to this phase without a track; expected tracks before that."
+                Code.INVALID_TRACK,
+                "Something was submitted to this phase without a track; expected tracks before that.",
             )
         if gone := [name for name in before if name not in after]:
             raise Refused(
-                Code.NOT_READY,
+                Code.INVALID_TRACK,
                 f"The track {gone[0]} is gone, and something was submitted to this phase; expected every name to stay.",
             )
     phase.tracks = stored

@@ -92,6 +92,12 @@ class AnnouncementShape(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField()
 
 
+class TrackShape(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="what a submission declares")
+    title = serializers.CharField()
+    description = serializers.CharField()
+
+
 class PhaseShape(serializers.Serializer[Any]):
     slug = serializers.CharField()
     title = serializers.CharField()
@@ -119,6 +125,7 @@ class PhaseShape(serializers.Serializer[Any]):
     )
     limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase takes none")
     shows_logs = serializers.BooleanField(help_text="whether a team reads what its container prints")
+    tracks = TrackShape(many=True, help_text="what a submission must declare one of; empty: nothing")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
     submissions = serializers.URLField(help_text="where to POST predictions")
@@ -141,6 +148,7 @@ class ReportedShape(serializers.Serializer[Any]):
     table = serializers.CharField()
     split = serializers.CharField(help_text="what it was measured on")
     same_split = serializers.BooleanField(help_text="whether that is the split shown here")
+    track = serializers.CharField(help_text="the phases' track that it belongs to; empty: none")
     note = serializers.CharField()
     values = ReportedValueShape(many=True)
 
@@ -203,7 +211,7 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
     dated = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
     told = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
-    names = ("slug", "title", "options", *dated, *told, "takes_predictions", "takes_images")
+    names = ("slug", "title", "options", *dated, *told, "takes_predictions", "takes_images", "tracks")
     place = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},

@@ -91,7 +91,7 @@ def _team(request: Request) -> Team | None:
 
 def reported(rows: Reported) -> list[dict[str, Any]]:
     """Reported rows as JSON holds them."""
-    names = ("system", "paper", "table", "split", "same_split", "note")
+    names = ("system", "paper", "table", "split", "same_split", "track", "note")
     return [
         {
             **{name: getattr(row, name) for name in names},

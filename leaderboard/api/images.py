@@ -36,12 +36,27 @@ class Archive(Data):
     )
 
 
+class PhaseArchive(Archive):
+    """The same, for a phase."""
+
+    track = serializers.CharField(
+        max_length=80,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="where the phase has tracks: the one that the submission will declare",
+    )
+
+
 class Description(Data):
     """Whose image it is."""
 
     system = serializers.CharField(max_length=200, help_text="the method's name; made if needed")
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="default: your first"
+    )
+    track = serializers.CharField(
+        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
     )
     note = serializers.CharField(
         max_length=300, required=False, allow_blank=True, default="", help_text="never published"
@@ -88,15 +103,14 @@ class ImagesView(View):
     parser_classes = (JSONParser,)
 
     @extend_schema(
-        operation_id="image_upload", request=Archive, responses={201: UploadShape, **errors(409, 413, 422, 503)}
+        operation_id="image_upload", request=PhaseArchive, responses={201: UploadShape, **errors(409, 413, 422, 503)}
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Begin to send an archive that `docker save` wrote. Its pieces follow, over as many requests as it takes."""
         found = finding.phase_or_404(request.user, slug, phase)
-        asked = _valid(Archive, request)
-        upload = image_uploads.begin(
-            phase=found, by=_user(request), name=asked["name"], size=asked["bytes"], sha256=asked["sha256"]
-        )
+        asked = _valid(PhaseArchive, request)
+        sent = {"name": asked["name"], "size": asked["bytes"], "sha256": asked["sha256"]}
+        upload = image_uploads.begin(phase=found, by=_user(request), track=asked["track"], **sent)
         answer = _shape(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
@@ -133,7 +147,7 @@ class ReferencesView(View):
         asked = _valid(Reference, request)
         system = _system(asked, _user(request))
         submission = images.submit_reference(
-            phase=found, system=system, reference=asked["reference"], by=_user(request), note=asked["note"]
+            phase=found, system=system, reference=asked["reference"], by=_user(request), **_declared(asked)
         )
         return _created(submission, request)
 
@@ -188,7 +202,7 @@ class UploadSubmissionView(View):
         upload = _upload_or_404(request, pk)
         asked = _valid(Description, request)
         system = _system(asked, _user(request))
-        submission = image_uploads.finish(upload=upload, system=system, by=_user(request), note=asked["note"])
+        submission = image_uploads.finish(upload=upload, system=system, by=_user(request), **_declared(asked))
         return _created(submission, request)
 
 
@@ -225,6 +239,10 @@ def _valid(shape: type[Data], request: Request) -> dict[str, Any]:
 
 def _system(asked: dict[str, Any], by: User) -> System:
     return teams.named(team=team_named(by, asked["team"]), name=asked["system"])
+
+
+def _declared(asked: dict[str, Any]) -> dict[str, str]:
+    return {"track": asked["track"], "note": asked["note"]}
 
 
 def _user(request: Request) -> User:

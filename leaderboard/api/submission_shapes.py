@@ -26,6 +26,9 @@ class Upload(serializers.Serializer[Any]):
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
     )
+    track = serializers.CharField(
+        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
+    )
     note = serializers.CharField(
         max_length=300, required=False, allow_blank=True, default="", help_text="for your own list; never published"
     )
@@ -36,6 +39,7 @@ class UploadQuery(serializers.Serializer[Any]):
 
     system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the method's name")
     team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
+    track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
     note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
     name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
 
@@ -56,6 +60,7 @@ class SubmissionLine(serializers.Serializer[Any]):
     phase = serializers.CharField()
     system = serializers.CharField()
     team = serializers.CharField()
+    track = serializers.CharField(help_text="the phase's track that it declares; empty: the phase has none")
     note = serializers.CharField()
     submitted_by = serializers.CharField()
     received_at = serializers.DateTimeField()
@@ -122,6 +127,7 @@ def line(progress: Progress, request: Request) -> dict[str, Any]:
         "phase": submission.phase.slug,
         "system": submission.system.name,
         "team": submission.system.team.name,
+        "track": submission.track,
         "note": submission.note,
         "submitted_by": submission.submitted_by.username,
         "received_at": submission.received_at,

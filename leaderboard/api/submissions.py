@@ -75,7 +75,8 @@ def _read(request: Request) -> dict[str, Any]:
 
 def _submit(phase: Phase, sent: dict[str, Any], by: Any) -> Submission:
     system = teams.named(team=team_named(by, sent["team"]), name=sent["system"])
-    return submissions.submit(phase=phase, system=system, file=sent["file"], by=by, note=sent["note"])
+    described = {"by": by, "track": sent["track"], "note": sent["note"]}
+    return submissions.submit(phase=phase, system=system, file=sent["file"], **described)
 
 
 def team_named(user: User, name: str) -> Team:

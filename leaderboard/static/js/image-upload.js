@@ -104,7 +104,8 @@
 
   // --- an upload: where it is, and how much of it the server has
   const begun = async (file) => {
-    const body = JSON.stringify({ name: file.name.slice(-255), bytes: file.size });
+    const { track } = form.elements; // there where the phase has tracks: refused before anything is sent
+    const body = JSON.stringify({ name: file.name.slice(-255), bytes: file.size, track: track ? track.value : "" });
     const found = await persistently("POST", form.dataset.begin, body, "application/json");
     if (found.status !== 201) throw refused(found);
     remember(file, here(found.answer.url));

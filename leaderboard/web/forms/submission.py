@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
+from leaderboard import tracks
 from leaderboard.models import ImageUpload, Phase, System, Team, User
 
 OTHER_FIELDS = "Choose one of your systems or name another, not both."
@@ -21,7 +22,7 @@ class SystemChoice(forms.ModelChoiceField):
 
 
 class SystemForm(forms.Form):
-    """A system that is chosen or named, and a note."""
+    """A system that is chosen or named, its track where the phase has tracks, and a note."""
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="Another one, named below")
     new_system = forms.CharField(
@@ -33,12 +34,16 @@ class SystemForm(forms.Form):
     team = forms.ModelChoiceField(
         Team.objects.none(), required=False, label="Team of the other system", empty_label=None
     )
+    track = forms.ChoiceField(
+        widget=forms.RadioSelect, help_text="A system competes in one track of a phase, for good."
+    )
     note = forms.CharField(
         max_length=300, required=False, help_text="For your own list: a commit, a seed, a setting. Never published."
     )
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._offer_tracks(phase)
         systems = System.objects.filter(team__in=user.teams.values("pk")).select_related("team")
         teams = user.teams.order_by("membership__id")
         self.fields["system"].queryset = systems.order_by("name")  # type: ignore[attr-defined]
@@ -53,6 +58,20 @@ class SystemForm(forms.Form):
             # Neither is required by itself, and together they are: "optional" would mislead.
             if name in self.fields:
                 self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
+
+    def _offer_tracks(self, phase: Phase) -> None:
+        offered = tracks.of(phase)
+        if not offered:
+            del self.fields["track"]
+            return
+        field = self.fields["track"]
+        told = [(one.name, f"{one.title}: {one.description}" if one.description else one.title) for one in offered]
+        field.choices = told  # type: ignore[attr-defined]
+        expected = f"expected one of {', '.join(one.title for one in offered)}."
+        field.error_messages = {
+            "required": f"No track is declared; {expected}",
+            "invalid_choice": f"%(value)s is no track of this phase; {expected}",
+        }
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
@@ -81,7 +100,7 @@ class ImageForm(SystemForm):
     upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
-        super().__init__(*args, user=user, **kwargs)
+        super().__init__(*args, user=user, phase=phase, **kwargs)
         mine = ImageUpload.objects.filter(by=user, phase=phase).select_related("phase__benchmark", "phase__split")
         self.fields["upload"].queryset = mine  # type: ignore[attr-defined]
         file, reference = self.fields["file"], self.fields["reference"]

@@ -20,6 +20,8 @@ HEADLINES = {
     Code.NOT_AN_OWNER: "Only its owners may do that",
     Code.LAST_OWNER: "A team needs an owner",
     Code.OTHER_TEAM: "You compete here for another team",
+    Code.INVALID_TRACK: "That track does not fit here",
+    Code.OTHER_TRACK: "The system competes in another track",
     Code.NOT_AN_ORGANISER: "Only its organisers may change this",
     Code.NAME_TAKEN: "That name is taken",
     Code.NOT_READY: "This phase is not ready",

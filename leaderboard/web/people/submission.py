@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import availability, receipts
+from leaderboard import availability, receipts, tracks
 from leaderboard.actions import images
 from leaderboard.models import Reason, State, Submission
 from leaderboard.progress import Progress, published
@@ -101,6 +101,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "may_withdraw": may_withdraw,
         "progress": progress,
         "submission": found,
+        "track": tracks.title_of(found.phase, found.track),
         "published": published(found),
         "benchmark": found.phase.benchmark,
         "phase": found.phase,

@@ -32,8 +32,9 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         if not found.takes_predictions:
             messages.info(request, "This phase takes container images, no predictions files.")
             return redirect("submit_image", slug, phase)
-        return _page(request, found, SubmissionForm(user=request.user, initial={"system": request.GET.get("system")}))
-    form = SubmissionForm(request.POST, request.FILES, user=request.user)
+        begun = {"system": request.GET.get("system")}
+        return _page(request, found, SubmissionForm(user=request.user, phase=found, initial=begun))
+    form = SubmissionForm(request.POST, request.FILES, user=request.user, phase=found)
     try:
         check_upload(request)
         if not form.is_valid():
@@ -45,7 +46,8 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
     system = form.get("system") or teams.named(team=form.get("team") or teams.of(request.user), name=form["new_system"])
-    return submissions.submit(phase=phase, system=system, file=form["file"], by=request.user, note=form["note"])
+    described = {"by": request.user, "track": form.get("track", ""), "note": form["note"]}
+    return submissions.submit(phase=phase, system=system, file=form["file"], **described)
 
 
 def _page(
