@@ -82,7 +82,7 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
 
 def open_ones(team: Team) -> QuerySet[Invitation]:
     """The team's invitations that can still be answered, as a queryset."""
-    return team.invitations.filter(answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
+    return Invitation.objects.filter(team=team, answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
 
 
 def found(token: str) -> Invitation | None:

@@ -9,9 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATE = {"Score", "outcomes", "outcomes_storage", "outcomes_sha256"}
-READERS = [path for folder in ("web", "api") for path in sorted((ROOT / "leaderboard" / folder).rglob("*.py"))] + [
-    ROOT / "leaderboard" / "standings.py"
-]
+FOLDERS = ("web", "api", "standings")
+READERS = [path for folder in FOLDERS for path in sorted((ROOT / "leaderboard" / folder).rglob("*.py"))]
 
 
 @pytest.mark.parametrize("path", READERS, ids=lambda path: str(path.relative_to(ROOT)))

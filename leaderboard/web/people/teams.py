@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.actions import invitations, membership, teams
 from leaderboard.actions.invitations import Invited
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Membership, Submission, Team
+from leaderboard.models import Invitation, Membership, Submission, Team
 from leaderboard.web.forms.team import InviteForm, TeamForm
 from leaderboard.web.people.access import PersonRequest
 from leaderboard.web.people.refusals import Refusal
@@ -78,7 +78,7 @@ def invite(request: PersonRequest, pk: int) -> HttpResponse:
 @require_POST
 def revoke(request: PersonRequest, pk: int, invitation: int) -> HttpResponse:
     found = own_or_404(request, pk)
-    asked = get_object_or_404(found.invitations.select_related("team"), pk=invitation)
+    asked = get_object_or_404(Invitation.objects.select_related("team"), team=found, pk=invitation)
     return _done(request, found, "The link works no more.", invitations.revoke, invitation=asked)
 
 

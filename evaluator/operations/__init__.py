@@ -1,0 +1,35 @@
+"""The things the referee does with files, as the command line and the sandbox call them.
+
+A job takes open files and plain arguments and returns a report (plain JSON values) and an attachment (bytes). Bad
+files are reports, not exceptions; whatever else is raised is our own fault.
+"""
+
+from evaluator import warming
+from evaluator.audit_job import audit_part
+from evaluator.likeness_jobs import make_signature, near_copies
+from evaluator.operations import comparing, gold, scoring
+from evaluator.operations.jobs import RESAMPLES, SEED, Job, reporting
+
+JOBS: dict[str, Job] = {
+    "validate": reporting(scoring.validate),
+    "score": reporting(scoring.score),
+    "scorer_output": reporting(scoring.scorer_output),
+    "prepare_gold": reporting(gold.prepare_gold),
+    "divide": reporting(gold.divide),
+    "compare": reporting(comparing.compare),
+    "compare_outcomes": reporting(comparing.compare_stored),
+    "compare_board": reporting(comparing.compare_board),
+    "side_by_side": reporting(comparing.side_by_side),
+    "draw": reporting(comparing.draw),
+    "signature": reporting(make_signature),
+    "near_copies": reporting(near_copies),
+    "audit_part": reporting(audit_part),
+}
+
+
+def warm_up() -> None:
+    """Runs every job once, right and wrong, so that nothing is imported or built for the first time later."""
+    warming.run(JOBS)
+
+
+__all__ = ["JOBS", "RESAMPLES", "SEED", "warm_up"]
