@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from leaderboard.actions import comparisons, runs, splits, teams
-from leaderboard.models import Leaderboard, Run, Standing, State, Submission
-from tests.world import World, build, uploaded
+from leaderboard.models import Leaderboard, Run, Split, Standing, State, Submission
+from tests.world import DRAFT, World, build, published, uploaded
 
 CLAIMS = 40
 TURNED = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}
@@ -20,9 +20,13 @@ def gold(labels: dict[str, str] = LABELS) -> bytes:
 
 
 def build_wide() -> World:
-    """Needs the sandbox. The phase's first gold of one group is followed by one of forty."""
+    """Needs the sandbox. The phase's first gold of one group is followed by one of forty, before it is published."""
     world = build(quota_per_day=100, quota_total=1000)
+    Split.objects.filter(pk=world.split.pk).update(**DRAFT)
+    world.split.refresh_from_db()
     correct(world, gold())
+    Split.objects.filter(pk=world.split.pk).update(**published())
+    world.split.refresh_from_db()
     world.phase.split.refresh_from_db()
     return world
 

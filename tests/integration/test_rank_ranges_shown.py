@@ -122,7 +122,8 @@ def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World
 
 def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     comparisons.compare(board_id=board_of(world).pk)
-    monkeypatch.setattr(standings, "reveals_comparisons", lambda phase: False)
+    for reader in (standings.board, standings.reading):
+        monkeypatch.setattr(reader, "reveals_comparisons", lambda phase: False)
     assert body(BOARD)["rank_ranges"] == "none" and body(PAIRS)["results"] == []
     assert [found[2:] for found in ranks()] == [[None, None]] * 4
     assert "may be" not in page() and "being computed" not in page()

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import conditional_page, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluator.task import TASKS
 from leaderboard.pairs_of_board import RankedPair, ranked_pairs
 from leaderboard.standings import Row, by_primary
+from leaderboard.tags import tagged
 from leaderboard.web import pictures
 from leaderboard.web.charts.apart import apart_chart
 from leaderboard.web.public.access import board_or_404
@@ -23,7 +24,7 @@ MOST_SYSTEMS = 60
 
 
 @require_safe
-@conditional_page
+@tagged
 def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?download=svg` or `csv`: the picture, or every pair, as a file. Nothing of it until ranks have their ranges."""
     board = board_or_404(request, slug, phase, within=(), **version)
