@@ -17,7 +17,7 @@ from leaderboard.models import Phase
 from leaderboard.naming import told_names
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.past import day_in, head_at, rows_at
-from leaderboard.standings.reading import FIELDS, cells_of, head_of, made
+from leaderboard.standings.reading import FIELDS, JSON, as_text, cells_of, head_of, made, read_json
 from leaderboard.standings.rows import Slice, cells_on, key_of
 from leaderboard.standings.wanted import Column, Wanted, applied
 
@@ -74,11 +74,12 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
     standings = _filtered(standings, wanted)
     n = standings.count() if wanted.filters else board.summary.n_rows
     first = (wanted.page - 1) * wanted.size
-    found = list(_ordered(standings, wanted).values_list(*FIELDS, "here__cells")[first : first + wanted.size])
+    lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*JSON, "here__cells"))
+    found = list(lines[first : first + wanted.size])
     releases = [line[FIELDS.index("release_id")] for line in found]
     cells = {} if within == () else cells_of(releases, within)
     for release, line in zip(releases, found, strict=True):
-        cells.setdefault(release, {}).update(cells_on(wanted.slice_, line[-1] or {}))
+        cells.setdefault(release, {}).update(cells_on(wanted.slice_, read_json(line[-1]) if line[-1] else {}))
     rows = made(board.phase, (line[:-1] for line in found), cells, shared=board.summary.shared, reader=reader)
     return Page(replace(board, rows=rows), wanted, n)
 
