@@ -72,13 +72,13 @@ def advance(board: Leaderboard) -> int:
     phase = board.phase
     first_open = _first_open(board)
     runs = _on(board).filter(state=State.DONE, release__isnull=True).select_related("prediction__submission__system")
-    released = 0
+    released, changed = 0, False
     for run in runs.order_by("prediction__arrival", "queued_at", "pk"):
         earliest = first_open.get(_scope(phase, run.prediction.submission.system.team_id))
         if earliest is not None and earliest < (run.prediction.arrival or 0):
             continue
         primary = boards.primary_of(board)
-        _release(
+        changed |= _release(
             phase,
             board,
             run,
@@ -88,7 +88,7 @@ def advance(board: Leaderboard) -> int:
             at=timezone.now(),
         )
         released += 1
-    if released:
+    if changed:  # an answer that told nothing leaves no trace, not even in a board's revision
         boards.rank(board)
     return released
 
@@ -116,7 +116,8 @@ def _release(
     scores: Scores,
     warnings: list[str],
     at: datetime,
-) -> None:
+) -> bool:
+    """Whether the release represents its system from here on: only then has the board changed."""
     submission = run.prediction.submission
     system = submission.system
     last = phase.releases.aggregate(last=Max("sequence"))["last"] or 0
@@ -143,6 +144,7 @@ def _release(
     stands = boards.stand(board=board, system=system, release=release)
     if stands and system.kind == System.Kind.PARTICIPANT:
         comparisons.changed(board)
+    return stands
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
