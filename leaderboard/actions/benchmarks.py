@@ -83,6 +83,8 @@ def add_phase(
         raise Refused(
             Code.INVALID_NAME, f"The split {split} is not of this benchmark's dataset, {benchmark.dataset.slug}."
         )
+    if split.state == Split.State.RETIRED:
+        raise Refused(Code.NOT_READY, f"The split {split.name} is retired; no phase can be opened on it.")
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
     if time_zone not in zones.names():

@@ -169,6 +169,14 @@ class TestHosting:
     def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
         hosted = hosting.host(manifest=manifest(public=False), folder=folder, by=curator)
         assert hosted.benchmark.state == Benchmark.State.DRAFT
+        splits = hosted.benchmark.dataset.splits
+        assert {*splits.values_list("state", flat=True)} == {"draft"}
+
+    def test_what_an_operator_hosts_in_public_is_published_without_an_audit(self, folder: Path, curator: User) -> None:
+        hosted = hosting.host(manifest=manifest(), folder=folder, by=curator)
+        assert {*hosted.benchmark.dataset.splits.values_list("state", flat=True)} == {"published"}
+        acts = AuditEntry.objects.filter(action="split.published")
+        assert [entry.detail["unaudited"] for entry in acts] == [True] * hosted.benchmark.dataset.splits.count()
 
     @pytest.mark.parametrize(
         ("changes", "told"),

@@ -211,6 +211,8 @@ class TestRetiring:
         assert deadlines.is_open(world.phase, team=world.system.team)
         publication.retire(split=world.split, reason=REASON, by=world.curator)
         world.phase.refresh_from_db()
+        assert not deadlines.is_open(world.phase, team=world.system.team)
+        assert not deadlines.is_open_to(world.phase, world.researcher)
         with pytest.raises(Refused, match="posted on the web"):
             world.submit()
 
@@ -227,6 +229,12 @@ class TestRetiring:
         with pytest.raises(Refused, match="posted on the web"):
             world.submit()
         assert not QuotaCharge.objects.exists()
+
+    def test_no_phase_is_opened_on_it(self, world: World) -> None:
+        publication.retire(split=world.split, reason=REASON, by=world.curator)
+        told = {"slug": "more", "title": "More", "options": {}, "opens_at": None, "closes_at": None}
+        told |= {"benchmark": world.benchmark, "split": world.split, "quota_per_day": 1, "quota_total": 1}
+        assert "is retired" in refusal(benchmarks.add_phase, by=world.curator, **told).message
 
     def test_it_needs_a_reason_and_is_done_once(self, world: World) -> None:
         assert refusal(publication.retire, split=world.split, reason=" ", by=world.curator).code is Code.INVALID_NAME
