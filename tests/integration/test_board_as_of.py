@@ -182,6 +182,11 @@ def test_the_board_that_was_shown_then_answers(world: World) -> None:
     frozen = {"gold_version": "1", "task_version": "1"}
     assert Client().get(API, {"as_of": "2026-03-02", **frozen}).json()["rows"][0]["scores"][0]["value"] == 0.5
     assert old.gold_version.number == 1
+    # What is decided after a board was frozen does not reach it.
+    systems.disqualify(phase=world.phase, system=System.objects.get(name="Engine"), reason="copied", by=world.curator)
+    acted("system.disqualified", 12)
+    assert [rank for rank, *_ in told("2026-03-20")] == [None]
+    assert told("2026-03-20", **frozen) == [(1, "Engine", 0.5)]
 
 
 def test_the_page_says_so_and_leads_back(world: World) -> None:
