@@ -41,11 +41,13 @@ def board_table(board: Row) -> str:
     """board: as the API tells a leaderboard. A column a measure and slice, in the order of the answer."""
     keys = list(dict.fromkeys((s["measure"], _place(s)) for row in board["rows"] for s in row["scores"]))
     heads = (measure if place == "all" else f"{measure} {place}" for measure, place in keys)
-    rows: list[tuple[str, ...]] = [("rank", "system", "team", *heads)]
-    for row in board["rows"]:
+    # A server that knows no tracks tells none.
+    tracked = [printable(row.get("track", "")) for row in board["rows"]]
+    rows: list[tuple[str, ...]] = [("rank", "system", "team", *(["track"] * any(tracked)), *heads)]
+    for row, track in zip(board["rows"], tracked, strict=True):
         told = {(score["measure"], _place(score)): score for score in row["scores"]}
         cells = (_value(told[key]) if key in told else "-" for key in keys)
-        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *cells))
+        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *([track] * any(tracked)), *cells))
     return _aligned(rows)
 
 

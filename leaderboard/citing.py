@@ -110,6 +110,8 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in OF_A_ROW},
         "disqualified": row.disqualified,
+        # Only where it says something, so that a board of a phase without tracks keeps its digest.
+        **({"track": row.track} if row.track else {}),
         "submission": str(row.submission_id),
         "received_at": row.received_at.isoformat(),
         "released_at": row.released_at.isoformat(),

@@ -42,6 +42,11 @@ class Reported:
         columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == wanted]
         return Reported(columns, [row for row in self.rows if any(key in row.cells for key in columns)])
 
+    def in_track(self, track: str) -> Reported:
+        """What papers report of one track."""
+        rows = [row for row in self.rows if row.track == track]
+        return Reported([key for key in self.columns if any(key in row.cells for row in rows)], rows)
+
 
 def reported_of(benchmark: Benchmark) -> Reported:
     """A benchmark's reported rows in one query."""

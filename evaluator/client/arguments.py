@@ -104,6 +104,7 @@ def _add_board(board: argparse.ArgumentParser) -> None:
     board.add_argument("--measure", default="", help="measures, with commas; all unless said")
     board.add_argument("--slices", default="", help="dimensions, with commas, or `all`; the whole alone unless said")
     board.add_argument("--sort", default="", help="a column, best first; --sort=-COLUMN turns it round")
+    board.add_argument("--track", default="", help="the systems alone that declare this track")
     board.add_argument("--gold-version", default="", help="with --task-version: a board that was shown before")
     board.add_argument("--task-version", default="")
     formats = board.add_mutually_exclusive_group()

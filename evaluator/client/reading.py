@@ -87,7 +87,7 @@ def scores(given: argparse.Namespace) -> int:
 def board(given: argparse.Namespace) -> int:
     server = connected(given.server, given.token_file, needs_token=False)
     path = f"benchmarks/{given.benchmark}/phases/{given.phase}/leaderboard"
-    names = ("measure", "slices", "sort", "gold_version", "task_version")
+    names = ("measure", "slices", "sort", "track", "gold_version", "task_version")
     query = {name: value for name in names if (value := getattr(given, name))}
     if given.format in _FORMATS:
         if given.format == "bibtex":

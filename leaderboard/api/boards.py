@@ -49,6 +49,10 @@ class RowShape(serializers.Serializer[Any]):
     anonymous_until = serializers.DateTimeField(
         allow_null=True, help_text="`system` is a number to the public until then; null: it is named"
     )
+    track = serializers.CharField(help_text="what its submissions declare; empty: the phase has no tracks")
+    track_rank = serializers.IntegerField(
+        allow_null=True, help_text="its rank among those that declare the same; null where `rank` is, or without tracks"
+    )
     description = serializers.CharField()
     paper_url = serializers.CharField()
     code_url = serializers.CharField()
@@ -78,6 +82,7 @@ class BoardShape(serializers.Serializer[Any]):
     dimensions = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
     )
+    tracks = serializers.ListField(child=serializers.CharField(), help_text="what `track` may name; empty: none")
     n_inputs = serializers.IntegerField(help_text="how many inputs a system answers, and its cost is for")
     crossed = serializers.ListField(
         child=serializers.CharField(),
@@ -95,7 +100,7 @@ class BoardShape(serializers.Serializer[Any]):
 
 OF_A_ROW = (
     *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description", "disqualified"),
-    "anonymous_until",
+    *("anonymous_until", "track", "track_rank"),
     *("paper_url", "code_url", "received_at", "released_at", "warnings", "no_cost"),
 )
 ENCODER = msgspec.json.Encoder()
@@ -125,6 +130,7 @@ class BoardView(View):
             "rank_ranges": board.ranges.value,
             "measures": [measure.name for measure in board.measures],
             "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},
+            "tracks": [track["name"] for track in board.phase.tracks],
             "n_inputs": board.n_inputs,
             "crossed": board.crossed,
             "slice": dict(page.wanted.slice_),
@@ -147,7 +153,7 @@ class BoardTableView(View):
         parameters=[queries.BoardQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """The same as CSV: per measure its value, low, high and n; then costs, where a row has some.
+        """The same as CSV: per measure its value, low, high and n; then costs and tracks, where a row has some.
 
         Text that a spreadsheet would run is quoted.
         """

@@ -37,7 +37,7 @@ def written(table: TextTable, name: str) -> str:
 
 
 def _line(line: Line) -> str:
-    system = escaped(line.system) + (rf" \textit{{({line.kind})}}" if line.kind else "")
+    system = escaped(line.system) + (rf" \textit{{({', '.join(map(escaped, line.marks))})}}" if line.marks else "")
     rank = line.rank.replace("\N{EN DASH}", "--") or "--"
     return " & ".join([rank, system, escaped(line.team), *(_cell(*cell) for cell in line.cells)]) + r" \\"
 

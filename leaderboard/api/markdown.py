@@ -27,7 +27,7 @@ def written(table: TextTable) -> str:
 
 
 def _line(line: Line) -> str:
-    system = escaped(line.system) + (f" *({line.kind})*" if line.kind else "")
+    system = escaped(line.system) + (f" *({', '.join(map(escaped, line.marks))})*" if line.marks else "")
     cells = (f"{value} {ends}".rstrip() or NONE for value, ends in line.cells)
     return _row([line.rank or NONE, system, escaped(line.team), *cells])
 

@@ -84,6 +84,7 @@ class BoardQuery(VersionQuery):
         "A measure without brackets is on `slice`",
     )
     kind = Words(help_text="`participant`, `baseline` or `organiser`: the systems of that kind alone")
+    track = Words(help_text="the name of one of the phase's tracks: the systems that declare it alone")
     search = Words(help_text="words that all occur in the names of system or team, as you are told them")
     by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the measure that ranks")
     at_least = Words(help_text="rows with this value or more")

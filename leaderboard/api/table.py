@@ -21,17 +21,20 @@ def neutral(text: str) -> str:
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
     """The table. Four columns a key: the value under the key's label, then `:low`, `:high` and `:n`.
 
-    costs: which of costs.KINDS follow, a column each; where a row is disqualified the reason comes last.
+    costs: which of costs.KINDS follow, a column each; then `track` and `track_rank` where rows have a track, and where
+    a row is disqualified the reason.
     """
     rows = list(rows)
+    tracked = any(row.track for row in rows)
     out_of_it = any(row.disqualified for row in rows)
     lines = io.StringIO()
     out = csv.writer(lines)
     parts = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
-    out.writerow([*ABOUT, *parts, *costs, *["disqualified"] * out_of_it])
+    out.writerow([*ABOUT, *parts, *costs, *["track", "track_rank"] * tracked, *["disqualified"] * out_of_it])
     for row in rows:
         reason = [neutral(row.disqualified)] * out_of_it
-        out.writerow([*_about(row), *_numbers(row, keys), *(row.spent(kind) for kind in costs), *reason])
+        of_track = [neutral(row.track), row.track_rank] * tracked
+        out.writerow([*_about(row), *_numbers(row, keys), *(row.spent(kind) for kind in costs), *of_track, *reason])
     return lines.getvalue()
 
 

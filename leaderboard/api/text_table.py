@@ -10,12 +10,12 @@ from leaderboard.standings import Board, Cell, Key, Row, label
 
 @dataclass(frozen=True)
 class Line:
-    """One system. `kind` is empty for those that compete. cells: (value, interval), the latter empty where none is."""
+    """One system. marks: its track, and why it does not compete. cells: (value, interval), the latter may be empty."""
 
     rank: str
     system: str
     team: str
-    kind: str
+    marks: Sequence[str]
     cells: Sequence[tuple[str, str]]
 
 
@@ -35,12 +35,17 @@ def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
             rank=_rank(row),
             system=row.system,
             team=row.team,
-            kind="disqualified" if row.disqualified else "" if row.competes else row.kind,
+            marks=_marks(row),
             cells=[_texts(row.cell(*key)) for key in keys],
         )
         for row in rows
     ]
     return TextTable(_caption(board, lines), [_heading(board, key) for key in keys], lines)
+
+
+def _marks(row: Row) -> list[str]:
+    apart = "disqualified" if row.disqualified else "" if row.competes else row.kind
+    return [mark for mark in (row.track_title, apart) if mark]
 
 
 def _rank(row: Row) -> str:

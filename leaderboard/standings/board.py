@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from functools import cached_property
@@ -20,6 +20,7 @@ from leaderboard import costs, scoring
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import Division, GoldVersion, Leaderboard, Phase, Ranking
 from leaderboard.standings.rows import WHOLE, Row, Slice, in_order, shown
+from leaderboard.standings.tracks import Places
 
 Pair = tuple[str, str]
 """Two dimensions, the outer one first."""
@@ -53,13 +54,15 @@ class Ranges(StrEnum):
 
 @dataclass(frozen=True)
 class Summary:
-    """What all rows of a board are together. n_ranked: how many have a rank; shared: the ranks that several have."""
+    """What all rows of a board are together. n_ranked: how many have a rank; shared: the ranks that several have;
+    places: those within tracks."""
 
     n_rows: int
     n_ranked: int
     n_competing: int
     shared: Collection[int]
     cost_kinds: Sequence[str]
+    places: Places = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Summary:

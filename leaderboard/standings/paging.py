@@ -80,7 +80,8 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
     cells = {} if within == () else cells_of(releases, within)
     for release, line in zip(releases, found, strict=True):
         cells.setdefault(release, {}).update(cells_on(wanted.slice_, read_json(line[-1]) if line[-1] else {}))
-    rows = made(board.phase, (line[:-1] for line in found), cells, shared=board.summary.shared, reader=reader)
+    lines_alone, counted = (line[:-1] for line in found), board.summary
+    rows = made(board.phase, lines_alone, cells, shared=counted.shared, places=counted.places, reader=reader)
     return Page(replace(board, rows=rows), wanted, n)
 
 
@@ -137,6 +138,8 @@ def _named(standings: Rows, board: Board, wanted: Wanted, reader: Any) -> Rows:
 def _filtered(standings: Rows, wanted: Wanted) -> Rows:
     if wanted.kind:
         standings = standings.filter(system__kind=wanted.kind)
+    if wanted.track:
+        standings = standings.filter(release__submission__track=wanted.track)
     for word in wanted.words:
         standings = standings.filter(Q(told_system__icontains=word) | Q(told_team__icontains=word))
     least, most = wanted.bounds

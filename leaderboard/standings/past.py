@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -18,7 +17,7 @@ from leaderboard.disclosure import lets_choose
 from leaderboard.models import AuditEntry, Leaderboard, Phase, Release
 from leaderboard.standings.board import Board, Version
 from leaderboard.standings.choosing import Told, ranked, represented
-from leaderboard.standings.reading import OF_A_SYSTEM, as_text, cells_of, made, shown_board
+from leaderboard.standings.reading import OF_A_SYSTEM, as_text, cells_of, made, places_in, shared_by, shown_board
 from leaderboard.standings.rows import Row
 from leaderboard.standings.wanted import AskedError
 
@@ -28,6 +27,7 @@ _FIELDS = (
     *("submission__system_id", "pk", f"{_SYSTEM}kind", f"{_SYSTEM}team__name"),
     *(f"{_SYSTEM}{name}" for name in OF_A_SYSTEM),
     *("submission_id", "run_id", "submission__received_at", "released_at", "submission__kind"),
+    "submission__track",
 )
 """As reading.FIELDS from `system_id` on, of a release."""
 
@@ -58,8 +58,9 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
         (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text("warnings", "cost"))
     ]
-    shared = {rank for rank, n in Counter(ranks.values()).items() if n > 1}
-    return made(board.phase, lines, cells_of(releases, within), shared=shared, reader=reader)
+    places = places_in(board.phase, lines)
+    cells = cells_of(releases, within)
+    return made(board.phase, lines, cells, shared=shared_by(lines), places=places, reader=reader)
 
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:

@@ -12,22 +12,24 @@ from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from leaderboard import costs
+from leaderboard import costs, tracks
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 from leaderboard.naming import Shown, names_for
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.rows import Cells, Row, cells_on, dimensions_of, slice_named
+from leaderboard.standings.tracks import Places, places_of
 
 OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
 FIELDS = (
     *("rank", "rank_low", "rank_high", "disqualified", "system_id", "release_id"),
     *("system__kind", "system__team__name", *(f"system__{name}" for name in OF_A_SYSTEM)),
     *("release__submission_id", "release__run_id", "release__submission__received_at", "release__released_at"),
-    "release__submission__kind",
+    *("release__submission__kind", "release__submission__track"),
 )
 JSON = ("release__warnings", "release__cost")
 """What follows FIELDS, as text: Django's own reading of JSON takes longer than all the rest."""
+TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
 
 MOST = 3
@@ -93,6 +95,7 @@ def summary_of(leaderboard: Leaderboard) -> Summary:
         **counted,
         shared=_shared(leaderboard) if n_ranks < counted["n_ranked"] else frozenset(),
         cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
+        places=_places(leaderboard) if leaderboard.phase.tracks else {},
     )
 
 
@@ -101,28 +104,32 @@ def _shared(leaderboard: Leaderboard) -> frozenset[int]:
     return frozenset(rank for rank in ranks.values_list("rank", flat=True) if rank is not None)
 
 
+def _places(leaderboard: Leaderboard) -> Places:
+    ranked = leaderboard.standings.exclude(rank=None).order_by()
+    return places_of(ranked.values_list("release__submission__track", "rank"))
+
+
 def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
     told = leaderboard.standings.exclude(release__cost=None).values_list("release__cost", flat=True)
     return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in told))
 
 
-def rows_of(
-    phase: Phase,
-    standings: QuerySet[Standing],
-    *,
-    within: Collection[str] | None,
-    reader: Any,
-    shared: Collection[int] | None = None,
-) -> list[Row]:
-    """Rows in the order of `standings`, with the cells of the whole and of the slices by dimensions in `within`.
-
-    shared: the ranks that several systems of the board have; None: `standings` are all of it, they are counted.
-    """
+def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, reader: Any) -> list[Row]:
+    """Rows in the order of `standings`, which are all of a board, with the cells of the whole and of the slices by
+    dimensions in `within`."""
     found = list(standings.values_list(*FIELDS, *as_text(*JSON)))
     cells = cells_of([line[5] for line in found], within)
-    if shared is None:
-        shared = {rank for rank, n in Counter(line[0] for line in found).items() if n > 1}
-    return made(phase, found, cells, shared=shared, reader=reader)
+    return made(phase, found, cells, shared=shared_by(found), places=places_in(phase, found), reader=reader)
+
+
+def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
+    """The ranks that several lines of FIELDS have."""
+    return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
+
+
+def places_in(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
+    """The ranks within tracks, of lines of FIELDS that are all of a board."""
+    return places_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 
 
 def as_text(*names: str) -> list[Cast]:
@@ -131,15 +138,23 @@ def as_text(*names: str) -> list[Cast]:
 
 
 def made(
-    phase: Phase, found: Iterable[Sequence[Any]], cells: dict[int, Cells], *, shared: Collection[int], reader: Any
+    phase: Phase,
+    found: Iterable[Sequence[Any]],
+    cells: dict[int, Cells],
+    *,
+    shared: Collection[int],
+    places: Places,
+    reader: Any,
 ) -> list[Row]:
     """Rows of lines of FIELDS and JSON."""
     tells_ranges = reveals_comparisons(phase)
     named = _named(phase, reader)
+    titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
     for rank, low, high, disqualified, system, release, kind, team, *described in found:
-        submission, run, received_at, released_at, sent, warnings, cost = described[len(OF_A_SYSTEM) :]
+        submission, run, received_at, released_at, sent, track, warnings, cost = described[len(OF_A_SYSTEM) :]
         name = named(system, team, described)
+        track_rank, track_tied = places.get((track, rank), (None, False))
         row = Row(
             rank=rank,
             tied=rank is not None and rank in shared,
@@ -163,6 +178,10 @@ def made(
             disqualified=disqualified,
             anonymous_until=name.anonymous_until,
             is_hidden=name.is_hidden,
+            track=track,
+            track_title=titles.get(track, track),
+            track_rank=track_rank,
+            track_tied=track_tied,
         )
         rows.append(row)
     return rows

@@ -47,6 +47,8 @@ class Row:
     cost: of its container, None where none is told; `no_cost` says why. disqualified: the organisers' public reason.
     anonymous_until: the public is told no name until then; `system` and `team` are what this reader is told,
     is_hidden: which is not the name.
+    track: what its submissions declare, empty where the phase has no tracks; track_rank: its rank among those that
+    declare the same, None without a rank.
     """
 
     rank: int | None
@@ -71,6 +73,10 @@ class Row:
     disqualified: str = ""
     anonymous_until: datetime | None = None
     is_hidden: bool = False
+    track: str = ""
+    track_title: str = ""
+    track_rank: int | None = None
+    track_tied: bool = False
 
     @property
     def competes(self) -> bool:

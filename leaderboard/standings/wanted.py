@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from leaderboard import costs
+from leaderboard import costs, tracks
 from leaderboard.models import System
 from leaderboard.standings.board import Board
 from leaderboard.standings.rows import WHOLE, Key, Row, Slice, in_order
@@ -55,6 +55,7 @@ class Wanted:
     descending: bool
     slice_: Slice = WHOLE
     kind: str = ""
+    track: str = ""
     words: tuple[str, ...] = ()
     by: Column | None = None
     bounds: tuple[float | None, float | None] = (None, None)
@@ -63,7 +64,7 @@ class Wanted:
 
     @property
     def filters(self) -> bool:
-        return bool(self.kind or self.words or self.by)
+        return bool(self.kind or self.track or self.words or self.by)
 
     @property
     def dimensions(self) -> set[str]:
@@ -73,9 +74,10 @@ class Wanted:
 
 
 def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> Wanted:
-    """What the parameters slice, sort, kind, search, by, at_least, at_most, page and page_size name; raises AskedError.
+    """What the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size name.
 
     sorting: whether a column goes from high to low, of the column; None: a leading - of `sort` turns it round.
+    Raises AskedError.
     """
     slice_ = slice_in(board, given["slice"], ":") if given.get("slice") else WHOLE
     named = given.get("sort", "")
@@ -86,6 +88,7 @@ def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bo
         descending=sorting(column) if sorting else column.best_first != named.startswith("-"),
         slice_=slice_,
         kind=_kind(given.get("kind", "")),
+        track=_track(board, given.get("track", "")),
         words=tuple(given.get("search", "").split()),
         by=by,
         bounds=bounds,
@@ -105,7 +108,7 @@ def _keeps(wanted: Wanted, row: Row) -> bool:
     names = (row.system.casefold(), row.team.casefold())
     if not all(any(word.casefold() in name for name in names) for word in wanted.words):
         return False
-    if wanted.kind not in ("", row.kind):
+    if wanted.kind not in ("", row.kind) or wanted.track not in ("", row.track):
         return False
     if wanted.by is None:
         return True
@@ -167,6 +170,13 @@ def _unknown(board: Board, name: str) -> str:
 def _kind(given: str) -> str:
     if given and given not in System.Kind.values:
         raise AskedError("kind", f'"{given}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
+    return given
+
+
+def _track(board: Board, given: str) -> str:
+    known = [track.name for track in tracks.of(board.phase)]
+    if given and given not in known:
+        raise AskedError("track", f'"{given}" is no track here, expected one of: {", ".join(known) or "none"}.')
     return given
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from django import template
@@ -23,6 +24,12 @@ def ranked(row: Row) -> SafeString:
         return SafeString(f'<span class="soft" title="not ranked">\N{EN DASH}{said}</span>')
     tie = '<abbr class="tie" title="shared with another system">=</abbr>' if row.tied else ""
     return SafeString(f'<span class="rank">{row.rank:d}{tie}</span>')
+
+
+@register.filter
+def ranked_in_track(row: Row) -> SafeString:
+    """Its rank among the systems of its track."""
+    return ranked(replace(row, rank=row.track_rank, tied=row.track_tied))
 
 
 @register.filter
@@ -53,6 +60,8 @@ def named(row: Row) -> SafeString:
 
 def _marks(row: Row) -> list[SafeString]:
     marks = []
+    if row.track_title:
+        marks.append(format_html('<span class="tag" title="its track"><bdi>{}</bdi></span>', row.track_title))
     if row.kind in _KINDS:
         marks.append(format_html('<span class="tag">{}</span>', _KINDS[row.kind]))
     if row.disqualified:

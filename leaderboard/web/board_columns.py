@@ -17,6 +17,7 @@ from leaderboard.web.cost_columns import CostColumn
 from leaderboard.web.sorting import Heading
 
 RECEIVED = "received_at"
+TRACK_RANK = "track_rank"
 
 
 def direction(order: str) -> Callable[[Column], bool]:
@@ -46,7 +47,8 @@ class Table:
     def of(cls, request: HttpRequest, page: Page) -> Table:
         """What `?columns=` names of those that there are; else all, of a slice those that were told of it."""
         board, slice_ = page.board, page.wanted.slice_
-        known = [*(measure.name for measure in board.measures), *board.cost_kinds, RECEIVED]
+        within = [TRACK_RANK] if board.phase.tracks else []
+        known = [*within, *(measure.name for measure in board.measures), *board.cost_kinds, RECEIVED]
         wanted = names(request.GET.getlist("columns"))
         untold = {one.name for one in board.measures if slice_ and board.n(one.name, slice_) is None}
         told = [name for name in known if name not in untold or name == board.primary]
@@ -75,6 +77,11 @@ class Table:
     @property
     def system(self) -> Heading:
         return self._heading("system", best_first=False)
+
+    @property
+    def tells_tracks(self) -> bool:
+        """Whether a system's rank in its track is shown."""
+        return TRACK_RANK in self.shown
 
     @property
     def received(self) -> Heading | None:

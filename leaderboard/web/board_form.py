@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from django.http import HttpRequest
 from django.utils import timezone
 
+from leaderboard import tracks
 from leaderboard.models import System
 from leaderboard.standings import Page
-from leaderboard.web.board_columns import Table
+from leaderboard.web.board_columns import RECEIVED, TRACK_RANK, Table
 from leaderboard.web.cost_columns import ABOUT
 
+TITLES = {RECEIVED: "Received", TRACK_RANK: "Rank in its track"}
 KEPT = ("sort", "order")
 """What the headings set, and the form hands on."""
-OFFERED = ("slice", "kind", "search", "by", "at_least", "at_most", "as_of", "columns")
+OFFERED = ("slice", "kind", "track", "search", "by", "at_least", "at_most", "as_of", "columns")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class BoardForm:
     given: dict[str, str]
     slices: Sequence[tuple[str, Sequence[Choice]]]
     kinds: Sequence[Choice]
+    tracks: Sequence[Choice]
     by: Sequence[Choice]
     columns: Sequence[Choice]
     kept: Sequence[tuple[str, str]]
@@ -53,6 +56,7 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
         given=given,
         slices=slices,
         kinds=[Choice(kind.value, str(kind.label), given["kind"] == kind.value) for kind in System.Kind],
+        tracks=[Choice(one.name, one.title, given["track"] == one.name) for one in tracks.of(board.phase)],
         by=[Choice(name, _title(name), given["by"] == name) for name in numbers],
         columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
         kept=[(name, request.GET[name]) for name in KEPT if request.GET.get(name)],
@@ -62,7 +66,7 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
 
 
 def _title(name: str) -> str:
-    return ABOUT[name][0] if name in ABOUT else "Received" if name == "received_at" else name
+    return ABOUT[name][0] if name in ABOUT else TITLES.get(name, name)
 
 
 def _in_force(page: Page, table: Table) -> list[str]:
@@ -74,6 +78,8 @@ def _in_force(page: Page, table: Table) -> list[str]:
         said.append(f"as of {page.board.as_of.isoformat()}")
     if wanted.kind:
         said.append(f"{str(System.Kind(wanted.kind).label).lower()} alone")
+    if wanted.track:
+        said.append(f"track {tracks.title_of(page.board.phase, wanted.track)}")
     if wanted.words:
         said.append("named “{}”".format(" ".join(wanted.words)))
     least, most = wanted.bounds

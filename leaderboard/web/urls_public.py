@@ -7,6 +7,7 @@ from leaderboard.web.public.apart import apart
 from leaderboard.web.public.badge import badge
 from leaderboard.web.public.benchmark import benchmark
 from leaderboard.web.public.by_slice import board_by_slice
+from leaderboard.web.public.by_track import board_by_track
 from leaderboard.web.public.cite import cite
 from leaderboard.web.public.cost import cost_board
 from leaderboard.web.public.crossed import crossed_board
@@ -44,6 +45,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/feed.atom", benchmark_feed, name="benchmark_feed"),
     path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
     path(f"{FROZEN}/", leaderboard, name="frozen_board"),
+    path(f"{FROZEN}/by/track/", board_by_track, name="frozen_board_by_track"),
     path(f"{FROZEN}/by/<path:dimension>/", board_by_slice, name="frozen_board_by_slice"),
     path(f"{FROZEN}/cross/<path:pair>/", crossed_board, name="frozen_crossed_board"),
     path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
@@ -63,6 +65,7 @@ urlpatterns = [
     path(f"{FROZEN}/cite/", cite, name="frozen_cite"),
     path(f"{FROZEN}/badge.svg", badge, name="frozen_badge"),
     path(f"{FROZEN}/embed/", embed, name="frozen_embed"),
+    path("benchmarks/<slug:slug>/<slug:phase>/by/track/", board_by_track, name="board_by_track"),
     path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
     path("benchmarks/<slug:slug>/<slug:phase>/cross/<path:pair>/", crossed_board, name="crossed_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),

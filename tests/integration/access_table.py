@@ -53,6 +53,9 @@ PUBLIC = [
     *both("frozen_symmetric_board", NOBODY, NOBODY),
     *both("frozen_cost_board", NOBODY, NOBODY),
     *both("board_by_slice", EVERYONE, MANAGERS_OF_DRAFT),
+    # Neither has tracks, nor gold with a dimension of that name.
+    *both("board_by_track", NOBODY, NOBODY),
+    *both("frozen_board_by_track", NOBODY, NOBODY),
     *both("crossed_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("symmetric_board", EVERYONE, MANAGERS_OF_DRAFT),
     *both("side_by_side", EVERYONE, MANAGERS_OF_DRAFT),

@@ -19,11 +19,18 @@ class BoardLink:
     n_values: int | None = None
 
 
+def by_track(board: Board) -> str:
+    """The address of the page that ranks each track by itself."""
+    where = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
+    return reverse("frozen_board_by_track" if board.frozen else "board_by_track", args=where)
+
+
 def other_boards(board: Board) -> list[BoardLink]:
-    """The symmetric board where the gold has pairs, that of two dimensions, one for each dimension, that of costs."""
+    """The symmetric board where the gold has pairs, that of two dimensions, one for each dimension, those of tracks and
+    costs, and the pictures."""
     prefix = "frozen_" if board.frozen else ""
     where = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
-    links = []
+    links: list[BoardLink] = []
     if is_symmetric(board):
         links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=where)))
     links += [BoardLink(title, reverse(f"{prefix}{name}", args=where)) for title, name in drawings(board)]
@@ -33,6 +40,8 @@ def other_boards(board: Board) -> list[BoardLink]:
     for name, values in board.dimensions.items():
         url = reverse(f"{prefix}board_by_slice", args=[*where, name])
         links.append(BoardLink(f"By {name}", url, len(values)))
+    if board.phase.tracks:
+        links.append(BoardLink("By track", by_track(board), len(board.phase.tracks)))
     if board.cost_kinds:
         links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=where)))
     if board.summary.n_competing:

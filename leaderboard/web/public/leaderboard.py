@@ -18,7 +18,7 @@ from leaderboard.tags import tagged
 from leaderboard.web import board_columns, board_form
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import head_or_404
-from leaderboard.web.public.boards import other_boards
+from leaderboard.web.public.boards import by_track, other_boards
 
 DRAWN = 30
 """Strips of the interval plot: what more there is stands in the table."""
@@ -51,6 +51,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "plot": interval_plot(drawn, board.primary, wanted.slice_),
         "n_drawn": len(drawn),
         "boards": other_boards(board),
+        "by_track": by_track(board),
         "own": _own(request, board) if board.frozen else (),
         "frozen_boards": [] if board.frozen else frozen_boards(board.phase),
         "rescoring": progress_of(board.phase),
