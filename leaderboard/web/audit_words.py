@@ -1,4 +1,4 @@
-"""How an audit of a split is told on pages: its parts, how far it is, why it failed, what its codes say."""
+"""How an audit of a split is told on pages: its parts, how far it is, why it failed."""
 
 from __future__ import annotations
 
@@ -28,31 +28,6 @@ FAILED = {
     Reason.EXIT: "it stopped with an error of ours",
     Reason.BAD_REPORT: "its report was not sound",
 }
-CODES = {
-    "duplicates-disagree": "the same question stands there with different answers",
-    "duplicates-in-other-groups": "a question stands in several groups",
-    "duplicates-in-groups": "a question stands in its group more than once",
-    "near-duplicates": "texts in different groups are nearly the same",
-    "leakage-simple": "public gold has lines of the split to the letter",
-    "leakage-basic": "public gold has lines of the split in the same words",
-    "leakage-thorough": "public gold has lines of the split in other words",
-    "pairs-in-training": "subjects and objects stand together in public gold",
-    "facts-in-training": "facts of the split stand in public gold",
-    "one-label": "a slice has one label",
-    "uneven-labels": "one label is most of a slice",
-    "unbalanced-origin": "an origin is not balanced though the whole is",
-    "one-large-group": "one group has most of the lines",
-    "groups-share-claims": "claims stand in more than one group",
-    "few-groups": "slices have few groups",
-    "wide-intervals": "slices will have wide intervals",
-    "one-sided-words": "frequent words have nearly always one label",
-    "trivial-system": "a system that does not solve the task scores above chance",
-    "inputs-hold-gold": "the inputs hold fields of the gold",
-    "inputs-without-gold": "inputs are not in the gold",
-    "gold-without-inputs": "gold is not in the inputs",
-    "inputs-differ": "inputs differ from what the server would write",
-}
-TELLS = {"order": "the order of lines", "ids": "the ids", "column": "a column"}
 
 
 @dataclass(frozen=True)
@@ -75,11 +50,3 @@ def following(audit: SplitAudit) -> Followed:
     doing = PARTS[NAMES[done]] if done < len(NAMES) else ""
     why = FAILED.get(Reason(audit.reason), Reason(audit.reason).label) if audit.reason else ""
     return Followed(audit, done, len(NAMES), doing, why)
-
-
-def told(code: str) -> str:
-    """A finding's code in words that quote no gold; empty for one that has none."""
-    kind, _, rest = code.partition("-")
-    if kind in TELLS and rest.startswith("tell"):
-        return f"{TELLS[kind]} may tell something that is hidden"
-    return CODES.get(code, "")

@@ -10,7 +10,7 @@ from django.views.decorators.http import condition, conditional_page, require_sa
 from evaluator.task import TASKS
 from leaderboard import audited, split_archive
 from leaderboard.models import Benchmark, Split
-from leaderboard.web.audit_words import told
+from leaderboard.web.audit_codes import told
 from leaderboard.web.public.access import benchmark_or_404
 
 

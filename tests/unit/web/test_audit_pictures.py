@@ -9,7 +9,7 @@ import pytest
 from evaluator.audit_job import NAMES
 from evaluator.curation.audit.parts import PARTS
 from leaderboard.models import Reason, SplitAudit, State
-from leaderboard.web import audit_words
+from leaderboard.web import audit_codes, audit_words
 from leaderboard.web.charts import audit
 
 
@@ -86,8 +86,8 @@ class TestWords:
 
     @pytest.mark.parametrize("code", ["order-tells-label", "ids-tell-label", "column-tells-origin"])
     def test_what_tells_is_named_and_not_what_it_tells(self, code: str) -> None:
-        said = audit_words.told(code)
+        said = audit_codes.told(code)
         assert said and "label" not in said and "origin" not in said
 
     def test_an_unknown_code_has_no_words(self) -> None:
-        assert audit_words.told("made-up") == ""
+        assert audit_codes.told("made-up") == ""

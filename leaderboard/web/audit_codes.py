@@ -1,0 +1,70 @@
+"""What an audit's codes say to everybody: in words that quote no gold, whatever the finding itself quotes."""
+
+from __future__ import annotations
+
+CODES = {
+    "duplicates-disagree": "the same question stands there with different answers",
+    "duplicates-in-other-groups": "a question stands in several groups",
+    "duplicates-in-groups": "a question stands in its group more than once",
+    "near-duplicates": "texts in different groups are nearly the same",
+    "leakage-simple": "public gold has lines of the split to the letter",
+    "leakage-basic": "public gold has lines of the split in the same words",
+    "leakage-thorough": "public gold has lines of the split in other words",
+    "pairs-in-training": "subjects and objects stand together in public gold",
+    "facts-in-training": "facts of the split stand in public gold",
+    "one-label": "a slice has one label",
+    "uneven-labels": "one label is most of a slice",
+    "unbalanced-origin": "an origin is not balanced though the whole is",
+    "one-large-group": "one group has most of the lines",
+    "groups-share-claims": "claims stand in more than one group",
+    "few-groups": "slices have few groups",
+    "wide-intervals": "slices will have wide intervals",
+    "one-sided-words": "frequent words have nearly always one label",
+    "trivial-system": "a system that does not solve the task scores above chance",
+    "inputs-hold-gold": "the inputs hold fields of the gold",
+    "inputs-without-gold": "inputs are not in the gold",
+    "gold-without-inputs": "gold is not in the inputs",
+    "inputs-differ": "inputs differ from what the server would write",
+    "answer-filtered": "an answer is among the mentions that are filtered out",
+    "answer-in-question": "a question holds its answer",
+    "date-without-date": "a date has no date in it",
+    "empty-claim": "a claim is empty",
+    "empty-mention": "a mention is empty",
+    "empty-part": "a part of a fact is empty",
+    "evidence-missing": "claims lack their evidence",
+    "evidence-unasked": "claims without enough information have evidence",
+    "evidence-without-page": "evidence names no page",
+    "fact-not-in-text": "facts do not stand in their texts",
+    "nameless-property": "a property has no name",
+    "no-answers": "questions have no answers",
+    "no-facts": "texts have no facts",
+    "no-system": "some ratings name their system and others do not",
+    "no-text": "lines have no text",
+    "not-symmetric": "groups are not symmetric",
+    "offsets-cut-words": "offsets cut words",
+    "offsets-inverted": "offsets end before they begin",
+    "offsets-on-blank": "offsets mark blanks",
+    "offsets-outside-passage": "offsets lie outside their passage",
+    "offsets-outside-text": "offsets lie outside their text",
+    "one-rating": "all ratings are one",
+    "passage-text": "passages are not what stands in their documents",
+    "questions-answer-each-other": "questions answer each other",
+    "rare-relation": "relations are rare",
+    "relation-not-in-training": "relations are not in public gold",
+    "repeated-fact": "facts are repeated",
+    "repeated-mention": "mentions are repeated",
+    "subject-is-object": "subjects are their own objects",
+    "text-at-offsets": "offsets mark other texts than the gold says",
+    "turned-round": "triples stand there turned round",
+    "unknown-property": "properties are unknown",
+    "whole-passage": "facts mark whole passages",
+}
+TELLS = {"order": "the order of lines", "ids": "the ids", "column": "a column"}
+
+
+def told(code: str) -> str:
+    """A finding's code in words that quote no gold; empty for one that has none."""
+    kind, _, rest = code.partition("-")
+    if kind in TELLS and rest.startswith("tell"):
+        return f"{TELLS[kind]} may tell something that is hidden"
+    return CODES.get(code, "")
