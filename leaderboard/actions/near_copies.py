@@ -117,7 +117,9 @@ def _queue(at: datetime) -> None:
     scored = Prediction.objects.filter(
         likeness=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
     )
-    found = list(scored.distinct().values_list("pk", "submission__phase")[:AT_ONCE])
+    # In the order in which they came: a copy is looked at after what it may be one of.
+    in_order = scored.order_by("submission__received_at", "pk").distinct()
+    found = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [
         Likeness(prediction_id=prediction, phase_id=phase, queued_at=at, rung_at=long_ago)
         for prediction, phase in found

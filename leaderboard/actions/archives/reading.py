@@ -59,13 +59,18 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
                 f"{archive.name} was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
                 "can be hosted with import_benchmark once the gold lies beside it"
             )
-        with outer.open(head.closed) as sealed, vault.unsealed(sealed, keys) as clear, ZipFile(clear) as closed:
-            with _files_kept() as kept, transaction.atomic():
-                numbers = _rows(closed, kept, say)
-                benchmark = Benchmark.objects.get(slug=head.slug)
-                _compare(outer, head, benchmark)
-                AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug)
+        with (
+            outer.open(head.closed) as sealed,
+            vault.unsealed(sealed, keys) as clear,
+            ZipFile(clear) as closed,
+            _files_kept() as kept,
+            transaction.atomic(),
+        ):
+            numbers = _rows(closed, kept, say)
+            benchmark = Benchmark.objects.get(slug=head.slug)
+            _compare(outer, head, benchmark)
             _count_on(numbers)
+            AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug)
     say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
     return benchmark
 
