@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaderboard.actions.manifest import Manifest, PhasePart
+from leaderboard.actions.manifest import Manifest, PhasePart, TrackPart
 from leaderboard.importers.published import Origins
 
 
@@ -30,7 +30,15 @@ class Choices:
     """Where published outputs go as prediction files; FRANK's metrics have some."""
     say: Callable[[str], None] = lambda line: None
 
-    def phase(self, *, slug: str, title: str, split: str, options: dict[str, str] | None = None) -> PhasePart:
+    def phase(
+        self,
+        *,
+        slug: str,
+        title: str,
+        split: str,
+        options: dict[str, str] | None = None,
+        tracks: Sequence[TrackPart] = (),
+    ) -> PhasePart:
         return PhasePart(
             slug=slug,
             title=title,
@@ -38,6 +46,7 @@ class Choices:
             options={**(options or {}), **self.options},
             quota_per_day=self.quota_per_day,
             quota_total=self.quota_total,
+            tracks=list(tracks),
         )
 
 

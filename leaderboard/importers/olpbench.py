@@ -61,7 +61,9 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         origins.write(work / f"{part.split}.jsonl", _lines(path, evaluated[part], asked[part], salt, choices))
         public = part.split in choices.public_gold
         splits.append(SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=public))  # type: ignore[arg-type]
-        phases.append(choices.phase(slug=part.split, title=part.title, split=part.split))
+        phases.append(
+            choices.phase(slug=part.split, title=part.title, split=part.split, tracks=olpbench_reported.TRACKS)
+        )
         choices.say(f"{path.name}: {len(evaluated[part]):,} triples, {len(asked[part]):,} questions")
     hosts_test = any(
         path.name.removesuffix(".gz") in DATA and len(evaluated[part]) == olpbench_reported.TEST_TRIPLES

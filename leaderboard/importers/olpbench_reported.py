@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.actions.manifest import ReportedPart, Value
+from leaderboard.actions.manifest import ReportedPart, TrackPart, Value
 
 PAPER = (
     "Broscheit et al. 2020, Can We Predict New Facts with Open Knowledge Graph Embeddings? "
@@ -26,6 +26,15 @@ _ROWS = {
     ("THOROUGH", "ComplEx-LSTM", "MENTION"): "3.8 2.1 7.1 14.1",
 }
 
+TRACKS = [
+    TrackPart(name="simple", title="SIMPLE", description="Learnt from the training data cleaned at the level SIMPLE."),
+    TrackPart(name="basic", title="BASIC", description="Learnt from the training data cleaned at the level BASIC."),
+    TrackPart(
+        name="thorough", title="THOROUGH", description="Learnt from the training data cleaned at the level THOROUGH."
+    ),
+]
+"""What a submission says that it learnt from."""
+
 
 def rows(*, hosts_test: bool) -> list[ReportedPart]:
     """Comparable where the published test triples are those that are shown. Printed in percent."""
@@ -35,6 +44,7 @@ def rows(*, hosts_test: bool) -> list[ReportedPart]:
             paper=PAPER,
             split=f"OLPBENCH test, trained on {train}{f', selected on {selected}' if selected else ''}",
             same_split=hosts_test,
+            track=train.lower(),
             values=[
                 Value(measure=measure, value=float(f"{number}e-2"), shown=number)
                 for measure, number in zip(MEASURES, printed.split(), strict=True)

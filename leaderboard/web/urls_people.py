@@ -19,6 +19,7 @@ from leaderboard.web.people import (
     manage_scorers,
     manage_splits,
     manage_systems,
+    manage_tracks,
     manage_trail,
     manage_workers,
     mine,
@@ -83,6 +84,7 @@ manage: list[URLPattern | URLResolver] = [
     ),
     path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_zone"),
     path("benchmarks/<slug:slug>/near-copies/", manage_near_copies.near_copies, name="manage_near_copies"),
     path(

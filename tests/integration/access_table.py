@@ -184,6 +184,9 @@ MANAGE = [
     Row("manage_contact", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_deadline", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_deadline", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    # Nothing is named: there are no tracks, as before.
+    Row("manage_tracks", MANAGERS, "login 404 404 302 404 302 404"),
+    Row("manage_tracks", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_zone", NO_PAGE, "login 404 404 422 404 422 404"),
     Row("manage_zone", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
     *both("manage_near_copies", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),

@@ -14,10 +14,10 @@ from django.urls import reverse
 
 from evaluator.__main__ import main
 from leaderboard.actions import images, tokens
-from leaderboard.models import ImageUpload, Submission
+from leaderboard.models import ImageUpload, Phase, Submission
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send
 from tests.tracks import build_with_tracks
-from tests.world import World, build, prediction_lines
+from tests.world import TOLD_IN_FULL, World, build, prediction_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 BAD = ["", "basic"]
@@ -131,3 +131,31 @@ def test_the_command_declares_it(
     assert not Submission.objects.exists()
     assert main([*words, "--track", "simple"]) == 0
     assert Submission.objects.get().track == "simple"
+
+
+def test_organisers_set_tracks_on_their_pages() -> None:
+    world = build()
+    client = Client()
+    client.force_login(world.curator)
+    address = reverse("manage_tracks", args=["tiny", "test"])
+    typed = "simple | SIMPLE | nothing, but the asked | ones\n\nthorough | THOROUGH"
+    assert client.post(address, {"tracks": typed}).status_code == 302
+    told = [("simple", "SIMPLE", "nothing, but the asked | ones"), ("thorough", "THOROUGH", "")]
+    stored = Phase.objects.get().tracks
+    assert [(one["name"], one["title"], one["description"]) for one in stored] == told
+    assert typed.replace("\n\n", "\n") in client.get(address).content.decode()
+    bad = client.post(address, {"tracks": "simple"})
+    assert bad.status_code == 422 and "expected NAME | TITLE | DESCRIPTION." in bad.content.decode()
+    world.submit(track="simple", phase=Phase.objects.get())
+    gone = client.post(address, {"tracks": "thorough | THOROUGH"})
+    assert gone.status_code == 422 and "expected every name to stay" in gone.content.decode()
+
+
+def test_a_new_phase_is_made_with_tracks() -> None:
+    world = build()
+    client = Client()
+    client.force_login(world.curator)
+    asked = {"title": "Final", "slug": "final", "split": world.split.pk, "quota_per_day": 5, "quota_total": 9}
+    sent = {**asked, **TOLD_IN_FULL, "takes_predictions": "on", "tracks": "one | One"}
+    assert client.post(reverse("manage_phase_create", args=["tiny"]), sent).status_code == 302
+    assert Phase.objects.get(slug="final").tracks == [{"name": "one", "title": "One", "description": ""}]

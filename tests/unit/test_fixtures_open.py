@@ -153,6 +153,34 @@ def test_training_is_what_thorough_cleaning_leaves(
     assert min(used[rule] for rule in ("basic", "a", "b", "c")) >= 2  # the world tries each rule
 
 
+def test_simple_and_basic_take_out_less(
+    raw: tuple[list[Triple], dict[str, list[str]]], asked: list[Triple], names: dict[str, list[str]]
+) -> None:
+    said, _ = raw
+    counts = [Counter(), Counter()]
+    for subject, relation, object_ in said:
+        counts[0].update(f"{subject} {object_}".lower().split())
+        counts[1].update(relation.lower().split())
+    stops = {word for count in counts for word in sorted(count, key=lambda word: (-count[word], word))[:25]}
+
+    def bag(text: str) -> frozenset[str]:
+        words = frozenset(text.lower().split())
+        return words - stops or words
+
+    exact = set(asked)
+    same = {
+        (bag(one), bag(k), bag(other))
+        for i, k, j in asked
+        for a, b in product(names[i], names[j])
+        for one, other in ((a, b), (b, a))
+    }
+    simple = sorted(triple for triple in said if triple not in exact)
+    basic = [triple for triple in simple if tuple(map(bag, triple)) not in same]
+    assert table("simple.tsv") == simple
+    assert table("basic.tsv") == basic
+    assert len(simple) > len(basic) > len(table("triples.tsv"))
+
+
 def test_the_mention_list_holds_every_mention(train: list[Triple]) -> None:
     listed = [mention for mention, _ in table("mentions.tsv")]
     assert len(listed) == len(set(listed))

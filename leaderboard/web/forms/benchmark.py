@@ -13,6 +13,7 @@ from leaderboard.ladder import step_of_share
 from leaderboard.models import Dataset, Division, Phase, Split
 from leaderboard.web.forms.local import read_local
 from leaderboard.web.forms.options import OptionsField
+from leaderboard.web.forms.tracks import TracksField
 
 LIMIT_FIELDS = {
     "seconds": ("wall_seconds", 1),
@@ -52,6 +53,7 @@ class PhaseForm(forms.Form):
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
     split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
     options = OptionsField()
+    tracks = TracksField()
     opens_at = forms.DateTimeField(required=False, label="Opens", help_text="Empty: at once.")
     closes_at = forms.DateTimeField(required=False, label="Closes", help_text="Empty: never.")
     time_zone = forms.ChoiceField(

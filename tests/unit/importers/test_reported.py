@@ -146,6 +146,8 @@ def test_olpbench(line: str) -> None:
     trained, system, numbers = line.split("|")
     rows = rows_of(system, olpbench_reported.rows(hosts_test=False))
     (row,) = (row for row in rows if row.split == f"OLPBENCH test, trained on {trained}")
+    assert row.track == trained.partition(",")[0].lower()
+    assert row.track in {track.name for track in olpbench_reported.TRACKS}
     printed = [f"0{number}" if number.startswith(".") else number for number in numbers.split("/")]
     assert shown(row) == dict(zip(("mrr", "hits@1", "hits@10", "hits@50"), printed, strict=True))
 
