@@ -15,7 +15,7 @@ from leaderboard.actions import halves
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Division, Leaderboard, Release, Split
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send, soon
-from tests.world import World, build
+from tests.world import DRAFT, World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(80)
@@ -98,6 +98,8 @@ def test_a_correction_keeps_the_half_of_groups_that_stay(world: World, split: Sp
 def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> None:
     before = groups_of(halves.divide(split=split, seed=7, by=world.curator))
     more = labels_of(160)
+    # Other groups are other inputs: such gold is for drafts.
+    Split.objects.update(**DRAFT)
     correct(split, world, gold_of(more, per_group=4))
     after = groups_of(Division.objects.get(gold=split.current_gold))
     assert before["public"] < after["public"] and before["private"] < after["private"]
