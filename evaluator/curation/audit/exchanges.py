@@ -8,6 +8,7 @@ nothing. Features are put on one scale by their own mean and deviation over the 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
@@ -80,16 +81,26 @@ def hidden(values: Sequence[str | float | None]) -> Hidden:
 
 
 def coded(values: Sequence[Hashable], *, most: int, least: int = 1) -> Places:
-    """A number a value, the most frequent first; rarer ones than `most`, or than `least` lines, share the last."""
+    """A number a value, the most frequent first; rarer ones than `most`, or than `least` lines, share the last.
+
+    Which of equally frequent values come first must not follow from the order of lines, or it would seem to tell them:
+    a digest of the value decides.
+    """
     numbers: dict[Hashable, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
     counts = np.bincount(codes)
-    order = np.argsort(-counts, kind="stable")
+    names = list(numbers)
+    order = np.array(sorted(range(len(names)), key=lambda code: (-counts[code], _drawn(names[code]))), dtype=np.int64)
     new = np.full(len(counts), min(most, int(np.count_nonzero(counts >= least))), dtype=np.int64)
-    kept = order[: new[0]]
+    kept = np.sort(order[: new[0]])
+    kept = kept[np.argsort(-counts[kept], kind="stable")]
     new[kept] = np.arange(len(kept))
     dense: Places = np.unique(new[codes], return_inverse=True)[1].astype(np.int64)
     return dense
+
+
+def _drawn(value: Hashable) -> bytes:
+    return hashlib.blake2b(repr(value).encode("utf-8", "backslashreplace"), key=b"kinds", digest_size=8).digest()
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,35 @@ def test_rare_values_are_one():
     assert len(set(coded(list("abcdefg"), most=3).tolist())) == 4
 
 
+def test_which_of_equally_frequent_values_are_kept_does_not_follow_from_their_order():
+    values = [f"v{place}" for place in range(100)]
+    kept = {value for value, code in zip(values, coded(values, most=20), strict=True) if code < 20}
+    turned = values[::-1]
+    assert {value for value, code in zip(turned, coded(turned, most=20), strict=True) if code < 20} == kept
+    assert len(kept) == 20
+    assert kept != set(values[:20])
+
+
+def test_a_hundred_different_answers_raise_no_alarm():
+    """More kinds than are looked at, all as frequent; lines stand in the order of random ids."""
+    alarms = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        lines = [
+            {
+                "id": f"{rng.getrandbits(64):016x}",
+                "question": [f"head {place}", "r", "?"],
+                "answers": [f"tail {place}"],
+                "filtered": [],
+            }
+            for place in range(100)
+        ]
+        lines.sort(key=lambda line: line["id"])
+        one = split("link-prediction", lines)
+        alarms += bool(tells(one, list(range(100)), {}, order_is_public=True, seed=seed).findings)
+    assert alarms <= 3, alarms  # P(more than 3 | n=40, p=.01) < .001
+
+
 @pytest.mark.slow
 def test_false_alarms_are_as_rare_as_the_level_says():
     """Of 400 clean splits, each with all features, alarms are binomial with at most the level; with groups too."""
