@@ -115,7 +115,9 @@ def sections(page: str) -> dict[str, list[tuple[str, str]]]:
         rows = re.findall(
             r'<td class="col-rank num">(.*?)</td>.*?class="system-name" dir="auto">([^<]+)<', body, re.DOTALL
         )
-        found[title] = [(re.sub("<.*?>", "", rank), name) for rank, name in rows]
+        found[title] = [
+            (re.sub("<.*?>", "", rank.partition('<span class="rank-range">')[0]), name) for rank, name in rows
+        ]
     return found
 
 
@@ -126,6 +128,7 @@ def test_each_track_is_ranked_by_itself(world: World, client: Client) -> None:
         "THOROUGH": [("1=", "Twin A"), ("1=", "Twin B"), ("\N{EN DASH} not ranked", "Ours"), ("3", "Last")],
     }
     # One dimension's values stand beside the whole; which one can be asked for.
+    assert page.count('<span class="rank-range">2 overall</span>') == 3
     assert "<bdi>SUPPORTS</bdi>" in page and "<bdi>original</bdi>" not in page
     other = client.get(reverse("board_by_track", args=["tiny", "test"]), {"dimension": "origin"}).content.decode()
     assert "<bdi>original</bdi>" in other and "<bdi>SUPPORTS</bdi>" not in other

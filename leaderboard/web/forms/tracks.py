@@ -22,7 +22,7 @@ class TracksField(forms.CharField):
             "What a submission declares of itself, one of these: a NAME | TITLE | DESCRIPTION a line, such as "
             "<code>thorough | THOROUGH | learnt from the cleaned triples</code>. Empty: nothing is declared.",
         )
-        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}), **kwargs)
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}), **kwargs)
 
     def clean(self, value: Any) -> tracks.Stored:
         lines = [line for line in super().clean(value).splitlines() if line.strip()]
