@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.actions import benchmarks, splits, submissions, teams
+from leaderboard.actions import benchmarks, publication, splits, submissions, teams
 from leaderboard.models import Phase, Submission, System
 from tests.world import World, build, uploaded
 
@@ -76,6 +76,7 @@ def a_world(task: str, **policy: Any) -> World:
         world.gold = splits.add_gold(split=split, file=file, reason="first", by=by)
     finally:
         file.close()
+    publication.publish_unaudited(split=split, by=by)
     world.benchmark = benchmarks.create(
         slug="drawn", title="Drawn", task=task, dataset=dataset, summary="s", description="", rules="", by=by
     )
