@@ -85,7 +85,7 @@ def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
 
 GENERATOR = Generator(
     name="holdout",
-    version=1,
+    version=2,
     summary="share groups out among parts at random, with every stratum in its share",
     add_arguments=_add_arguments,
     make=_make,

@@ -18,7 +18,8 @@ HALF = {"train": "0.5", "test": "0.5"}
 
 
 def distance(rows, part_of, shares):
-    """Squared distance of rows wanted and given, over parts and strata: from the definition."""
+    """Squared distance of rows wanted and given, over parts, strata and the whole: from the definition."""
+    rows = [*rows, *((group, "all of them") for group, _ in rows)]
     totals = Counter(stratum for _, stratum in rows)
     given_ = Counter((part_of[group], stratum) for group, stratum in rows)
     return sum(
@@ -48,9 +49,61 @@ def test_no_group_would_serve_better_in_another_part(rows, seed, test):
         return
     assert set(found.part_of) == set(groups)
     assert found.rows == Counter((found.part_of[group], stratum) for group, stratum in rows)
+    if len(set(groups)) == len(groups):
+        return  # of these more is asked below
     reached = distance(rows, found.part_of, shares)
     for group, part in product(set(groups), shares):
         assert reached <= distance(rows, {**found.part_of, group: part}, shares)
+
+
+def off(found, strata, shares):
+    """The largest distance of rows wanted and given, of strata and of the whole."""
+    cells = [
+        (part, share, found.rows.get((part, s), 0), n) for s, n in Counter(strata).items() for part, share in shares
+    ]
+    whole = Counter({part: 0 for part, _ in shares})
+    for part, _, given_, _ in cells:
+        whole[part] += given_
+    cells += [(part, share, whole[part], len(strata)) for part, share in shares]
+    return max(abs(given_ - Fraction(share) * total) for _, share, given_, total in cells)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 7), min_size=3, max_size=60),
+    seed=st.integers(0, 50),
+    parts=st.sampled_from(
+        [("0.5", "0.5"), ("0.8", "0.2"), ("0.7", "0.2", "0.1"), ("1/3", "1/3", "1/3"), ("0.1",) * 10]
+    ),
+)
+@settings(max_examples=200, deadline=None)
+def test_small_strata_and_the_whole_are_within_one_of_their_shares(sizes, seed, parts):
+    shares = {f"part-{place}": share for place, share in enumerate(parts)}
+    strata = [stratum for stratum, size in enumerate(sizes) for _ in range(size)]
+    try:
+        found = holdouts(range(len(strata)), strata, shares=shares, seed=seed)
+    except UsageError as error:
+        assert "empty" in str(error)
+        return
+    assert sum(found.rows.values()) == len(strata)
+    assert off(found, strata, shares.items()) < 1
+
+
+def test_a_hundred_strata_of_three_are_halved():
+    strata = [place // 3 for place in range(300)]
+    drawn = [holdouts(range(300), strata, shares=HALF, seed=seed) for seed in range(4)]
+    for found in drawn:
+        assert Counter(found.part_of.values()) == {"train": 150, "test": 150}
+        assert {n for (_, _), n in found.rows.items()} == {1, 2}
+    assert len({tuple(sorted(found.rows.items())) for found in drawn}) == 4
+    again = holdouts(range(299, -1, -1), strata[::-1], shares=HALF, seed=0)
+    assert again.part_of == drawn[0].part_of
+
+
+def test_small_strata_of_pairs_are_halved_in_all():
+    groups = [place // 2 for place in range(300)]
+    found = holdouts(groups, [place // 6 for place in range(300)], shares=HALF, seed=0)
+    whole = Counter(found.part_of[group] for group in groups)
+    assert max(whole.values()) - min(whole.values()) <= 2
 
 
 @given(
