@@ -53,6 +53,8 @@ def test_it_stands_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
     link = entry.find(f"{ATOM}link")
     assert link is not None and link.attrib["href"].endswith(f"/benchmarks/tiny/#announcement-{made.pk}")
     assert f'id="announcement-{made.pk}"' in page
+    summary = entry.find(f"{ATOM}summary")
+    assert summary is not None and summary.get("type", "text") == "text" and summary.text == made.text
 
 
 def test_markup_is_text_wherever_it_stands(world: World) -> None:

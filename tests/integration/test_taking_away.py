@@ -180,6 +180,14 @@ def test_a_feed_tells_what_boards_show_the_latest_first(world: World, address: s
 
 
 @pytest.mark.parametrize("address", FEEDS)
+def test_no_name_is_markup_to_a_feed_reader(world: World, address: str) -> None:
+    """A construct without a type is text (RFC 4287, 3.1.1)."""
+    told = [part for entry in entries(address) for part in entry if part.tag in (f"{ATOM}title", f"{ATOM}summary")]
+    assert len(told) == 4 and {part.get("type", "text") for part in told} == {"text"}
+    assert sum(HOSTILE in (part.text or "") for part in told) == 2
+
+
+@pytest.mark.parametrize("address", FEEDS)
 def test_a_result_that_no_board_shows_is_in_no_feed(world: World, address: str) -> None:
     """A worse submission of the same system is released, and represents nobody."""
     before = [entry.findtext(f"{ATOM}id") for entry in entries(address)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Max
@@ -29,6 +30,11 @@ BEGINNING = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
 class _Feed(Atom1Feed):
     def latest_post_date(self) -> datetime:
         return super().latest_post_date() if self.items else BEGINNING
+
+    def add_item_elements(self, handler: Any, item: dict[str, Any]) -> None:
+        """Django calls a summary HTML, and readers would take the names in it for markup: it is text."""
+        super().add_item_elements(handler, {**item, "description": None})
+        handler.addQuickElement("summary", item["description"], {"type": "text"})
 
 
 @require_safe
