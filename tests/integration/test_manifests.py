@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions import hosting, referee, splits
+from leaderboard.actions import hosting, referee, splits, teams
 from leaderboard.actions.manifest import ManifestError
 from leaderboard.actions.refusal import Code
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Split, Submission, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from tests.integration.gold_files import files_of, refusal
 from tests.world import LABELS, TASK, World, build, gold_lines
 
@@ -165,6 +165,34 @@ class TestHosting:
         assert "test has other limits for containers; they stay" in said[-2]
         made.refresh_from_db()
         assert made.limits == {"wall_seconds": 60}
+
+    def test_a_phase_may_come_to_have_tracks_until_something_is_submitted(self, folder: Path, curator: User) -> None:
+        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        (phase,) = manifest()["phases"]
+
+        def with_tracks(*names: str) -> dict[str, Any]:
+            return manifest(phases=[{**phase, "tracks": [{"name": name, "title": name.upper()} for name in names]}])
+
+        assert hosting.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
+        assert not hosting.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
+        made = Phase.objects.get()
+        assert [track["name"] for track in made.tracks] == ["a", "b"]
+        system = teams.system(team=teams.create(name="Team", by=curator), name="System", by=curator)
+        Submission.objects.create(
+            phase=made, system=system, track="a", submitted_by=curator, received_at=made.created_at
+        )
+        said: list[str] = []
+        assert not hosting.host(manifest=with_tracks("b"), folder=folder, by=curator, say=said.append).changed
+        assert "the tracks of the phase test stay as they are" in said[0]
+
+    @pytest.mark.parametrize("part", ["systems", "reported"])
+    def test_a_track_that_no_phase_has_is_refused(self, folder: Path, curator: User, part: str) -> None:
+        named = {
+            "systems": {"name": "S", "team": "T", "phase": "test", "predictions": "x.jsonl", "track": "a"},
+            "reported": {**manifest()["reported"][0], "track": "a"},
+        }[part]
+        with pytest.raises(ManifestError, match="track is 'a'; expected"):
+            hosting.host(manifest=manifest(**{part: [named]}), folder=folder, by=curator)
 
     def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
         hosted = hosting.host(manifest=manifest(public=False), folder=folder, by=curator)
