@@ -8,6 +8,7 @@ from threading import Lock
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.template.response import SimpleTemplateResponse
 
 MOST = 32
 MOST_BYTES = 1_000_000
@@ -27,6 +28,8 @@ def answer(key: Hashable, made: Callable[[], HttpResponse]) -> HttpResponse:
             content, headers = _kept[key]
             return HttpResponse(content, headers=headers)
     response = made()
+    if isinstance(response, SimpleTemplateResponse):  # what the API answers, too, until it is rendered
+        response = response.render()
     if response.status_code == 200 and len(response.content) <= MOST_BYTES:
         with _lock:
             _kept[key] = response.content, dict(response.items())

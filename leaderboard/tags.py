@@ -40,7 +40,7 @@ def tagged(view: View) -> View:
 
     @functools.wraps(view)
     def asked(request: HttpRequest, slug: str, phase: str, **more: Any) -> HttpResponse:
-        tag = tag_of(slug, phase) if _is_anybody(request) else None
+        tag = tag_of(slug, phase, address=request.get_full_path()) if _is_anybody(request) else None
         if tag is None:
             return cast(HttpResponse, with_digest(request, slug=slug, phase=phase, **more))
         if tag in parse_etags(request.headers.get("If-None-Match", "")):
@@ -60,9 +60,11 @@ def tagged(view: View) -> View:
     return cast(View, asked)
 
 
-def tag_of(slug: str, phase: str) -> str | None:
+def tag_of(slug: str, phase: str, *, address: str) -> str | None:
     """Of all that the boards of a phase show to everybody; None: it is not public, or a board is being prepared,
     whose progress is shown and changes by the second.
+
+    address: what is asked for, so that the tag of one page is none of another that may not even be there.
     """
     at = timezone.now()
     sql, parameters = _statement(connection.vendor)
@@ -72,7 +74,7 @@ def tag_of(slug: str, phase: str) -> str | None:
         rows = cursor.fetchall()
     if not rows or any(row[-1] for row in rows):
         return None
-    told = [_code(), at.date(), [_passed(row, at) for row in rows], rows]
+    told = [_code(), address, at.date(), [_passed(row, at) for row in rows], rows]
     return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 

@@ -126,15 +126,19 @@ def _next_number() -> int:
 def _set_standing(phase: Phase, system: System, **values: Any) -> None:
     for board in _open_boards(phase):
         board.standings.filter(system=system).update(**values)
-        boards.rank(board)
-        comparisons.changed(board)
+        _rank_again(board)
 
 
 def _stand_again(phase: Phase, system: System) -> None:
     for board in _open_boards(phase):
         boards.stand_again(board, system)
-        boards.rank(board)
-        comparisons.changed(board)
+        _rank_again(board)
+
+
+def _rank_again(board: Leaderboard) -> None:
+    # The ranges go first: a new rank may lie outside of the old range, which the database refuses.
+    comparisons.changed(board)
+    boards.rank(board)
 
 
 def _open_boards(phase: Phase) -> list[Leaderboard]:

@@ -87,7 +87,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = {address: Client().get(address)["ETag"] for address in (API, PAGE)}
-    assert tags.tag_of("tiny", "test") == held[API]
+    assert tags.tag_of("tiny", "test", address=API) == held[API]
     CHANGES[change](world)
     if change == "other code":
         monkeypatch.setattr(tags, "_code", lambda: "other")
@@ -99,10 +99,10 @@ def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, mon
 def test_a_name_that_is_revealed_by_the_clock_makes_another_tag(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     until = timezone.now() + timedelta(hours=1)
     System.objects.filter(name="First").update(anonymous_until=until, anonymous_number=1)
-    before = tags.tag_of("tiny", "test")
-    assert before == tags.tag_of("tiny", "test")
+    before = tags.tag_of("tiny", "test", address=PAGE)
+    assert before == tags.tag_of("tiny", "test", address=PAGE)
     monkeypatch.setattr(tags.timezone, "now", lambda: until + timedelta(seconds=1))
-    assert tags.tag_of("tiny", "test") != before
+    assert tags.tag_of("tiny", "test", address=PAGE) != before
 
 
 def test_who_may_be_told_more_is_given_no_common_tag(world: World) -> None:
@@ -125,7 +125,7 @@ def test_a_draft_and_an_absent_board_have_no_tag(world: World) -> None:
     hidden = Client().get(API, headers={"If-None-Match": held})
     absent = Client().get(f"{ROOT}/benchmarks/none/phases/test/leaderboard/", headers={"If-None-Match": held})
     assert (hidden.status_code, hidden.content) == (absent.status_code, absent.content) == (404, absent.content)
-    assert tags.tag_of("tiny", "test") is None
+    assert tags.tag_of("tiny", "test", address=PAGE) is None
 
 
 def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
@@ -134,7 +134,7 @@ def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
     gold.pk, gold.number, gold.sha256 = None, 2, "1" * 64
     gold.save(force_insert=True)
     Leaderboard.objects.create(phase=world.phase, gold_version=gold, task_version=1, state="preparing")
-    assert tags.tag_of("tiny", "test") is None
+    assert tags.tag_of("tiny", "test", address=PAGE) is None
 
 
 def test_what_is_kept_is_what_would_be_made(world: World, settings: object) -> None:
@@ -149,3 +149,18 @@ def test_what_is_kept_is_what_would_be_made(world: World, settings: object) -> N
     stand(world, "Next", [score("accuracy", 0.7)])
     assert b"Next" in Client().get(API).content
     assert b"Next" in Client().get(PAGE).content
+
+
+@pytest.mark.parametrize("other", [f"{API}?sort=zzz", f"{API}?gold_version=9&task_version=9", f"{PAGE}gold-9/task-9/"])
+def test_the_tag_of_one_address_is_none_of_another(world: World, other: str) -> None:
+    """Which may not even be there."""
+    held = Client().get(API if other.startswith(API) else PAGE)["ETag"]
+    assert Client().get(other, headers={"If-None-Match": held}).status_code in (400, 404)
+
+
+@pytest.mark.parametrize("part", ["comparisons/", "drawings/"])
+def test_pages_that_a_serializer_writes_are_kept_too(world: World, settings: object, part: str) -> None:
+    settings.KEEPS_ANSWERS = True  # type: ignore[attr-defined]
+    first, second = (Client().get(f"{API}{part}") for _ in range(2))
+    assert first.status_code == second.status_code == 200
+    assert first.json() == second.json() and second["Content-Type"] == "application/json"

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluator.ranges import holm
 from leaderboard import standings
-from leaderboard.actions import comparisons
+from leaderboard.actions import comparisons, systems
 from leaderboard.models import Comparison, Ranking
 from tests.integration.reading_pages import read
-from tests.wide import board_of, build_wide, enter, rank_all, score_all
+from tests.wide import answers, board_of, build_wide, enter, rank_all, score_all
 from tests.world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -127,6 +127,27 @@ def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytes
     assert body(BOARD)["rank_ranges"] == "none" and body(PAIRS)["results"] == []
     assert [found[2:] for found in ranks()] == [[None, None]] * 4
     assert "may be" not in page() and "being computed" not in page()
+
+
+def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(world: World) -> None:
+    """They are computed again; until then there are none."""
+    comparisons.compare(board_id=board_of(world).pk)
+    leader = board_of(world).standings.get(rank=1)
+    assert leader.rank_high is not None
+    worse = world.submit(answers(30), system=leader.system)
+    score_all()
+    rank_all(world)
+    systems.represent(submission=worse, by=world.researcher)
+    assert board_of(world).standings.get(system=leader.system).rank > 1
+    rank_all(world)
+    systems.represent_by_best(phase=world.phase, system=leader.system, by=world.researcher)
+    rank_all(world)
+    systems.disqualify(phase=world.phase, system=leader.system, reason="trained on the test", by=world.curator)
+    assert [found[2:] for found in ranks()] == [[None, None]] * 4
+    rank_all(world)
+    systems.reinstate(phase=world.phase, system=leader.system, by=world.curator)
+    rank_all(world)
+    assert board_of(world).standings.get(rank=1).system == leader.system
 
 
 def test_one_system_alone_has_no_range(transactional_db: None, sandbox: str) -> None:
