@@ -72,7 +72,7 @@ def _one_by_one(
         members[next(iter(sizes[group]))].append(group)
     totals = {stratum: len(found) for stratum, found in members.items()}
     numbers = rounded(totals, [*shares.values()], draws(seed, "holdouts"))
-    part_of = {}
+    part_of: dict[Id, str] = {}
     for stratum, found in members.items():
         parts = [part for part, n in zip(shares, numbers[stratum], strict=True) for _ in range(n)]
         part_of |= dict(zip(found, parts, strict=True))
