@@ -1,0 +1,52 @@
+"""Which names can stand on a board, and which two of them a reader could not tell apart."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.naming import NOBODY
+
+# What turns the direction of the text after it, on the boards of everybody else.
+BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Letters without a shape: the fillers of Hangul, and the joiner of graphemes.
+_BLANK = frozenset("\u034f\u115f\u1160\u3164\uffa0")
+_OF_NOBODY = re.compile(rf"{NOBODY}[\s#._-]*\d*")
+
+
+def checked(name: str, *, of: str, longest: int) -> str:
+    """The name on one line; raises Refused INVALID_NAME for one that cannot stand on a board."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= longest:
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
+    check_signs(name, of=f"{of}'s name")
+    unseen = next((sign for sign in name if unicodedata.category(sign) == "Cf" or sign in _BLANK), None)
+    if unseen is not None:
+        what = f"U+{ord(unseen):04X}, which cannot be seen"
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name holds {what}; expected text without it.")
+    if {unicodedata.category(character) for character in name} <= {"Zs", "Mn"}:
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name cannot be seen; expected text.")
+    if _OF_NOBODY.fullmatch(key(name)):
+        told = "stands for those that show no name"
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name {told}; expected another one.")
+    return name
+
+
+def check_signs(text: str, *, of: str, lines: bool = False) -> None:
+    """Raises Refused INVALID_NAME for controls and turned directions. lines: line ends and tabs are welcome."""
+    welcome = "\r\n\t" if lines else ""
+    for sign in text:
+        if sign in BIDI_CONTROLS or (unicodedata.category(sign) == "Cc" and sign not in welcome):
+            raise Refused(Code.INVALID_NAME, f"The {of} holds a control character, U+{ord(sign):04X}; expected text.")
+
+
+def key(name: str) -> str:
+    """Equal for names that differ in case, width, composition or unseen characters alone (NFKC, case folded)."""
+    seen = (sign for sign in unicodedata.normalize("NFKC", name) if not _is_unseen(sign))
+    return unicodedata.normalize("NFKC", " ".join("".join(seen).split()).casefold())
+
+
+def _is_unseen(sign: str) -> bool:
+    is_variation = "\ufe00" <= sign <= "\ufe0f" or "\U000e0100" <= sign <= "\U000e01ef"
+    return is_variation or sign in _BLANK or unicodedata.category(sign) == "Cf"
