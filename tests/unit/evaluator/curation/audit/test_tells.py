@@ -57,8 +57,32 @@ def test_a_weak_order_is_a_warning():
         lambda line, place, yes: ("a" if yes else "b") + line["id"],  # prefix
         lambda line, place, yes: f"{line['id']}-{'pos' if yes else 'neg'}",  # suffix
         lambda line, place, yes: f"{(place + 1) * 7 + (100_000 if yes else 0):08d}",  # order of the ids
+        lambda line, place, yes: (
+            f"{line['id'][:7]}{'89abcdef'[place % 8] if yes else '01234567'[place % 8]}{line['id'][8:]}"
+        ),
+        lambda line, place, yes: (
+            f"{line['id'][:10]}{'13579bdf'[place % 8] if yes else '02468ace'[place % 8]}{line['id'][11:]}"
+        ),
+        lambda line, place, yes: line["id"].upper() if yes else line["id"],
+        lambda line, place, yes: 7 * (random.Random(line["id"]).randrange(10**9)) + yes,
+        lambda line, place, yes: 13 * (random.Random(line["id"]).randrange(10**9)) + yes * 5,
+        lambda line, place, yes: f"{'4567'[place % 4] if yes else '012389abcdef'[place % 12]}{line['id']}",
+        lambda line, place, yes: f"{11 * random.Random(line['id']).randrange(2**48) + yes:016x}",
     ],
-    ids=["parity", "length", "prefix", "suffix", "order"],
+    ids=[
+        "parity",
+        "length",
+        "prefix",
+        "suffix",
+        "order",
+        "half of a position",
+        "odd position",
+        "case",
+        "modulo 7",
+        "modulo 13",
+        "range",
+        "hexadecimal modulo 11",
+    ],
 )
 def test_ids_that_tell_the_label(spoil):
     lines = claims(N)
