@@ -20,7 +20,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import hosting, manifest, submissions, systems, teams
+from leaderboard.actions import hosting, manifest, submissions, systems, teams, tracks
 from leaderboard.actions.archives import described, tables, vault, writing
 from leaderboard.models import (
     Announcement,
@@ -42,6 +42,7 @@ from leaderboard.rebuilding import differences
 from tests.conftest import ROOT
 from tests.integration.calling import person
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
+from tests.tracks import TRACKS
 from tests.world import World, build, prediction_lines, uploaded
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
@@ -79,7 +80,8 @@ def world() -> Iterator[World]:
         for wrong in (20, 8, 8):
             send(world, phase, answers(LABELS, wrong))
             world.submit(answers(LABELS, wrong - 3), phase=phase, system=other, by=grace)
-    world.submit()
+    tracks.change(phase=world.phase, given=TRACKS, by=world.curator)
+    world.submit(track="thorough")
     score_all()
     correct(split, world, hidden(answers(LABELS, 4)))
     score_all()
@@ -133,7 +135,7 @@ def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_p
     archive = export(tmp_path / "tiny.zip", key)
     before, boards = shown(), dict(writing.boards_of(world.benchmark))
     counted = {model: model._base_manager.count() for model in tables.TABLES}
-    moments = list(Submission.objects.order_by("pk").values_list("pk", "received_at"))
+    moments = list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track"))
     scores = numbers()
     assert len(before) >= 6 and len(boards) == 5, "two current boards, two frozen ones, and the tiny one"
     wipe()
@@ -141,7 +143,7 @@ def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_p
     assert shown() == before
     assert dict(writing.boards_of(Benchmark.objects.get())) == boards
     assert {model: model._base_manager.count() for model in tables.TABLES} == counted
-    assert list(Submission.objects.order_by("pk").values_list("pk", "received_at")) == moments
+    assert list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track")) == moments
     assert numbers() == scores
     assert checked() == {}
 
@@ -164,7 +166,7 @@ def test_what_came_in_goes_on(world: World, key: Path, tmp_path: Path) -> None:
     ada, system = User.objects.get(username="ada"), System.objects.get(name="Bernoulli")
     phase = Benchmark.objects.get().phases.get(slug="test")
     file = uploaded(prediction_lines())
-    made = submissions.submit(phase=phase, system=system, file=file, by=ada)
+    made = submissions.submit(phase=phase, system=system, file=file, by=ada, track="thorough")
     score_all()
     assert Run.objects.get(prediction__submission=made).state == "done"
     fresh = Dataset.objects.create(slug="other", title="Other", task="fact-verification")
