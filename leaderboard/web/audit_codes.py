@@ -14,6 +14,9 @@ CODES = {
     "facts-in-training": "facts of the split stand in public gold",
     "one-label": "a slice has one label",
     "uneven-labels": "one label is most of a slice",
+    "groups-in-training": "groups of the split stand in public gold",
+    "ids-in-training": "ids of the split stand in public gold",
+    "evidence-in-training": "evidence of the split stands in public gold",
     "unbalanced-origin": "an origin is not balanced though the whole is",
     "one-large-group": "one group has most of the lines",
     "groups-share-claims": "claims stand in more than one group",
@@ -46,6 +49,8 @@ CODES = {
     "offsets-on-blank": "offsets mark blanks",
     "offsets-outside-passage": "offsets lie outside their passage",
     "offsets-outside-text": "offsets lie outside their text",
+    "duplicates-rated-apart": "a text stands there with ratings far apart",
+    "subject-not-in-text": "subjects do not stand in their texts",
     "one-rating": "all ratings are one",
     "passage-text": "passages differ from their documents' texts",
     "questions-answer-each-other": "questions under different groups answer each other",
@@ -58,7 +63,7 @@ CODES = {
     "turned-round": "false triples are true the other way round",
     "unknown-property": "facts have properties that their passages are not annotated for",
 }
-TELLS = {"order": "the order of lines", "ids": "the ids", "column": "a column"}
+TELLS = {"order": "the order of lines", "ids": "the ids", "column": "a column", "text": "how a text looks"}
 
 
 def told(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Ids, the order of lines and columns that tell what is hidden: every feature is tested, what is found is told once."""
+"""Ids, order, columns and looks of texts that tell what is hidden: all features are tested, a finding is told once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.id_parts import id_order, id_parts
 from evaluator.curation.audit.split import Secret, Split
+from evaluator.curation.audit.surfaces import surface_codes, texts_by_field
 from evaluator.steps import Steps
 
 LEVEL = 0.01
@@ -25,7 +26,7 @@ _GRAVE = 0.5
 
 @dataclass
 class _Source:
-    """order, ids, or a column: what is public, and the features made of it."""
+    """order, ids, a column or a text: what is public, and the features made of it."""
 
     name: str
     features: list[Feature] = field(default_factory=list)
@@ -103,11 +104,18 @@ def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) 
             source.add_codes(f"{name}: {what}", codes)
         if source.features:
             made.append(source)
+    for name, texts in texts_by_field(split).items():
+        source = _Source(f"text {name}")
+        for what, codes in surface_codes(texts, split.task.name).items():
+            source.add_codes(f"{name}: {what}", codes)
+        if source.features:
+            made.append(source)
     return made
 
 
 _ADVICE = {
     "order": "shuffle the lines with a secret seed; the server writes inputs in an order that follows from salted ids",
+    "text": "write the texts of all answers by one rule, of like length, punctuation, case and spaces",
     "ids": "give salted ids (a keyed digest) that follow from nothing in the line",
 }
 
@@ -128,6 +136,8 @@ def _finding(
     name = "label" if secret.answer else secret.name
     advice = _ADVICE.get(kind, "leave the column out of what is published")
     means = f"whoever sees the {source.name} knows something of the {secret.name} without the task"
+    if kind == "text":
+        means = f"the looks of the {source.name} tell something of the {secret.name} to whoever does not read it"
     if not public:
         means = f"publishing the lines in this order would tell the {secret.name}; inputs that the server writes do not"
     return Finding(

@@ -99,7 +99,9 @@ HEADER = "Subject\tObject\tRelation\tLabel\tOrigin_Relation\tCluster\n"
 
 
 def test_the_published_layout_of_scenarios(capsys, write):
-    rows = [f"s{n}\to{n}\tr\t{1 if n < 20 else -1}\t{'No' if n < 20 else f'p{n % 4}'}\t{n % 5}\n" for n in range(40)]
+    rows = [
+        f"s{n:02}\to{n:02}\tr\t{1 if n < 20 else -1}\t{'No' if n < 20 else f'p{n % 4}'}\t{n % 5}\n" for n in range(40)
+    ]
     status, report, _ = run(capsys, "fact-checking", "--gold", write("a.tsv", [HEADER, *rows]))
     assert status == 1
     assert report["published_layout"]

@@ -12,7 +12,7 @@ from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.id_parts import id_order, id_parts
 from evaluator.curation.audit.tells import LEVEL, tells
 from evaluator.steps import Steps
-from tests.unit.evaluator.curation.audit.splits import claims, split
+from tests.unit.evaluator.curation.audit.splits import claims, facts, split
 
 N = 200
 
@@ -117,6 +117,49 @@ def test_a_column_that_tells_by_being_empty():
     lines = claims(N)
     column = [f"note {place}" if line["label"] == "SUPPORTS" else None for place, line in enumerate(lines)]
     assert set(told(lines, {"note": column})) == {"column-tells-label"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text + ".",
+        lambda text: text + " ",
+        lambda text: text.replace(" ", "\u00a0", 1),
+        lambda text: text.upper(),
+        lambda text: text + " and then some more words",
+        lambda text: "A" + text[1:],
+        lambda text: f"perhaps {text.split(' ', 1)[1]}",
+        lambda text: text.replace(" ", "  ", 1),
+    ],
+    ids=["end", "white space", "another space", "case", "length", "first letter", "first word", "double space"],
+)
+@pytest.mark.parametrize("field", ["claim", "evidence_text"])
+def test_looks_of_a_text_that_tell(spoil, field):
+    lines = claims(N)
+    for line, other in zip(lines, claims(N, seed=9), strict=True):
+        line["evidence_text"] = other["claim"]
+        if line["label"] == "SUPPORTS":
+            line[field] = spoil(line[field])
+    found = told(lines)
+    assert set(found) == {"text-tells-label"}
+    assert found["text-tells-label"].severity.value == "error"
+    assert found["text-tells-label"].numbers["source"] == f"text {field}"
+
+
+def test_looks_are_looked_at_in_every_task():
+    rng = random.Random(4)
+    rated = [{"id": f"{rng.getrandbits(64):016x}", "human": rng.random(), "generated": "it rains"} for _ in range(N)]
+    for line in rated:
+        line["generated"] += "!" * (line["human"] > 0.5)
+    one = split("metric-correlation", rated)
+    found = tells(one, list(range(N)), {}, order_is_public=True, seed=0).findings
+    assert "text-tells-label" in {finding.code for finding in found}
+    triples = facts(N)
+    for line in triples:
+        line["object"] += " " * line["label"]
+    one = split("fact-checking", triples)
+    found = tells(one, list(range(N)), {}, order_is_public=True, seed=0).findings
+    assert {finding.code for finding in found} == {"text-tells-label"}
 
 
 def test_groups_that_stand_together_tell_nothing():
