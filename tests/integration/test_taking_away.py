@@ -121,6 +121,14 @@ def test_a_badge_tells_rank_and_value(world: World) -> None:
     assert drawn(badge(address=f"{FROZEN}badge.svg", system="First"))[1] == texts
 
 
+def test_a_badge_is_of_one_system_or_of_none(world: World) -> None:
+    """Of two teams' systems of one name neither stands for the other, not even by its place."""
+    stand(world, "First", symmetric_scores(0.25), team="Compilers")
+    answer = badge(404, system="First")
+    assert answer["Content-Type"].startswith("text/plain") and b"team=" in answer.content
+    assert drawn(badge(system="First", team="Compilers"))[1][1] == "rank 3 of 3 · accuracy 0.250"
+
+
 def test_a_badge_holds_any_name(world: World) -> None:
     Benchmark.objects.update(title="長い名前の" * 30 + HOSTILE)
     title, (left, _) = drawn(badge(system=HOSTILE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from csp.constants import NONE
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotFound
 from django.template.loader import render_to_string
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
@@ -23,14 +23,18 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     measure = request.GET.get("measure", board.primary)
     if board.measure(measure) is None:
         raise Http404("no such measure")
-    row = _row(board, request.GET.get("system", ""), request.GET.get("team"))
+    found = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
+    if len(found) > 1:
+        told = "Several systems of this board have that name: say with team= whose is meant.\n"
+        return HttpResponseNotFound(told, content_type="text/plain; charset=utf-8")
+    (row,) = found
     svg = render_to_string("public/badge.svg", {"badge": drawing.badge(board, row, measure)})
     return HttpResponse(svg, content_type="image/svg+xml; charset=utf-8")
 
 
-def _row(board: Board, system: str, team: str | None) -> Row:
-    """By its names as the board shows them."""
-    for row in by_primary(board):
-        if row.system == system and team in (None, row.team):
-            return row
-    raise Http404("no such system on this board")
+def _rows(board: Board, system: str, team: str | None) -> list[Row]:
+    """By its names as the board shows them; at least one. Raises Http404."""
+    found = [row for row in by_primary(board) if row.system == system and team in (None, row.team)]
+    if not found:
+        raise Http404("no such system on this board")
+    return found
