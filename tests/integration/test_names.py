@@ -37,7 +37,15 @@ def refused(name: str, *, of: str, world: World) -> Code:
 @pytest.mark.parametrize("of", ["team", "system"])
 @pytest.mark.parametrize(
     "name",
-    ["anonymous", "Anonymous 12", "ANONYMOUS  3", "Anonymous３", "Ａｎｏｎｙｍｏｕｓ 3", "anonymous #3", "Anonymous-3"],
+    [
+        "anonymous",
+        "Anonymous 12",
+        "ANONYMOUS  3",
+        wide("Anonymous3"),
+        wide("ANONYMOUS") + " 3",
+        "anonymous #3",
+        "Anonymous-3",
+    ],
 )
 def test_the_name_of_nobody_is_nobodys(world: World, name: str, of: str) -> None:
     assert refused(name, of=of, world=world) is Code.INVALID_NAME

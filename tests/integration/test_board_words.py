@@ -1,0 +1,55 @@
+"""What stands beside numbers on boards is true of the numbers that are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import Phase
+from tests.boards import stand
+from tests.wide import build_wide, enter, rank_all, score_all
+from tests.world import World, build
+
+BOARD = "/benchmarks/tiny/test/"
+
+
+def told(address: str, **query: Any) -> str:
+    response = Client().get(address, query)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+@pytest.fixture
+def ranked(transactional_db: None, sandbox: str) -> World:
+    world = build_wide()
+    for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
+        enter(world, name, wrong)
+    score_all()
+    rank_all(world)
+    return world
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ranges_of_the_whole_are_not_told_of_a_slice(ranked: World) -> None:
+    of_ranges = "is said by the ranges beneath the ranks"
+    assert of_ranges in told(BOARD)
+    page = told(BOARD, slice="label:SUPPORTS")
+    assert "with its 95 % interval" in page
+    assert of_ranges not in page and "The ranges beneath the ranks are of the whole." in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bars_are_said_to_join_neighbours(ranked: World) -> None:
+    page = told(f"{BOARD}apart/")
+    assert "neighbours of which no two differ" in page and "no neighbours may be alike without a bar" in page
+    assert "joins neighbours that cannot be told apart" in page, "for those who listen"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("policy", ["full", "ladder"])
+def test_a_gap_on_a_ladder_need_not_be_the_difference(policy: str) -> None:
+    stand(build(), "One")
+    Phase.objects.update(disclosure=policy)
+    assert ("the gap need not be the difference" in told(f"{BOARD}symmetric/")) == (policy == "ladder")
