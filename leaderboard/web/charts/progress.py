@@ -17,6 +17,9 @@ LINE = 17
 TICKS = 4
 ROOM = 0.04
 """Of the width, to either side of the first and the last."""
+NEAR = 0.03
+"""Of the width: marks that are closer would cover each other's numbers, as would those within two radii in height."""
+RADIUS = 10
 LONGEST = 34
 """Characters of a label: the rest is in the table."""
 
@@ -50,13 +53,18 @@ class Level:
 
 @dataclass(frozen=True)
 class Mark:
-    """A moment in the picture: x is an SVG length, the others are pixels from above."""
+    """A moment in the picture: x is an SVG length, the others are pixels, from above but for `aside`.
+
+    aside: how far its number stands from its place, where others have theirs there.
+    """
 
     moment: Moment
     x: str
     y: float
     low: float
     high: float
+    share: float
+    aside: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,8 @@ def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> P
         return None
     first, last = moments[0].at, moments[-1].at
     if last - first < timedelta(hours=1):
-        first, last = first - timedelta(hours=1), last + timedelta(hours=1)
+        # Nothing is known of what comes after the last one.
+        first = last - timedelta(hours=1)
     ends = [end for m in moments for end in (m.cell.low, m.cell.value, m.cell.high) if end is not None]
     up = covering([*ends, *(level.value for level in levels)])
     marks = [
@@ -88,12 +97,13 @@ def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> P
             _y(up, moment.cell.value),
             _y(up, moment.cell.value if moment.cell.low is None else moment.cell.low),
             _y(up, moment.cell.value if moment.cell.high is None else moment.cell.high),
+            (moment.at - first) / (last - first),
         )
         for moment in moments
     ]
     rungs = [(_y(up, up.low + i * up.step), label) for i, (_, label) in enumerate(up.ticks)]
     return ProgressChart(
-        marks, _stair([m for m in marks if m.moment.is_best]), _apart(levels, up), _dates(first, last), rungs
+        _readable(marks), _stair([m for m in marks if m.moment.is_best]), _apart(levels, up), _dates(first, last), rungs
     )
 
 
@@ -113,6 +123,21 @@ def _stair(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
     for one, other in pairwise(steps):
         lines += [(one.x, one.y, other.x, one.y), (other.x, one.y, other.x, other.y)]
     return [*lines, (steps[-1].x, steps[-1].y, "100%", steps[-1].y)] if steps else []
+
+
+def _readable(marks: Sequence[Mark]) -> list[Mark]:
+    """Marks whose numbers would cover each other, side by side towards the middle of the picture."""
+    placed: list[Mark] = []
+    left = list(marks)
+    while left:
+        one = left[0]
+        beside = [m for m in left if abs(m.share - one.share) < NEAR and abs(m.y - one.y) < 2 * RADIUS]
+        left = [m for m in left if m not in beside]
+        is_late = one.share > 0.5
+        for place, mark in enumerate(beside):
+            steps = place - len(beside) + 1 if is_late else place
+            placed.append(replace(mark, aside=steps * (2 * RADIUS + 1)))
+    return placed
 
 
 def _dates(first: datetime, last: datetime) -> list[tuple[str, str]]:
