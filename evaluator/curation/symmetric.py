@@ -42,6 +42,7 @@ def symmetric_faults(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
         first.setdefault(_group(line), place)
     for name, members in groups.items():
         yield from ((first[name], fault) for fault in _group_faults(members))
+    yield from ((first[name], fault) for name, fault in _both_labels(groups))
     everyone = [line for group in groups.values() for line in group]
     for field in ("claim", "evidence_text"):
         yield from ((None, fault) for fault in _one_sided(field, everyone))
@@ -57,6 +58,9 @@ def _group_faults(members: list[Line]) -> Iterator[str]:
         return
     if any(not isinstance(member.get("evidence_text"), str) for member in members):
         yield "a member without evidence_text, expected a sentence to judge each claim by"
+        return
+    if any(_origin(member) is None for member in members):
+        yield "a member without slices.origin, expected original or generated"
         return
     originals = [member for member in members if _origin(member) == "original"]
     if len(originals) != 1 or any(_origin(member) not in ("original", "generated") for member in members):
@@ -80,6 +84,25 @@ def _group_faults(members: list[Line]) -> Iterator[str]:
         yield "members 1 and 2 have one label, expected different ones"
 
 
+def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
+    """Groups that have another one's claim with its evidence, under another label."""
+    seen: dict[tuple[Any, Any], tuple[Any, Any]] = {}
+    for name, members in groups.items():
+        own = {(m["claim"], m["evidence_text"]): m["label"] for m in members if isinstance(m.get("evidence_text"), str)}
+        told = [(pair, seen[pair]) for pair, label in own.items() if pair in seen and seen[pair][1] != label]
+        if told:
+            (claim, _), (other, _) = told[0]
+            yield (
+                name,
+                (
+                    f"{len(told)} claims with their evidence stand in group {shown(other)}, too, with another label "
+                    f"({shown(claim)}), expected one label each"
+                ),
+            )
+        for pair, label in own.items():
+            seen.setdefault(pair, (name, label))
+
+
 def _origin(member: Line) -> Any:
     return (member.get("slices") or {}).get("origin")
 
@@ -94,7 +117,8 @@ def _one_sided(field: str, members: list[Line]) -> Iterator[str]:
         balance: Counter[str] = Counter()
         for member in members:
             sign = 1 if member["label"] == labels[0] else -1
-            for part in parts(str(member.get(field, ""))):
+            text = member.get(field)
+            for part in parts(text) if isinstance(text, str) else ():
                 balance[part] += sign
         uneven = [part for part, sum_ in balance.items() if sum_]
         for part in uneven[:_MAX_NAMED]:

@@ -55,6 +55,7 @@ def test_a_symmetric_set_passes_in_any_order(groups: list[Any], label: str, seed
         (lambda m: m[0]["slices"].update(origin="generated"), "0 members of origin original"),
         (lambda m: m[2]["slices"].update(origin="original"), "2 members of origin original"),
         (lambda m: m[2]["slices"].update(origin="mirrored"), "expected 1, and 3 of origin generated"),
+        (lambda m: m[2].pop("slices"), "a member without slices.origin"),
         (lambda m: m[3].pop("evidence_text"), "without evidence_text"),
         (lambda m: m[1].update(claim="another"), "one more member with the original's claim"),
         (lambda m: m[2].update(evidence_text="another"), "one with its evidence"),
@@ -71,6 +72,22 @@ def test_each_fault_is_named_with_its_group(change: Callable[[list[Line]], Any],
     faults = check_symmetric(quadruple("g1") + members)
     assert any(told in fault for fault in faults), faults
     assert not any('"g1"' in fault for fault in faults)
+
+
+def test_a_group_copied_with_its_labels_turned_is_found() -> None:
+    """Texts alone tell nothing then; but no system can be right about both."""
+    lines = quadruple("g1")
+    copied = [
+        {**line, "group": "g2", "label": {"SUPPORTS": "REFUTES"}.get(line["label"], "SUPPORTS")} for line in lines
+    ]
+    (fault,) = check_symmetric(lines + copied)
+    assert fault.startswith('group "g2": 4 claims with their evidence stand in group "g1", too, with another label')
+    assert check_symmetric(lines + [{**line, "group": "g2"} for line in lines]) == []
+
+
+def test_what_is_missing_is_no_text() -> None:
+    lines = [{**line, "evidence_text": None} for line in quadruple("g1")]
+    assert not any("None" in fault for fault in check_symmetric(lines))
 
 
 def test_a_word_that_tells_the_label_is_named() -> None:
