@@ -140,10 +140,11 @@ def _shares(shares: Mapping[str, Fraction | float | str]) -> dict[str, Fraction]
         wanted = {part: Fraction(str(share)) for part, share in shares.items()}
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"shares are {shown(str(dict(shares)))}, expected numbers") from None
-    if len(wanted) < 2 or min(wanted.values()) <= 0 or sum(wanted.values()) != 1:
-        raise UsageError(
-            f"shares add up to {float(sum(wanted.values())):g}, expected two or more, each over 0, together 1"
-        )
+    for part, share in wanted.items():
+        if not 0 < share < 1:
+            raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected over 0 and under 1")
+    if len(wanted) < 2 or sum(wanted.values()) != 1:
+        raise UsageError(f"shares add up to {float(sum(wanted.values())):g}, expected two or more, together 1")
     return wanted
 
 

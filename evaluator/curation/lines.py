@@ -5,7 +5,7 @@ Generators that only share lines out write them as they came: no number is round
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -58,6 +58,20 @@ def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str =
     found = shown(value) if key in line.value or (default and default in line.value) else "no such key"
     problems.add(line.number, f"{key} is no name", found, "a string or an integer")
     return None
+
+
+def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> None:
+    """A split's names are all strings or all integers, or 1 and "1" would be two: notes the first of another type."""
+    first: type | None = None
+    for line in lines:
+        value = line.value.get(key)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            continue
+        first = first or type(value)
+        if type(value) is not first:
+            expected = "a string" if first is str else "an integer"
+            problems.add(line.number, f"{key} has another type", shown(value), f"{expected}, as on the lines before")
+            return
 
 
 def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:

@@ -49,6 +49,8 @@ class Guesses:
         right = float(table.reshape(-1, self._n).max(axis=1).sum()) / len(codes)
         most = float(np.bincount(self._codes).max()) / len(codes)
         lift = (right - most) / (1 - most) if most < 1 else 0.0
+        if lift <= 0:
+            return Effect(0.0, "it moves no guess from the most frequent value, but shares differ by it")
         return Effect(
             lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(most)}"
         )

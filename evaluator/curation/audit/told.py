@@ -39,7 +39,7 @@ def _finding(one: Finding) -> str:
 
 def _sizes(report: dict[str, Any]) -> str:
     rows = [
-        f"Sizes, and how far a {report['primary']} of {report['sizes'][0]['at']:g} reaches to either side (95 %): "
+        f"Sizes, and how far {_with_article(report['primary'])} of {report['sizes'][0]['at']:g} reaches to either side (95 %): "
         "mistakes independent, or shared by a group",
         f"{'n':>8} {'groups':>8} {'indep.':>7} {'shared':>7}  slice",
     ]
@@ -105,6 +105,11 @@ def _agreement(report: dict[str, Any]) -> str:
         a, b = one["annotators"]
         rows.append(f"  {a} and {b}: n={one['n']}, agreement {_number(one['percent'])}, kappa {_number(one['kappa'])}")
     return "\n".join(rows)
+
+
+def _with_article(word: str) -> str:
+    article = "an" if word[0] in "aeio" or word in ("mrr", "f1") else "a"
+    return f"{article} {word}"
 
 
 def _number(value: float | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluator.curation.bench import Bench
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.halves import halves
-from evaluator.curation.lines import identifier, read_lines
+from evaluator.curation.lines import identifier, of_one_type, read_lines
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
     lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
     groups = [identifier(line, given.by, problems, default="id" if given.by == "group" else "") for line in lines]
+    for key in dict.fromkeys(("id", given.by)):
+        of_one_type(lines, key, problems)
     problems.raise_if_any()
     divided = halves((group for group in groups if group is not None), seed=given.seed, share=given.share)
     counts = {"public": 0, "private": 0}

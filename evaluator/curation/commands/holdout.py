@@ -12,7 +12,7 @@ from typing import Any
 from evaluator.curation.bench import Bench
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.holdouts import holdouts
-from evaluator.curation.lines import RawLine, identifier, read_lines
+from evaluator.curation.lines import RawLine, identifier, of_one_type, read_lines
 from evaluator.errors import ProblemList, UsageError, shown
 
 _MISSING = object()
@@ -33,6 +33,8 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     shares = _shares(given.parts)
     lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
     groups = [identifier(line, given.by, problems, default="id" if given.by == "group" else "") for line in lines]
+    for key in dict.fromkeys(("id", given.by)):
+        of_one_type(lines, key, problems)
     strata = [_stratum(line, given.stratify, problems) for line in lines]
     problems.raise_if_any()
     found = holdouts([group for group in groups if group is not None], strata, shares=shares, seed=given.seed)

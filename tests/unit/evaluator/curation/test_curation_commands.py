@@ -121,6 +121,16 @@ def test_a_holdout_keeps_groups_whole(folder):
     assert Counter(line["label"] for line in test) == {"A": 4, "B": 4}
 
 
+@pytest.mark.parametrize("name", ["halves", "holdout"])
+def test_ids_of_two_types_are_refused(folder, capsys, name):
+    (folder / "gold.jsonl").write_bytes(
+        jsonl([{"id": 1, "label": "A"}, {"id": 2, "label": "A"}, {"id": "1", "label": "A"}])
+    )
+    assert main(["split", *SPLITS[name], "--output", "made"]) == 3
+    told = 'gold.jsonl:3: id has another type, found "1", expected an integer, as on the lines before'
+    assert told in capsys.readouterr().err
+
+
 def test_halves_are_of_groups(folder):
     assert main(["split", *SPLITS["halves"], "--output", "made"]) == 0
     public, private = (

@@ -77,6 +77,7 @@ def test_errors_end_with_status_1_and_the_report_is_whole(capsys, write):
     assert [one["severity"] for one in report["findings"]] == sorted(one["severity"] for one in report["findings"])
     assert main(["audit", "split", "fact-checking", "--gold", gold, "--inputs", inputs]) == 1
     text = capsys.readouterr().out
+    assert "how far an auroc of" in text or "how far an accuracy of" in text
     assert "ERROR inputs.jsonl:1 [inputs-hold-gold]" in text
 
 

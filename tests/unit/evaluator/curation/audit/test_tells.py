@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from evaluator.curation.audit.effects import Guesses
 from evaluator.curation.audit.exchanges import Deals, coded, deviations, hidden
 from evaluator.curation.audit.features import along, by_value
 from evaluator.curation.audit.id_parts import id_order, id_parts
@@ -33,6 +34,14 @@ def test_an_order_that_is_sorted():
     assert set(found) == {"order-tells-label"}
     assert found["order-tells-label"].severity.value == "error"
     assert found["order-tells-label"].numbers["share_told"] == 1
+
+
+def test_a_guess_that_nothing_moves_is_said_so():
+    guesses = Guesses(["a"] * 9 + ["b"], Deals(range(10)))
+    effect = guesses.by_value(np.array([0] * 5 + [1] * 5))
+    assert effect.share == 0
+    assert "most frequent value, but" in effect.told
+    assert "right on" not in effect.told
 
 
 def test_an_order_that_alternates():
