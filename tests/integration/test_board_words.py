@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from leaderboard.beside import Line
 from leaderboard.models import Phase
+from leaderboard.standings import Cell
+from leaderboard.web.public.side_by_side import Table
 from tests.boards import stand
 from tests.wide import build_wide, enter, rank_all, score_all
 from tests.world import World, build
 
+NO_CELL = Cell(None, None, None, 0)
 BOARD = "/benchmarks/tiny/test/"
 
 
@@ -53,3 +58,23 @@ def test_a_gap_on_a_ladder_need_not_be_the_difference(policy: str) -> None:
     stand(build(), "One")
     Phase.objects.update(disclosure=policy)
     assert ("the gap need not be the difference" in told(f"{BOARD}symmetric/")) == (policy == "ladder")
+
+
+@pytest.mark.django_db
+def test_a_sealed_phase_says_so_and_until_when() -> None:
+    build()
+    until = datetime(2099, 3, 4, 5, 6, tzinfo=UTC)
+    assert "No system has been scored in this phase yet." in told(BOARD)
+    assert "Be the first" in told("/benchmarks/tiny/")
+    Phase.objects.update(disclosure="sealed", closes_at=until, sealed_until=until)
+    for page in ("", "symmetric/", "by/label/"):
+        words = told(f"{BOARD}{page}")
+        assert "No system has been scored" not in words and "This phase is sealed" in words
+    words = told("/benchmarks/tiny/")
+    assert "Be the first" not in words and "No system has been scored" not in words
+    assert words.count("2099-03-04 05:06 UTC</time>") == 3, "in the empty board's place, in the table as state and end"
+
+
+def test_p_is_corrected_for_the_slices_that_are_tested() -> None:
+    tested = [Line("a", (), NO_CELL, NO_CELL, p=0.2), Line("b", (), NO_CELL, NO_CELL)]
+    assert Table("By kind", "kind", tested, None).n_tested == 1

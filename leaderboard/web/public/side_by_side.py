@@ -37,6 +37,11 @@ class Table:
     plot: Differences | None
 
     @property
+    def n_tested(self) -> int:
+        """Lines that p is corrected for: where nobody has units there is no test."""
+        return sum(line.p is not None for line in self.lines)
+
+    @property
     def rows(self) -> list[tuple[Line, Any]]:
         strips = self.plot.strips if self.plot else [None] * len(self.lines)
         return list(zip(self.lines, strips, strict=True))
