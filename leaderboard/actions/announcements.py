@@ -10,6 +10,7 @@ from django.core.validators import URLValidator, validate_email
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.actions.names import check_signs
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
 
@@ -24,6 +25,8 @@ def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announ
     title = " ".join(title.split())
     if not 1 <= len(title) <= LONGEST_TITLE:
         raise Refused(Code.INVALID_NAME, f"The title has {len(title)} characters; expected 1 to {LONGEST_TITLE}.")
+    check_signs(title, of="title")
+    check_signs(text, of="text", lines=True)
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The text has {len(text):,} characters; expected at most {LONGEST:,}.")
     made = Announcement.objects.create(

@@ -144,6 +144,22 @@ def test_a_title_has_a_length(world: World, title: str) -> None:
     )
 
 
+@pytest.mark.parametrize("sign", ["\u202e", "\u202a", "\u2066", "\u2069", "\0", "\x1b", "\x85"], ids=ascii)
+@pytest.mark.parametrize("where", ["title", "text"])
+def test_nothing_turns_or_controls_what_stands_after_it(world: World, where: str, sign: str) -> None:
+    words = {"title": "Told", "text": "Line", where: f"a{sign}b"}
+    if where == "title" and sign.isspace():
+        assert announce(world, **words).title == "a b", "a space as any other"
+    else:
+        assert refusal(announcements.announce, benchmark=world.benchmark, by=world.curator, **words) is (
+            Code.INVALID_NAME
+        )
+
+
+def test_lines_and_tabs_of_a_text_stay(world: World) -> None:
+    assert announce(world, text="One.\r\n\tTwo, \u05d0.\n").text == "One.\r\n\tTwo, \u05d0."
+
+
 @pytest.mark.parametrize(
     ("contact", "shown"),
     [
