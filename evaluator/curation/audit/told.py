@@ -39,8 +39,8 @@ def _finding(one: Finding) -> str:
 
 def _sizes(report: dict[str, Any]) -> str:
     rows = [
-        f"Sizes, and how far {_with_article(report['primary'])} of {report['sizes'][0]['at']:g} reaches to either side (95 %): "
-        "mistakes independent, or shared by a group",
+        f"Sizes, and how far {_with_article(report['primary'])} of {report['sizes'][0]['at']:g} reaches to either side "
+        "(95 %): mistakes independent, or shared by a group",
         f"{'n':>8} {'groups':>8} {'indep.':>7} {'shared':>7}  slice",
     ]
     for one in report["sizes"][:_SLICES]:

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
 
 import msgspec
+import numpy as np
 
+from evaluator.curation.audit.duplicates import as_words
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.matching.collected import Faults
 from evaluator.curation.audit.split import Split
+
+
+def _rated_apart(split: Split) -> Iterator[Finding]:
+    """One text, one reference, and ratings in the lowest and in the highest quarter of all."""
+    ratings = np.array(split.gold.ratings, dtype=np.float64)
+    low, high = np.quantile(ratings, [0.25, 0.75])
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for place, question in enumerate(split.questions):
+        if question is not None:
+            places[as_words(question)].append(place)
+    apart = [
+        found for found in places.values() if low < high and min(ratings[found]) <= low and max(ratings[found]) >= high
+    ]
+    if apart:
+        lines = [[split.line(place) for place in found] for found in apart[:10]]
+        yield Finding(
+            Severity.WARNING,
+            "duplicates-rated-apart",
+            f"{len(apart)} texts stand there with a rating in the lowest and one in the highest quarter, first on "
+            "lines " + ", ".join(map(str, lines[0][:10])),
+            "no metric can agree with both",
+            "look at them; one rating may stand at another text's",
+            split.file,
+            lines[0][0],
+            {"texts": len(apart), "lines": lines},
+        )
 
 
 def findings(split: Split) -> Iterator[Finding]:
@@ -35,6 +64,7 @@ def findings(split: Split) -> Iterator[Finding]:
         if named and system is None:
             nameless.add(place)
     yield from faults.findings()
+    yield from _rated_apart(split)
     if len(set(gold.ratings)) == 1:
         yield Finding(
             Severity.ERROR,

@@ -38,6 +38,13 @@ def findings(split: Split) -> Iterator[Finding]:
         "check some of them",
         one_of="facts",
     )
+    subjectless = faults.kind(
+        warning,
+        "subject-not-in-text",
+        "name a subject that does not stand in the text to the letter",
+        "the text may be another subject's",
+        "check some of them",
+    )
     nothing = faults.kind(
         note, "no-facts", "have no facts", "they count only against precision", "check that it is meant"
     )
@@ -45,6 +52,8 @@ def findings(split: Split) -> Iterator[Finding]:
         text = line.text.casefold() if isinstance(line.text, str) else None
         if text is None:
             textless.add(place)
+        if text is not None and isinstance(line.subject, str) and line.subject.casefold() not in text:
+            subjectless.add(place, shown(line.subject))
         if not facts:
             nothing.add(place)
         for fact in sorted(facts):
