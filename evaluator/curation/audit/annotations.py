@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from evaluator.curation.agreement import LEVELS, alpha, by_annotator, each_pair, percent_agreement
 from evaluator.curation.audit.findings import Finding, Severity, percent
+from evaluator.curation.audit.judgements import against_gold
 from evaluator.curation.audit.split import Split
 from evaluator.curation.lines import RawLine, identifier, read_lines
 from evaluator.errors import ProblemList, shown
@@ -78,7 +79,11 @@ def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str
         "number_of_pairs": len(pairs),
     }
     level = "ordinal" if judgements.scores else "nominal"
-    findings = [*_low(file, told, level), *_strangers(split, units, file)]
+    findings = [
+        *_low(file, told, level),
+        *_strangers(split, units, file),
+        *against_gold(split, judgements.rows, judgements.scores, file),
+    ]
     if not judgements.scores:
         disagreeing, more = _against_majority(split, units)
         told["gold_against_majority"] = disagreeing

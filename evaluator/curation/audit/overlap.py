@@ -11,6 +11,7 @@ from typing import Any
 from evaluator.curation.audit.duplicates import as_words
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.near import near_pairs
+from evaluator.curation.audit.shared import shared_names
 from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.triple_overlap import (
     ABOUT_TRIPLES,
@@ -50,7 +51,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
         if found:
             findings.append(_finding(split, train, counted, name, found))
     facts, note = shared_facts(split, train)
-    return told | facts, [*findings, *more, *note, *strange_relations(split, train)]
+    return told | facts, [*findings, *more, *note, *strange_relations(split, train), *shared_names(split, train)]
 
 
 def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[int, int]]:
