@@ -25,8 +25,13 @@ def names() -> tuple[str, ...]:
 
 
 def shown(moment: datetime, name: str) -> str:
-    """The moment on the zone's clocks, without UTC's own: `2026-03-01 23:59 AoE`."""
-    return f"{moment.astimezone(zone(name)):%Y-%m-%d %H:%M} {name}"
+    """The moment on the zone's clocks, without UTC's own: `2026-03-01 23:59 AoE`, with seconds where it has some."""
+    return f"{moment.astimezone(zone(name)):{written(moment)}} {name}"
+
+
+def written(moment: datetime) -> str:
+    """The format of a moment: to the minute, or to the second where it lies within one."""
+    return "%Y-%m-%d %H:%M:%S" if moment.second else "%Y-%m-%d %H:%M"
 
 
 def in_words(moment: datetime, name: str) -> str:

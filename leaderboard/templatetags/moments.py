@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django import template
 
 from leaderboard import zones
 
 register = template.Library()
+
+
+@register.filter
+def to_the_second(moment: datetime | None) -> str:
+    """`2026-03-01 23:59`, with its seconds where it has some: a deadline is not told earlier than it is."""
+    return "" if moment is None else f"{moment.astimezone(UTC):{zones.written(moment)}}"
 
 
 @register.filter
