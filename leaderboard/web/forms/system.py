@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django import forms
+from django.utils import timezone
 
 from leaderboard.models import System
+
+LONGEST = timedelta(days=3 * 365)
+"""That a name may stay hidden: a board of numbers for ever tells nobody who was good."""
 
 
 class DescribeForm(forms.ModelForm):
@@ -20,9 +26,22 @@ class DescribeForm(forms.ModelForm):
         help_texts = {
             "bibtex": "How to cite it, shown as it stands here.",
             "anonymous_until": "UTC. Until then all but your team and the organisers read “Anonymous” with a number "
-            "in the place of its name and your team's, and nothing of the above. Empty: it is not anonymous.",
+            "in the place of its name and your team's, and nothing of the above. At most three years. "
+            "Empty: it is not anonymous.",
         }
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
+
+    def clean_anonymous_until(self) -> datetime | None:
+        """To come, and within LONGEST; a date that is kept is not asked again."""
+        until: datetime | None = self.cleaned_data["anonymous_until"]
+        kept: datetime | None = self.instance.anonymous_until
+        # The field knows no seconds.
+        if until is None or (kept is not None and until == kept.replace(second=0, microsecond=0)):
+            return kept if until else None
+        now = timezone.now()
+        if not now < until <= now + LONGEST:
+            raise forms.ValidationError(f"Expected a moment to come, {now + LONGEST:%Y-%m-%d} (UTC) at the latest.")
+        return until
 
 
 class DisqualifyForm(forms.Form):
