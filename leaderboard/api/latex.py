@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from leaderboard.api.text_table import Line, TextTable
 from leaderboard.plain import one_line
 from leaderboard.tex import escaped
 
+UNBROKEN, PIECE = 24, 8
+"""A word of more characters than the former may be broken after each so many of the latter."""
 LONG = 40
 """A name of more characters gets lines of its own width instead of one that leaves the page."""
 
@@ -37,9 +41,25 @@ def written(table: TextTable, name: str) -> str:
 
 
 def _line(line: Line) -> str:
-    system = escaped(line.system) + (rf" \textit{{({', '.join(map(escaped, line.marks))})}}" if line.marks else "")
+    system = _breakable(line.system) + (rf" \textit{{({', '.join(map(escaped, line.marks))})}}" if line.marks else "")
     rank = line.rank.replace("\N{EN DASH}", "--") or "--"
-    return " & ".join([rank, system, escaped(line.team), *(_cell(*cell) for cell in line.cells)]) + r" \\"
+    return " & ".join([rank, system, _breakable(line.team), *(_cell(*cell) for cell in line.cells)]) + r" \\"
+
+
+def _breakable(name: str) -> str:
+    """Escaped; a word that is wider than its column may go on in the next line."""
+    words = (_pieces(word) if len(word) > UNBROKEN else [word] for word in one_line(name).split(" "))
+    return " ".join(r"\allowbreak{}".join(map(escaped, pieces)) for pieces in words)
+
+
+def _pieces(word: str) -> list[str]:
+    """No piece begins with a mark of the letter before it."""
+    pieces = [""]
+    for sign in word:
+        if len(pieces[-1]) >= PIECE and not unicodedata.combining(sign):
+            pieces.append("")
+        pieces[-1] += sign
+    return pieces
 
 
 def _cell(value: str, ends: str) -> str:

@@ -12,7 +12,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from leaderboard.api.latex import PIECE, _breakable
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
+from leaderboard.tex import escaped
 from tests.boards import stand, symmetric_scores
 from tests.world import World, build
 
@@ -100,6 +102,14 @@ def braces(text: str) -> list[int]:
         depth += {"{": 1, "}": -1}.get(sign, 0)
         found.append(depth)
     return found
+
+
+def test_a_long_word_may_be_broken_in_latex_and_loses_nothing() -> None:
+    for name in ("A" * 60, "e\u0301" * 40, "under_" * 8):
+        made = _breakable(name)
+        assert made.replace(r"\allowbreak{}", "") == escaped(name)
+        assert max(len(piece) for piece in made.split(r"\allowbreak{}")) <= 2 * PIECE
+    assert _breakable("A name of many words that are short") == "A name of many words that are short"
 
 
 def test_bibtex_names_what_stays(world: World) -> None:
