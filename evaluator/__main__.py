@@ -15,16 +15,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
-import evaluator.blas  # noqa: F401  - before whatever imports NumPy
-from evaluator.client import arguments
-from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
-from evaluator.client.telling import print_problems, printable_lines
-from evaluator.client.waiting import patience
-from evaluator.curation import commands as curation
-from evaluator.errors import SandboxError, UsageError, printable, shown
-from evaluator.operations import JOBS, RESAMPLES, SEED
-from evaluator.tables import comparison_table, score_table
-from evaluator.task import TASKS, find_task
+try:  # loading takes a moment, and whoever interrupts it wants no traceback
+    import evaluator.blas  # noqa: F401  - before whatever imports NumPy
+    from evaluator.client import arguments
+    from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
+    from evaluator.client.telling import print_problems, printable_lines
+    from evaluator.client.waiting import patience
+    from evaluator.curation import commands as curation
+    from evaluator.errors import SandboxError, UsageError, printable, shown
+    from evaluator.operations import JOBS, RESAMPLES, SEED
+    from evaluator.tables import comparison_table, score_table
+    from evaluator.task import TASKS, find_task
+except KeyboardInterrupt:
+    sys.exit(130)
 
 _EXIT = {"predictions": BAD_PREDICTIONS, "gold": BAD_GOLD, "inputs": BAD_GOLD, "usage": WRONG_USAGE}
 _MAX_RESAMPLES = 100_000
