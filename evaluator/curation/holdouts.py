@@ -141,8 +141,8 @@ def _shares(shares: Mapping[str, Fraction | float | str]) -> dict[str, Fraction]
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"shares are {shown(str(dict(shares)))}, expected numbers") from None
     for part, share in wanted.items():
-        if not 0 < share < 1:
-            raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected over 0 and under 1")
+        if share <= 0:
+            raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected over 0")
     if len(wanted) < 2 or sum(wanted.values()) != 1:
         raise UsageError(f"shares add up to {float(sum(wanted.values())):g}, expected two or more, together 1")
     return wanted
