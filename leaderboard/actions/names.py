@@ -12,6 +12,9 @@ from leaderboard.naming import NOBODY
 BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # Letters without a shape: the fillers of Hangul, and the joiner of graphemes.
 _BLANK = frozenset("\u034f\u115f\u1160\u3164\uffa0")
+_JOINERS = "\u200c\u200d"
+# Letters without case, their marks, and pictures: what joiners spell, as in Persian and emoji, is of these.
+_JOINED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk"})
 _OF_NOBODY = re.compile(rf"{NOBODY}[\s#._-]*\d*")
 
 
@@ -21,7 +24,7 @@ def checked(name: str, *, of: str, longest: int) -> str:
     if not 1 <= len(name) <= longest:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
     check_signs(name, of=f"{of}'s name")
-    unseen = next((sign for sign in name if unicodedata.category(sign) == "Cf" or sign in _BLANK), None)
+    unseen = next((sign for place, sign in enumerate(name) if _is_hidden(name, place)), None)
     if unseen is not None:
         what = f"U+{ord(unseen):04X}, which cannot be seen"
         raise Refused(Code.INVALID_NAME, f"The {of}'s name holds {what}; expected text without it.")
@@ -45,6 +48,14 @@ def key(name: str) -> str:
     """Equal for names that differ in case, width, composition or unseen characters alone (NFKC, case folded)."""
     seen = (sign for sign in unicodedata.normalize("NFKC", name) if not _is_unseen(sign))
     return unicodedata.normalize("NFKC", " ".join("".join(seen).split()).casefold())
+
+
+def _is_hidden(name: str, place: int) -> bool:
+    """Whether a name may not hold what stands there, since nobody would see it."""
+    sign = name[place]
+    if sign in _JOINERS and 0 < place < len(name) - 1:
+        return not {unicodedata.category(name[place - 1]), unicodedata.category(name[place + 1])} <= _JOINED
+    return unicodedata.category(sign) == "Cf" or sign in _BLANK
 
 
 def _is_unseen(sign: str) -> bool:

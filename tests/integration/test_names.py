@@ -57,7 +57,10 @@ def test_a_name_holds_nothing_that_cannot_be_seen(world: World, sign: int, of: s
     assert refused(f"Anony{chr(sign)}mous 12", of=of, world=world) is Code.INVALID_NAME
 
 
-@pytest.mark.parametrize("name", ["Anonymous Bosch", "anonymously", "Synonymous 3", "Łódź ضاد 👍"])
+@pytest.mark.parametrize(
+    "name",
+    ["Anonymous Bosch", "anonymously", "Synonymous 3", "Łódź ضاد 👍", "\u06cc\u200c\u062e", "👩\u200d🔬 🏳️\u200d🌈"],
+)
 def test_other_names_are_taken(world: World, name: str) -> None:
     assert teams.create(name=name, by=world.researcher).name == name
     assert teams.system(team=world.system.team, name=name, by=world.researcher).name == name
