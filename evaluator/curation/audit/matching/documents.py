@@ -14,14 +14,14 @@ from evaluator.errors import shown
 from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
 
 _DATED = re.compile(r"[0-9]|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_BOUNDS = re.compile(r":([0-9]+):([0-9]+)$")
 _WHO = (("subject", "subjectStart", "subjectEnd", "subjectText"), ("object", "objectStart", "objectEnd", "objectText"))
 
 
 def findings(split: Split) -> Iterator[Finding]:
     check = _Documents(split)
     for place, line in enumerate(split.gold.lines):
-        for passage in line.passages:
-            check.passage(place, line, passage)
+        check.document(place, line)
     return check.faults.findings()
 
 
@@ -98,7 +98,49 @@ class _Documents:
             "drop one of them",
             one_of="facts",
         )
+        self.misnamed = kind(
+            warning,
+            "passage-id",
+            "have an id that says other offsets than theirs",
+            "participants who take offsets from the id look at another text",
+            "write the id as document:start:end, of passageStart and passageEnd",
+            one_of="passages",
+        )
+        self.overlapping = kind(
+            warning,
+            "passages-overlap",
+            "begin before the passage in front of them ends",
+            "what is stated in both is asked twice, and counts twice",
+            "cut the passages apart",
+            one_of="passages",
+        )
+        self.untrimmed = kind(
+            warning,
+            "offsets-untrimmed",
+            "begin or end with white space",
+            "an exact match needs the blank too",
+            "move the offsets to the first and after the last character",
+            one_of="spans",
+        )
+        self.no_uri = kind(
+            warning,
+            "uri-form",
+            "have white space in them",
+            "links are compared sign by sign, after the last /",
+            "write the address as it is, or leave it empty",
+            one_of="URIs",
+        )
         self._names = split.gold.names
+
+    def document(self, place: int, line: Any) -> None:
+        for passage in line.passages:
+            self.passage(place, line, passage)
+        in_order = sorted(line.passages, key=lambda passage: (passage.passageStart, passage.passageEnd))
+        end = 0
+        for passage in in_order:
+            if passage.passageStart < end:
+                self.overlapping.add(place, f"passage {shown(passage.passageId)}")
+            end = max(end, passage.passageEnd)
 
     def passage(self, place: int, line: Any, passage: Any) -> None:
         text = line.documentText
@@ -106,6 +148,9 @@ class _Documents:
             text[passage.passageStart : passage.passageEnd] != passage.passageText
         ):
             self.passages.add(place, f"passage {shown(passage.passageId)}")
+        bounds = _BOUNDS.search(str(passage.passageId))
+        if bounds and (int(bounds[1]), int(bounds[2])) != (passage.passageStart, passage.passageEnd):
+            self.misnamed.add(place, f"passage {shown(passage.passageId)}")
         annotated = {prop.propertyId for prop in passage.exhaustivelyAnnotatedProperties}
         told = Counter(
             (fact.propertyId, fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
@@ -123,6 +168,9 @@ class _Documents:
                 fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, said))
                 if fault is not None:
                     fault.add(place, where)
+            for uri in (fact.subjectUri, fact.objectUri):
+                if any(sign.isspace() for sign in uri):
+                    self.no_uri.add(place, shown(uri))
             if fact.propertyId in DATE_PROPERTIES and not _DATED.search(_told(text, fact)):
                 self.undated.add(place, shown(_told(text, fact)))
 
@@ -139,6 +187,8 @@ class _Documents:
             return self.other_text
         if start < passage.passageStart or end > passage.passageEnd:
             return self.elsewhere
+        if found != found.strip():
+            return self.untrimmed
         inside = (start > 0 and text[start - 1].isalnum() and found[0].isalnum()) or (
             end < len(text) and text[end].isalnum() and found[-1].isalnum()
         )

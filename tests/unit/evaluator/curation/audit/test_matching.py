@@ -28,6 +28,8 @@ def test_a_clean_document():
         (fact((0, 0), (10, 14)), "offsets-inverted"),
         (fact((3, 4), (10, 14)), "offsets-on-blank"),
         (fact((0, 2), (10, 14)), "offsets-cut-words"),
+        (fact((0, 4), (10, 14)), "offsets-untrimmed"),
+        (fact((0, 3), (10, 14), objectUri="not a uri"), "uri-form"),
         (fact((0, 3), (10, 14), objectText="Bolt"), "text-at-offsets"),
         (fact((0, 3), (10, 14), propertyId="9"), "nameless-property"),
         (fact((0, 3), (10, 14), propertyId="5"), "date-without-date"),
@@ -41,10 +43,27 @@ def test_a_fact_that_does_not_match(wrong, code):
     assert findings[code].numbers["count"] == 1
 
 
+def test_passages_that_overlap_and_ids_that_say_other_offsets():
+    line = document("d", TEXT, [GOOD])
+    whole = line["passages"][0]
+    half = {**whole, "passageId": "d:0:14", "passageEnd": 14, "passageText": TEXT[:14]}
+    rest = {**whole, "passageId": "d:19:33", "passageStart": 19, "passageText": TEXT[19:], "facts": []}
+    apart = document("e", TEXT, [])
+    apart["passages"] = [half | {"passageId": "e:0:14"}, rest | {"passageId": "e:19:33"}]
+    assert found("knowledge-base-population", [apart]) == {}
+    line["passages"] = [half, rest | {"passageId": "d:18:33"}, {**rest, "passageId": "d:14:33", "passageStart": 10}]
+    line["passages"][2]["passageText"] = TEXT[10:]
+    findings = found("knowledge-base-population", [apart, line])
+    assert {code: finding.numbers["count"] for code, finding in findings.items()} == {
+        "passage-id": 2,
+        "passages-overlap": 2,
+    }
+
+
 def test_passages_and_properties():
     line = document("d", TEXT, [GOOD, GOOD])
     other = document("e", TEXT, [])
-    line["passages"][0] |= {"passageEnd": 14, "passageText": TEXT[:14]}
+    line["passages"][0] |= {"passageId": "d:0:14", "passageEnd": 14, "passageText": TEXT[:14]}
     line["passages"][0]["facts"].append(fact((0, 3), (19, 22)))
     other["passages"][0]["passageText"] = "Ann leeds Acme and Bob leads Bolt"
     other["passages"][0]["facts"] = [GOOD]
