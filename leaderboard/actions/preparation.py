@@ -12,6 +12,7 @@ import structlog
 from django.core.files import File
 
 from evaluator.curation.symmetric import check_symmetric
+from evaluator.errors import shown
 from leaderboard.actions import referee
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Split
@@ -31,6 +32,10 @@ class Facts(msgspec.Struct):
     primary: str
     expects: dict[str, Any]
     warnings: list[str]
+
+
+LONGEST = 200
+"""Characters of a dimension's name, and of a slice's value."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,23 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         raise Refused(
             Code.REFEREE_AWAY, "The gold could not be checked: the sandbox's answer made no sense."
         ) from error
+    _check_lengths(facts, name)
     if "origin" in facts.dimensions and split.kind != Split.Kind.TRAIN:
         _check_symmetry(file, name)
     return Prepared(facts, answer.attachment)
+
+
+def _check_lengths(facts: Facts, name: str) -> None:
+    """Slices are stored under their names: what is longer could be uploaded, and would fail every scoring."""
+    faults = []
+    for dimension, values in facts.dimensions.items():
+        for what, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
+            if len(text) > LONGEST:
+                begins = f"{what} is too long: it begins {shown(text[:40])}"
+                told = {"what": begins, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
+                faults.append({"file": name, "line": None, **told, "text": f"{name}: {begins}"})
+    if faults:
+        raise _refused(faults[:SHOWN_FAULTS], max(0, len(faults) - SHOWN_FAULTS))
 
 
 def _check_symmetry(file: File[bytes], name: str) -> None:

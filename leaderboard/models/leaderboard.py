@@ -41,8 +41,8 @@ class ReleaseSlice(models.Model):
     """What a release told on one slice: its `values` again, in rows that boards are sorted and paged by."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="slices")
-    slice_key = models.CharField(max_length=400, blank=True, help_text="as shown, as canonical JSON; empty: all")
-    dimensions = models.CharField(max_length=400, blank=True, help_text="that it names, in order, as a JSON list")
+    slice_key = models.CharField(max_length=2000, blank=True, help_text="as shown, as canonical JSON; empty: all")
+    dimensions = models.CharField(max_length=2000, blank=True, help_text="that it names, in order, as a JSON list")
     cells = models.JSONField(help_text="{measure: [value, low, high, n]}")
 
     class Meta:

@@ -63,7 +63,7 @@ class Score(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
     measure = models.CharField(max_length=60)
     slice = models.JSONField(default=dict)
-    slice_key = models.CharField(max_length=400, blank=True, help_text="the slice as canonical JSON; empty: all")
+    slice_key = models.CharField(max_length=2000, blank=True, help_text="the slice as canonical JSON; empty: all")
     value = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)

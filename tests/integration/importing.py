@@ -34,11 +34,17 @@ class RefusedFile(Exception):
     """A file that a door turned away, with the text that it answered."""
 
 
+def track_of(phase: Phase) -> dict[str, str]:
+    """The phase's first track, where it has any."""
+    return {"track": phase.tracks[0]["name"]} if phase.tracks else {}
+
+
 def by_action(phase: Phase, path: Path, system: System) -> Submission:
     with path.open("rb") as stream:
         file: Any = File(stream, name=path.name)
         try:
-            return submissions.submit(phase=phase, system=system, file=file, by=system.team.members.get())
+            by = system.team.members.get()
+            return submissions.submit(phase=phase, system=system, file=file, by=by, **track_of(phase))
         except Refused as refused:
             assert refused.code is Code.INVALID_PREDICTIONS
             raise RefusedFile("\n".join(problem["text"] for problem in refused.problems)) from refused
@@ -48,9 +54,8 @@ def by_form(phase: Phase, path: Path, system: System) -> Submission:
     client = Client()
     client.force_login(system.team.members.get())
     with path.open("rb") as stream:
-        answer = client.post(
-            reverse("submit", args=[phase.benchmark.slug, phase.slug]), {"system": system.pk, "file": stream}
-        )
+        sent = {"system": system.pk, "file": stream, **track_of(phase)}
+        answer = client.post(reverse("submit", args=[phase.benchmark.slug, phase.slug]), sent)
     if answer.status_code == 422:
         raise RefusedFile(strip_tags(answer.content.decode()))
     assert answer.status_code == 302, answer.status_code
@@ -60,7 +65,8 @@ def by_form(phase: Phase, path: Path, system: System) -> Submission:
 def by_api(phase: Phase, path: Path, system: System) -> Submission:
     address = reverse("api_submit", args=[phase.benchmark.slug, phase.slug])
     with path.open("rb") as stream:
-        answer = client_of(system.team.members.get()).post(address, {"system": system.name, "file": stream})
+        sent = {"system": system.name, "file": stream, **track_of(phase)}
+        answer = client_of(system.team.members.get()).post(address, sent)
     if answer.status_code == 422:
         raise RefusedFile("\n".join(problem["text"] for problem in answer.json()["problems"]))
     assert answer.status_code == 201, answer.content

@@ -38,7 +38,7 @@ def test_an_uploaded_file_has_no_cost_and_its_row_says_why():
     (row,) = board(world).rows
     assert row.cost is None and row.spent("wall_seconds") is None
     assert row.no_cost.startswith("uploaded as a file")
-    assert board(world).cost_kinds == []
+    assert list(board(world).cost_kinds) == []
 
 
 @pytest.mark.django_db
@@ -47,7 +47,7 @@ def test_a_board_has_the_kinds_that_some_row_tells():
     stand(world, "Uploaded")
     stand(world, "Contained", spent={"wall_seconds": 700.0, "image_bytes": 5})
     found = board(world)
-    assert found.cost_kinds == ["wall_seconds", "image_mb"]
+    assert list(found.cost_kinds) == ["wall_seconds", "image_mb"]
     assert found.n_inputs == 4
     assert {row.system: row.spent("wall_seconds") for row in found.rows} == {"Uploaded": None, "Contained": 724.0}
 

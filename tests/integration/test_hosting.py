@@ -27,6 +27,10 @@ def world(sandbox: str) -> World:
     return build()
 
 
+def lines_of(gold: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(one).encode() + b"\n" for one in gold)
+
+
 @pytest.fixture
 def blank(world: World) -> Split:
     """A split without data beside the world's."""
@@ -99,6 +103,18 @@ class TestGold:
         )
         file = uploaded(edited(lambda rows: rows.pop()), "gold.jsonl")
         assert splits.add_gold(split=train, file=file, reason="first", by=world.curator).n_units == 3
+
+    @pytest.mark.parametrize("line", [{"kind": "x" * 201}, {"y" * 201: "a"}], ids=["value", "name"])
+    def test_slices_have_names_that_can_be_stored(self, line: dict[str, str], blank: Split, world: World) -> None:
+        """Else the gold would be taken, and every scoring on it would fail."""
+        gold = [json.loads(text) for text in gold_lines().splitlines()]
+        own = gold[1]["slices"]
+        gold[1]["slices"] = own | line
+        told = {"split": blank, "reason": "first", "by": world.curator}
+        refused = refusal(splits.add_gold, file=uploaded(lines_of(gold)), **told)
+        assert refused.code is Code.INVALID_GOLD and "201 characters" in refused.problems[0]["found"]
+        gold[1]["slices"] = own | {name[:200]: value[:200] for name, value in line.items()}
+        assert splits.add_gold(file=uploaded(lines_of(gold)), **told).number == 1
 
     def test_the_same_file_is_no_next_version(self, world: World) -> None:
         file = uploaded(gold_lines(), "gold.jsonl")
