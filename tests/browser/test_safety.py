@@ -17,7 +17,7 @@ NASTY = '<script>document.title="taken"</script><img src=x onerror="alert(1)">'
 
 
 def test_no_script_runs_for_a_system_that_is_called_like_one(page: Page, site: Site, tmp_path: Path) -> None:
-    log_in(page, site, "emil")
+    log_in(page, site, "curator")  # who competes there for no team yet
     page.goto("/me/teams/")
     page.get_by_label("Name").fill("<svg onload=alert(2)>")
     page.get_by_role("button", name="Found it").click()

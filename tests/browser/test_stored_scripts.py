@@ -80,6 +80,7 @@ OURS = {
     *("ReleaseSlice.dimensions", "Comparison.measure", "Download.name", "Download.suffix", "Download.sha256"),
     *("Invitation.address", "Invitation.token_sha256", "Webhook.salt", "Notice.answer", "SplitAudit.inputs_sha256"),
     *("SplitAudit.code_sha256", "User.password", "User.email", "WorkerReport.queue"),
+    *("Submission.track", "ReportedResult.track"),
 }
 
 
