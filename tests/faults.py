@@ -14,19 +14,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from leaderboard.models import Prediction, Run, State
-from leaderboard.queue import app
 from tests.stack import Stack, environment
+from tests.stack import empty_queue as empty_queue
 
 PATIENCE = 180
-
-
-def empty_queue() -> None:
-    """Forget the messages of earlier tests, whichever broker holds them."""
-    with app.connection_for_write() as broker:
-        channel = broker.channel()
-        for queue in ("scoring", "systems", "scorers"):
-            app.amqp.queues[queue](channel).declare()
-            app.amqp.queues[queue](channel).purge()
 
 
 @pytest.fixture

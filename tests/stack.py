@@ -25,6 +25,7 @@ from django.db import connection
 from evaluator import sources
 from leaderboard import processes
 from leaderboard.models import Ranking, Run, State, Submission
+from leaderboard.queue import app
 
 PATIENCE = 240.0
 
@@ -142,10 +143,21 @@ class Stack:
                 worker.stop()
 
 
+def empty_queue() -> None:
+    """Forget the messages of earlier tests, whichever broker holds them."""
+    with app.connection_for_write() as broker:
+        channel = broker.channel()
+        for queue in ("scoring", "systems", "scorers"):
+            app.amqp.queues[queue](channel).declare()
+            app.amqp.queues[queue](channel).purge()
+
+
 # Not of the session: a worker that outlives its module takes the runs of later tests, which score theirs themselves.
 @pytest.fixture(scope="module")
 def _worker(django_db_setup: None, django_db_blocker: Any, sandbox: str) -> Iterator[Stack]:
     with django_db_blocker.unblock(), Stack().stopping() as stack:
+        # What tests without a worker have left there, hundreds of messages, would go before the first of its own.
+        empty_queue()
         stack.start_worker()
         yield stack
 
