@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from leaderboard.models import Prediction, Run, State
 from tests.stack import Stack, environment
-from tests.stack import empty_queue as empty_queue
 
 PATIENCE = 180
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from leaderboard.actions import image_files, images, predictions, runs, workers
 from leaderboard.models import Image, Prediction, QuotaCharge, Run, State, Submission
 from tests import images as made
-from tests.faults import empty_queue
+from tests.stack import empty_queue
 from tests.world import LABELS, World, build
 
 WAITS_AT = 599

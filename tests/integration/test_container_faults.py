@@ -20,8 +20,9 @@ from leaderboard import processes
 from leaderboard.actions import doorbell, predictions, sweeping, workers
 from leaderboard.models import Prediction, Stage, State
 from tests import images as made
-from tests.faults import empty_queue, let_leases_end
+from tests.faults import let_leases_end
 from tests.integration.made_images import WAITS_AT, assert_one_result, needs_engine, submit, work
+from tests.stack import empty_queue
 from tests.world import World
 
 pytest_plugins = ["tests.stack", "tests.faults", "tests.integration.made_images"]

@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from leaderboard.actions import doorbell, runs, sweeping
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
-from tests.faults import empty_queue, let_leases_end
+from tests.faults import let_leases_end
+from tests.stack import empty_queue
 from tests.world import World, build
 
 pytest_plugins = ["tests.stack", "tests.faults"]

@@ -8,7 +8,8 @@ from leaderboard.actions import rescoring, runs, sweeping, teams
 from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Release, Run, State
 from leaderboard.preparing import progress_of
 from tests.corrections import HALF, correct, rows_of, score_all, shown, states, two_systems
-from tests.faults import empty_queue, let_leases_end
+from tests.faults import let_leases_end
+from tests.stack import empty_queue
 from tests.world import LABELS, World, gold_lines
 
 pytest_plugins = ["tests.stack", "tests.faults"]

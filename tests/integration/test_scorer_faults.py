@@ -21,7 +21,8 @@ from leaderboard.actions.claims import LateError
 from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State
 from tests import images as made
 from tests import scorers
-from tests.faults import empty_queue, let_leases_end
+from tests.faults import let_leases_end
+from tests.stack import empty_queue
 from tests.world import World, build
 
 pytest_plugins = ["tests.stack", "tests.faults"]
