@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from leaderboard import scoring
 from leaderboard.actions import boards, doorbell, pairs, referee
+from leaderboard.actions.background import NoAnswerError
 from leaderboard.actions.lease import Lease
 from leaderboard.actions.reports import ReportError
 from leaderboard.corrected import corrected
@@ -131,7 +132,7 @@ def compare(*, board_id: int) -> None:
             _compare(mine)
         except LateError:
             log.warning("late_comparison", board=board_id, attempt=mine.attempt)
-        except pairs.NotComparedError as error:
+        except NoAnswerError as error:
             log.error("not_compared", board=board_id, reason=error.reason)
             give_up(mine, reason=error.reason)
         except ReportError as error:
@@ -152,7 +153,7 @@ def _compare(mine: Claim) -> None:
     board = mine.board
     scored = scoring.of_board(board)
     if board.task_version != scored.version:
-        raise pairs.NotComparedError(Reason.OUTDATED)
+        raise NoAnswerError(Reason.OUTDATED)
     measure = scored.primary(board.gold_version)
     runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
     wanted = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}

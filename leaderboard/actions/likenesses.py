@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from evaluator import likeness
 from leaderboard.actions import referee
+from leaderboard.actions.background import NoAnswerError
 from leaderboard.actions.claims import Claim, LateError
 from leaderboard.actions.reports import ReportError
 from leaderboard.models import GoldVersion, Likeness, NearCopy, Prediction, Reason, System
@@ -39,14 +40,6 @@ class Signed(msgspec.Struct):
 
 class Told(msgspec.Struct):
     rows: list[Row | None]
-
-
-class NotLookedError(Exception):
-    """The sandbox gave no answer; `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def sign(mine: Claim[Likeness], gold: GoldVersion) -> bool:
@@ -123,9 +116,9 @@ def _pair(row: Likeness, other: Prediction, found: Row, at: datetime) -> NearCop
 
 
 def _checked(answer: referee.Answer, shape: Any) -> Any:
-    """Raises NotLookedError where there is no report, ReportError for one that no sound job can have said."""
+    """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
     if not answer.ok:
-        raise NotLookedError(answer.reason or Reason.BAD_PREDICTIONS)
+        raise NoAnswerError(answer.reason or Reason.BAD_PREDICTIONS)
     try:
         return msgspec.convert(answer.report, shape)
     except msgspec.ValidationError as error:

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from leaderboard import scoring
 from leaderboard.actions import provenance, referee
+from leaderboard.actions.background import NoAnswerError
 from leaderboard.actions.reports import ReportError
 from leaderboard.models import Comparison, Leaderboard, Reason, Run
 from leaderboard.storage import check_digest, opened
@@ -22,14 +23,6 @@ Pair = tuple[UUID, UUID]
 
 AT_ONCE = 20
 """Pairs of one job: few enough that the slowest measure ends within a scoring's time."""
-
-
-class NotComparedError(Exception):
-    """The sandbox gave no comparisons; `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class PairRow(msgspec.Struct, forbid_unknown_fields=True):
@@ -82,7 +75,7 @@ def _close(left: dict[UUID, set[UUID]]) -> set[UUID]:
 def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair], measure: str) -> list[Comparison]:
     """The pairs as rows that are not stored yet.
 
-    Raises NotComparedError, ReportError, SandboxError (ours), and FileNotFoundError or AlteredError for a stored file.
+    Raises NoAnswerError, ReportError, SandboxError (ours), and FileNotFoundError or AlteredError for a stored file.
     """
     places = {run: place for place, run in enumerate(sorted({run for pair in pairs for run in pair}))}
     asked = [(places[a], places[b]) for a, b in pairs]
@@ -94,7 +87,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
         scorer = scoring.of_board(board).scorer
         answer = referee.compare_board(tables=tables, pairs=asked, measure=measure, seed=provenance.SEED, scorer=scorer)
     if not answer.ok:
-        raise NotComparedError(answer.reason or Reason.INTERNAL)
+        raise NoAnswerError(answer.reason or Reason.INTERNAL)
     report = _checked(answer.report, asked)
     return [
         Comparison(

@@ -10,26 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import ExitStack
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 import msgspec
 import structlog
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import scoring
-from leaderboard.actions import claims, doorbell, pairs, provenance, referee
+from leaderboard.actions import background, doorbell, pairs, provenance, referee
+from leaderboard.actions.background import NoAnswerError, Work
 from leaderboard.actions.claims import Claim, LateError
-from leaderboard.actions.lease import Lease
 from leaderboard.actions.reports import ReportError
 from leaderboard.disclosure import reveals_comparisons, reveals_items
-from leaderboard.logs import places
 from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
-from leaderboard.storage import AlteredError, check_digest, opened
+from leaderboard.storage import check_digest, opened
 
 log = structlog.get_logger(__name__)
 Mine = Claim[SideBySide]
@@ -127,39 +124,12 @@ def wanted(
         return SideBySide.objects.get(a=first, b=second)
 
 
-def compare(*, pk: int) -> None:
-    """One pair from claim to end. Safe to call any number of times, from any number of workers."""
-    if not referee.answers() or referee.is_outdated():
-        log.warning("sandbox_away_or_outdated", side_by_side=pk)
-        return
-    mine = claims.claim(WAITING, pk=pk)
-    if mine is None:
-        return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: claims.renew(mine)):
-        try:
-            _compare(mine)
-        except LateError:
-            log.warning("late_side_by_side", side_by_side=pk, attempt=mine.attempt)
-        except (ReportError, pairs.NotComparedError) as error:
-            log.error("side_by_side_refused", side_by_side=pk, error=str(error))
-            give_up(mine, reason=getattr(error, "reason", Reason.BAD_REPORT), final=True)
-        except referee.SandboxError as error:
-            log.error("sandbox_broke", side_by_side=pk, error=str(error))
-            give_up(mine, reason=Reason.SANDBOX)
-        except (FileNotFoundError, AlteredError) as error:
-            log.error("stored_file_unusable", side_by_side=pk, error=type(error).__name__)
-            give_up(mine, reason=Reason.STORAGE, final=True)
-        except Exception as error:  # noqa: BLE001  (logged, visible on the page, retried)
-            log.error("side_by_side_broke", side_by_side=pk, error=type(error).__name__, at=places(error.__traceback__))
-            give_up(mine, reason=Reason.INTERNAL)
-
-
 def _compare(mine: Mine) -> None:
     row = mine.row
     board = row.leaderboard
     scored = scoring.of_board(board)
     if board.task_version != scored.version:
-        raise pairs.NotComparedError(Reason.OUTDATED)
+        raise NoAnswerError(Reason.OUTDATED)
     gold = board.gold_version if reveals_items(board.phase) else None
     with ExitStack() as stack:
         tables = []
@@ -168,7 +138,7 @@ def _compare(mine: Mine) -> None:
             check_digest(tables[-1], run.outcomes_sha256)
         answer = referee.side_by_side(a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer)
     if not answer.ok:
-        raise pairs.NotComparedError(answer.reason or Reason.INTERNAL)
+        raise NoAnswerError(answer.reason or Reason.INTERNAL)
     report = msgspec.to_builtins(_checked(answer.report))
     done = mine.own().update(state=State.DONE, report=report, lease_until=None, finished_at=timezone.now())
     if not done:
@@ -188,27 +158,14 @@ def _checked(raw: dict[str, Any]) -> Report:
     return report
 
 
-def give_up(mine: Mine, *, reason: str, final: bool = False) -> None:
-    """Queued again while attempts are left, else failed for good: the page says so."""
-    at = timezone.now()
-    if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        mine.own().update(state=State.FAILED, reason=reason, lease_until=None, finished_at=at)
-    elif mine.own().update(state=State.QUEUED, reason=reason, lease_until=None, rung_at=at):
-        doorbell.ring_for_side_by_side(mine.row.pk)
+WORK = Work("side_by_side", WAITING, doorbell.ring_for_side_by_side, _compare)
+
+
+def compare(*, pk: int) -> None:
+    """One pair from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
 
 
 def sweep() -> int:
     """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    at = timezone.now()
-    unheard = at - timedelta(seconds=settings.SWEEP_SECONDS)
-    lost = SideBySide.objects.filter(state=State.RUNNING, lease_until__lt=at)
-    spent = lost.filter(attempt__gte=settings.MAX_ATTEMPTS)
-    spent.update(state=State.FAILED, reason=Reason.LOST, lease_until=None, finished_at=at)
-    lost.update(state=State.QUEUED, reason=Reason.LOST, lease_until=None, rung_at=unheard)
-    touched = 0
-    for pk in list(SideBySide.objects.filter(state=State.QUEUED, rung_at__lte=unheard).values_list("pk", flat=True)):
-        with transaction.atomic():
-            if SideBySide.objects.filter(pk=pk, state=State.QUEUED, rung_at__lte=unheard).update(rung_at=at):
-                doorbell.ring_for_side_by_side(pk)
-                touched += 1
-    return touched
+    return background.sweep(WORK)

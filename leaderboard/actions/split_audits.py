@@ -8,32 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from typing import IO, Any
 
 import msgspec
 import structlog
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evaluator.audit_job import NAMES
 from evaluator.curation.audit.report import assembled
-from leaderboard.actions import claims, doorbell, referee
+from leaderboard.actions import background, doorbell, referee
+from leaderboard.actions.background import NoAnswerError, Work
 from leaderboard.actions.claims import Claim, LateError
-from leaderboard.actions.lease import Lease
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.reports import ReportError
 from leaderboard.actions.splits import check_manages
-from leaderboard.logs import places
-from leaderboard.models import AuditEntry, GoldVersion, Reason, Run, Split, SplitAudit, State, User
-from leaderboard.storage import AlteredError, check_digest, opened
+from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
+from leaderboard.storage import check_digest, opened
 
 log = structlog.get_logger(__name__)
 Mine = Claim[SplitAudit]
 UNDER_WAY = (State.QUEUED, State.RUNNING)
-MAKES_WAY = timedelta(minutes=10)
-"""As long it lets runs go before it; then its turn has come."""
 MOST_TRAINS = referee.MOST_TABLES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
@@ -55,14 +50,6 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
 
     keys: dict[str, Any]
     findings: list[Finding]
-
-
-class NotAuditedError(Exception):
-    """The sandbox gave no answer; `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def begin(*, split: Split, by: User) -> SplitAudit:
@@ -114,46 +101,10 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
         AuditEntry.record("audit.cancelled", audit, by=by, split=audit.gold.split.name)
 
 
-def audit(*, pk: int) -> None:
-    """One audit from claim to end. Safe to call any number of times, from any number of workers."""
-    if not referee.answers() or referee.is_outdated():
-        log.warning("sandbox_away_or_outdated", split_audit=pk)
-        return
-    if _makes_way(pk):
-        return
-    mine = claims.claim(WAITING, pk=pk)
-    if mine is None:
-        return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: claims.renew(mine)):
-        try:
-            _audit(mine)
-        except LateError:
-            log.warning("late_audit", split_audit=pk, attempt=mine.attempt)
-        except (ReportError, NotAuditedError) as error:
-            log.error("audit_refused", split_audit=pk, error=str(error))
-            give_up(mine, reason=getattr(error, "reason", Reason.BAD_REPORT), final=True)
-        except referee.SandboxError as error:
-            log.error("sandbox_broke", split_audit=pk, error=str(error))
-            give_up(mine, reason=Reason.SANDBOX)
-        except (FileNotFoundError, AlteredError) as error:
-            log.error("stored_file_unusable", split_audit=pk, error=type(error).__name__)
-            give_up(mine, reason=Reason.STORAGE, final=True)
-        except Exception as error:  # noqa: BLE001  (logged, visible on the page, retried)
-            log.error("audit_broke", split_audit=pk, error=type(error).__name__, at=places(error.__traceback__))
-            give_up(mine, reason=Reason.INTERNAL)
-
-
-def _makes_way(pk: int) -> bool:
-    """Whether runs wait that go first; the sweeper rings again."""
-    if not Run.objects.filter(state=State.QUEUED, reason=Reason.NONE, scorer=None).exists():
-        return False
-    return SplitAudit.objects.filter(pk=pk, queued_at__gt=timezone.now() - MAKES_WAY).exists()
-
-
 def _audit(mine: Mine) -> None:
     row = mine.row
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
-        raise NotAuditedError(Reason.SUPERSEDED)
+        raise NoAnswerError(Reason.SUPERSEDED)
     trains = list(row.trains.select_related("split").order_by("split", "pk"))
     told = list(row.parts)
     with _open(row, trains) as files:
@@ -186,9 +137,9 @@ def _keep(mine: Mine, told: list[dict[str, Any]], code: str) -> None:
 
 
 def _checked(answer: referee.Answer) -> dict[str, Any]:
-    """Raises NotAuditedError where there is no report, ReportError for one that no sound job can have said."""
+    """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
     if not answer.ok:
-        raise NotAuditedError(answer.reason or Reason.BAD_GOLD)
+        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
     try:
         told = msgspec.convert(answer.report.get("told"), Told)
     except msgspec.ValidationError as error:
@@ -218,27 +169,14 @@ def _name(gold: GoldVersion) -> str:
     return f"{gold.split.name}.gold.jsonl" + (".gz" if str(gold.file.name).endswith(".gz") else "")
 
 
-def give_up(mine: Mine, *, reason: str, final: bool = False) -> None:
-    """Queued again while attempts are left, else failed for good: the page says so."""
-    at = timezone.now()
-    if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        mine.own().update(state=State.FAILED, reason=reason, lease_until=None, finished_at=at)
-    elif mine.own().update(state=State.QUEUED, reason=reason, lease_until=None, rung_at=at):
-        doorbell.ring_for_audit(mine.row.pk)
+WORK = Work("split_audit", WAITING, doorbell.ring_for_audit, _audit, makes_way=True)
+
+
+def audit(*, pk: int) -> None:
+    """One audit from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
 
 
 def sweep() -> int:
     """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    at = timezone.now()
-    unheard = at - timedelta(seconds=settings.SWEEP_SECONDS)
-    lost = SplitAudit.objects.filter(state=State.RUNNING, lease_until__lt=at)
-    spent = lost.filter(attempt__gte=settings.MAX_ATTEMPTS)
-    spent.update(state=State.FAILED, reason=Reason.LOST, lease_until=None, finished_at=at)
-    lost.update(state=State.QUEUED, reason=Reason.LOST, lease_until=None, rung_at=unheard)
-    touched = 0
-    for pk in list(SplitAudit.objects.filter(state=State.QUEUED, rung_at__lte=unheard).values_list("pk", flat=True)):
-        with transaction.atomic():
-            if SplitAudit.objects.filter(pk=pk, state=State.QUEUED, rung_at__lte=unheard).update(rung_at=at):
-                doorbell.ring_for_audit(pk)
-                touched += 1
-    return touched
+    return background.sweep(WORK)

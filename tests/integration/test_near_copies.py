@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import near_copies, near_copy_flags, runs, teams
+from leaderboard.actions import background, near_copies, near_copy_flags, runs, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction, Run, State, Submission, System, User
 from tests.integration.calling import client_of, person
@@ -128,7 +128,7 @@ def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
     near_copies.look(pk=row.pk)
     row.refresh_from_db()
     assert (row.state, row.attempt) == (State.QUEUED, 0)
-    Likeness.objects.update(queued_at=timezone.now() - near_copies.MAKES_WAY)
+    Likeness.objects.update(queued_at=timezone.now() - background.MAKES_WAY)
     near_copies.look(pk=row.pk)
     row.refresh_from_db()
     assert row.state == State.DONE

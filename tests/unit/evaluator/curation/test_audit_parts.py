@@ -44,7 +44,8 @@ def test_what_stands_in_training_is_told_by_its_name() -> None:
     told = job("overlaps", CONTRADICTION, files={"0": CONTRADICTION}, train_names=["train.gold.jsonl"])["told"]
     (overlap,) = told["keys"]["overlaps"]
     assert (overlap["train"], overlap["simple"]) == ("train.gold.jsonl", 2)
-    assert "leakage-simple" in [one["code"] for one in told["findings"]]
+    said = ["leakage-simple", "ids-in-training", "groups-in-training", "evidence-in-training"]
+    assert [one["code"] for one in told["findings"]] == said
 
 
 def test_inputs_that_hold_the_label_are_found() -> None:
