@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from leaderboard.disclosure import reveals_comparisons
-from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, System
+from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 from leaderboard.standings import Cell
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
@@ -31,6 +31,13 @@ class Place:
     @property
     def release(self) -> Release:
         return self.standing.release
+
+    @property
+    def declared(self) -> Submission:
+        """The submission that represents it, with its phase: what tells its track."""
+        submission = self.release.submission
+        submission.phase = self.phase
+        return submission
 
     @property
     def is_current(self) -> bool:

@@ -26,6 +26,8 @@ def document(progress: Progress) -> dict[str, Any]:
         "submission": str(submission.pk),
         "system": submission.system.name,
         "team": submission.system.team.name,
+        # Only where it says something, so that receipts of phases without tracks stay as they were.
+        **({"track": submission.track} if submission.track else {}),
         "received_at": submission.received_at.isoformat(),
         "receipt": progress.receipt,
         "primary": release.primary,
