@@ -45,6 +45,8 @@ INSTALLED_APPS = [
     "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "import_export",
+    "simple_history",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -64,6 +66,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "simple_history.middleware.HistoryRequestMiddleware",
 ]
 
 TEMPLATES = [
@@ -318,6 +321,11 @@ SPECTACULAR_SETTINGS = {
         "SubmissionKind": "leaderboard.models.Submission.Kind",
     },
 }
+
+# --- the admin: the past is there to be read; to bring it back would go round what actions check
+SIMPLE_HISTORY_REVERT_DISABLED = True
+IMPORT_EXPORT_TMP_STORAGE_CLASS = "import_export.tmp_storages.CacheStorage"
+IMPORT_EXPORT_SKIP_ADMIN_ACTION_EXPORT_UI = True
 
 # --- words and time
 LANGUAGE_CODE = "en"

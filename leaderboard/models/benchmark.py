@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
+from simple_history.models import HistoricalRecords
 
 from .dataset import Dataset, Split
 
@@ -49,6 +50,7 @@ class Benchmark(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BenchmarkQuerySet.as_manager()
+    history = HistoricalRecords(m2m_fields=[organisers])
 
     class Meta:
         ordering = ["title"]
@@ -138,6 +140,8 @@ class Phase(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    history = HistoricalRecords(excluded_fields=["arrivals"])
+
     class Meta:
         ordering = ["benchmark", "position", "id"]
         constraints = [
@@ -211,6 +215,8 @@ class ReportedResult(models.Model):
     track = models.CharField(max_length=80, blank=True, help_text="the phases' track that it belongs to, by name")
     note = models.CharField(max_length=300, blank=True)
     position = models.PositiveSmallIntegerField(default=0)
+
+    history = HistoricalRecords()
 
     class Meta:
         ordering = ["benchmark", "position", "id"]

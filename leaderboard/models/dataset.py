@@ -7,6 +7,7 @@ import uuid
 from django.core.files.storage import Storage, storages
 from django.db import models
 from django.db.models import F, Q
+from simple_history.models import HistoricalRecords
 
 
 def gold_storage() -> Storage:
@@ -34,6 +35,8 @@ class Dataset(models.Model):
     citation = models.TextField(blank=True)
     source_url = models.URLField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    history = HistoricalRecords()
 
     class Meta:
         ordering = ["title"]

@@ -94,7 +94,8 @@ def test_every_stored_text_is_known() -> None:
     there = {
         f"{model.__name__}.{name}"
         for model in apps.get_app_config("leaderboard").get_models()
-        if model.__name__ not in IMMUTABLE
+        # What history keeps is a copy of these very fields.
+        if model.__name__ not in IMMUTABLE and not model.__name__.startswith("Historical")
         for name in texts(model)
     }
     written = {f"{model}.{name}" for model, names in WRITTEN.items() for name in names}

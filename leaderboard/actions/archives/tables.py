@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from django.apps import apps
 from django.db.models import Model, Q, QuerySet
 
 from leaderboard.models import (
@@ -122,6 +123,12 @@ LEFT_OUT: dict[type[Model], str] = {
     Notice: "it is on its way from this server",
     Webhook: "its secret is made with this server's key",
     WorkerReport: "it tells of this server's own processes",
+    # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
+    **{
+        model: "who typed what on this server's desk; the audit trail goes along"
+        for model in apps.get_app_config("leaderboard").get_models()
+        if model.__name__.startswith("Historical")
+    },
 }
 """What no archive holds, and why. Passwords, tokens and what somebody may do stay behind too."""
 
