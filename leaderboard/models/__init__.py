@@ -4,6 +4,7 @@ from .announcement import Announcement, Extension
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking, SideBySide
+from .correction import Correction, Move
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .drawing import Drawing
@@ -28,6 +29,7 @@ __all__ = [
     "AuditEntry",
     "Benchmark",
     "Comparison",
+    "Correction",
     "Dataset",
     "Disqualification",
     "Division",
@@ -42,6 +44,7 @@ __all__ = [
     "Leaderboard",
     "Likeness",
     "Membership",
+    "Move",
     "NearCopy",
     "Notice",
     "Phase",

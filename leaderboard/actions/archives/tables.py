@@ -14,6 +14,7 @@ from leaderboard.models import (
     AuditEntry,
     Benchmark,
     Comparison,
+    Correction,
     Dataset,
     Disqualification,
     Division,
@@ -28,6 +29,7 @@ from leaderboard.models import (
     Leaderboard,
     Likeness,
     Membership,
+    Move,
     NearCopy,
     Notice,
     Phase,
@@ -85,6 +87,9 @@ TABLES: dict[type[Model], Rows] = {
     Split: _where(Split, dataset="dataset_id"),
     GoldVersion: _where(GoldVersion, split__dataset="dataset_id"),
     SplitAudit: _where(SplitAudit, gold__split__dataset="dataset_id"),
+    Correction: lambda benchmark: Correction.objects.filter(
+        split__dataset=benchmark.dataset_id, fate=Correction.Fate.CONFIRMED
+    ).order_by("pk"),
     AuditAnswer: _where(AuditAnswer, audit__gold__split__dataset="dataset_id"),
     Division: _where(Division, gold__split__dataset="dataset_id"),
     Download: _where(Download, dataset="dataset_id"),
@@ -110,6 +115,7 @@ TABLES: dict[type[Model], Rows] = {
     Comparison: _where(Comparison, leaderboard__phase__benchmark="pk"),
     SideBySide: _where(SideBySide, leaderboard__phase__benchmark="pk"),
     Standing: _where(Standing, leaderboard__phase__benchmark="pk"),
+    Move: _where(Move, leaderboard__phase__benchmark="pk"),
     Likeness: _where(Likeness, phase__benchmark="pk"),
     NearCopy: _where(NearCopy, phase__benchmark="pk"),
     Disqualification: _where(Disqualification, phase__benchmark="pk"),

@@ -1,0 +1,104 @@
+"""Corrections of gold: an upload that waits for its curator's word, and what a switch of boards moved."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .dataset import GoldVersion, Split, gold_storage, unguessable_name
+from .leaderboard import Leaderboard
+from .state import Life, State, life_constraints
+from .team import System
+
+
+class Correction(Life):
+    """A gold file laid beside the version that it would follow; state and lease are those of the laying beside.
+
+    `difference` quotes gold, a changed item a line: each look at it is recorded as a look at gold is. `counts` tells
+    how many items changed in which way, and no answer. `file` is there while it waits.
+    """
+
+    class Fate(models.TextChoices):
+        PENDING = "pending", "waits for a word"
+        CONFIRMED = "confirmed"
+        DROPPED = "dropped"
+        EXPIRED = "expired"
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="corrections")
+    base = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="corrected_by")
+    name = models.CharField(max_length=255, help_text="of the file that was uploaded")
+    file = models.FileField(storage=gold_storage, upload_to=unguessable_name, blank=True)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    inputs_sha256 = models.CharField(max_length=64, help_text="of the inputs that it gives")
+    counts = models.JSONField(default=dict, blank=True, help_text="of items by what changed; empty until done")
+    difference = models.FileField(storage=gold_storage, upload_to=unguessable_name, blank=True)
+    difference_sha256 = models.CharField(max_length=64, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    expires_at = models.DateTimeField()
+    fate = models.CharField(max_length=10, choices=Fate.choices, default=Fate.PENDING)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    gold = models.OneToOneField(
+        GoldVersion, null=True, on_delete=models.CASCADE, related_name="correction", help_text="the version it became"
+    )
+    tells_count = models.BooleanField(default=False, help_text="everybody reads how many items changed")
+
+    class Meta:
+        ordering = ["-queued_at", "-id"]
+        constraints = [
+            *life_constraints("correction"),
+            models.UniqueConstraint(
+                fields=["split"], condition=Q(fate="pending"), name="one_pending_correction_a_split"
+            ),
+            models.CheckConstraint(
+                condition=Q(fate="pending", decided_at=None) | (~Q(fate="pending") & Q(decided_at__isnull=False)),
+                name="correction_decided_at_a_moment",
+            ),
+            models.CheckConstraint(
+                condition=Q(fate="confirmed", gold__isnull=False) | (~Q(fate="confirmed") & Q(gold=None)),
+                name="confirmed_correction_is_a_version",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state=State.DONE) & ~Q(difference=""))
+                | (~Q(state=State.DONE) & Q(difference=""))
+                | Q(fate__in=("dropped", "expired")),
+                name="correction_done_has_a_difference",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"])]
+
+    def __str__(self) -> str:
+        return f"correction of {self.base}"
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether somebody may still confirm or drop it."""
+        return self.fate == Correction.Fate.PENDING
+
+    @property
+    def changes_inputs(self) -> bool:
+        """Whether its items are others than those that were published."""
+        return self.inputs_sha256 != self.split.inputs_sha256
+
+
+class Move(models.Model):
+    """What a system had on the board that was replaced, and in its place: written with the switch, never edited."""
+
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="moves")
+    replaced = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="+")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="moves")
+    measure = models.CharField(max_length=60, help_text="that ranks the board")
+    rank_before = models.PositiveIntegerField(null=True)
+    value_before = models.FloatField(null=True)
+    rank = models.PositiveIntegerField(null=True)
+    value = models.FloatField(null=True)
+
+    class Meta:
+        ordering = ["-leaderboard__shown_from", "rank", "id"]
+        constraints = [models.UniqueConstraint(fields=["leaderboard", "system"], name="one_move_a_board_and_system")]
+
+    def __str__(self) -> str:
+        return f"{self.system}: {self.rank_before} to {self.rank}"
