@@ -133,6 +133,7 @@ STORAGES = {
     "predictions": _folder("predictions"),
     "outcomes": _folder("outcomes"),
     "images": _folder("images"),
+    "archives": _folder("archives"),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 STATIC_URL = "static/"

@@ -1,6 +1,7 @@
 """What is stored, one file a noun."""
 
 from .announcement import Announcement, Extension
+from .archive import ArchiveArrival, ArchiveExport
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking, SideBySide
@@ -8,11 +9,13 @@ from .correction import Correction, Move
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .drawing import Drawing
+from .dry_run import DryRun
 from .image import Image, ImageUpload
 from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleaseSlice, Representative, Standing
 from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
+from .rehearsal import Rehearsal
 from .run import Run, Score
 from .scorer import Scorer
 from .split_audit import AuditAnswer, SplitAudit
@@ -25,6 +28,8 @@ from .worker import WorkerReport
 __all__ = [
     "TERMINAL",
     "Announcement",
+    "ArchiveArrival",
+    "ArchiveExport",
     "AuditAnswer",
     "AuditEntry",
     "Benchmark",
@@ -35,6 +40,7 @@ __all__ = [
     "Division",
     "Download",
     "Drawing",
+    "DryRun",
     "Extension",
     "Final",
     "GoldVersion",
@@ -52,6 +58,7 @@ __all__ = [
     "QuotaCharge",
     "Ranking",
     "Reason",
+    "Rehearsal",
     "Release",
     "ReleaseSlice",
     "ReportedResult",

@@ -34,6 +34,7 @@ class Benchmark(models.Model):
     class State(models.TextChoices):
         DRAFT = "draft"
         PUBLIC = "public"
+        REHEARSAL = "rehearsal"
 
     slug = models.SlugField(unique=True, max_length=80)
     title = models.CharField(max_length=200)

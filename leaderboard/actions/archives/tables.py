@@ -10,6 +10,8 @@ from django.db.models import Model, Q, QuerySet
 
 from leaderboard.models import (
     Announcement,
+    ArchiveArrival,
+    ArchiveExport,
     AuditAnswer,
     AuditEntry,
     Benchmark,
@@ -20,6 +22,7 @@ from leaderboard.models import (
     Division,
     Download,
     Drawing,
+    DryRun,
     Extension,
     Final,
     GoldVersion,
@@ -36,6 +39,7 @@ from leaderboard.models import (
     Prediction,
     QuotaCharge,
     Ranking,
+    Rehearsal,
     Release,
     ReleaseSlice,
     ReportedResult,
@@ -91,6 +95,7 @@ TABLES: dict[type[Model], Rows] = {
         split__dataset=benchmark.dataset_id, fate=Correction.Fate.CONFIRMED
     ).order_by("pk"),
     AuditAnswer: _where(AuditAnswer, audit__gold__split__dataset="dataset_id"),
+    DryRun: _where(DryRun, gold__split__dataset="dataset_id"),
     Division: _where(Division, gold__split__dataset="dataset_id"),
     Download: _where(Download, dataset="dataset_id"),
     Benchmark: _where(Benchmark, pk="pk"),
@@ -124,10 +129,13 @@ TABLES: dict[type[Model], Rows] = {
 """People come before all of these, and what was done with the rows after them: see `people_of` and `acts_on`."""
 
 LEFT_OUT: dict[type[Model], str] = {
+    ArchiveArrival: "it is an archive itself, and has not been taken in yet",
+    ArchiveExport: "it is an archive itself",
     ImageUpload: "it has not arrived yet; its sender goes on or begins again",
     Invitation: "it is a link to this server",
     Notice: "it is on its way from this server",
     Webhook: "its secret is made with this server's key",
+    Rehearsal: "it was practice, and what was sent in it counts nowhere",
     WorkerReport: "it tells of this server's own processes",
     # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
     **{

@@ -1,0 +1,74 @@
+"""Archives on their way out of this server and into it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from django.conf import settings
+from django.core.files.storage import Storage, storages
+from django.db import models
+from django.db.models import Q
+
+from .benchmark import Benchmark
+from .state import Life, State, life_constraints
+
+KEPT = timedelta(days=1)
+"""An archive that was made, or came, is removed after so long."""
+
+
+def archives_storage() -> Storage:
+    return storages["archives"]
+
+
+def unguessable_archive(instance: models.Model, filename: str) -> str:
+    return f"{instance._meta.model_name}/{uuid.uuid4().hex}.zip"
+
+
+class ArchiveExport(Life):
+    """A whole benchmark written to one file by a worker, for whoever asked for it and nobody else.
+
+    recipients: public keys, one a line; who has the other half of one reads gold. told: what was written so far.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")
+    recipients = models.TextField(blank=True, help_text="empty: the closed part is left out")
+    told = models.JSONField(default=list, blank=True)
+    file = models.FileField(storage=archives_storage, upload_to=unguessable_archive, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    bytes = models.PositiveBigIntegerField(default=0)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+
+    class Meta:
+        ordering = ["-queued_at", "-id"]
+        constraints = [
+            *life_constraints("archive_export"),
+            models.UniqueConstraint(
+                fields=["benchmark", "requested_by"],
+                condition=Q(state__in=(State.QUEUED, State.RUNNING)),
+                name="one_export_at_a_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"])]
+
+    def __str__(self) -> str:
+        return f"archive of {self.benchmark}"
+
+
+class ArchiveArrival(models.Model):
+    """An archive that a curator uploaded and has not taken in yet. head: what its open part says of it."""
+
+    file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    head = models.JSONField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+
+    def __str__(self) -> str:
+        return f"archive {self.name}"

@@ -1,0 +1,64 @@
+"""How a baseline scores on a split before anybody else can send something: for those who manage the split."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .dataset import GoldVersion
+from .state import Life, State, life_constraints
+from .submission import predictions_storage
+
+
+def unguessable_dry_run(instance: models.Model, filename: str) -> str:
+    """A stored name that tells nothing of the uploaded one."""
+    return f"dry-runs/{uuid.uuid4().hex}{'.jsonl.gz' if filename.endswith('.gz') else '.jsonl'}"
+
+
+class DryRun(Life):
+    """One baseline, scored on one gold version as a phase would. No submission, no release, no board comes of it.
+
+    A trivial baseline is made by the server of the inputs and of public gold (`trains`), never of the gold it is
+    scored on; a file was uploaded. `result` tells of hidden gold: it has the shape of `score --json`.
+    """
+
+    class Kind(models.TextChoices):
+        TRIVIAL = "trivial", "made by the server"
+        FILE = "file", "uploaded"
+
+    gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="dry_runs")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    name = models.CharField(max_length=120, help_text="of evaluator.baselines, or as whoever uploaded it calls it")
+    scored_as = models.CharField(max_length=80, blank=True, help_text="the phase whose options it has; empty: none's")
+    half = models.CharField(max_length=10, blank=True, help_text="of the gold's groups; empty: all of them")
+    options = models.JSONField(default=dict, blank=True)
+    trains = models.ManyToManyField(GoldVersion, related_name="+", blank=True)
+    inputs_sha256 = models.CharField(max_length=64)
+    file = models.FileField(storage=predictions_storage, upload_to=unguessable_dry_run, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    bytes = models.PositiveBigIntegerField(default=0)
+    result = models.JSONField(default=dict, blank=True, help_text="primary, scores and groups; empty until done")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            *life_constraints("dry_run"),
+            models.UniqueConstraint(
+                fields=["gold", "scored_as", "name"],
+                condition=Q(state__in=(State.QUEUED, State.RUNNING, State.DONE)),
+                name="one_dry_run_a_name",
+            ),
+            models.CheckConstraint(
+                condition=(Q(kind="file") & ~Q(file="") & ~Q(sha256="")) | Q(kind="trivial", file="", sha256=""),
+                name="dry_run_of_a_file_has_one",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"])]
+
+    def __str__(self) -> str:
+        return f"dry run of {self.name} on {self.gold}"

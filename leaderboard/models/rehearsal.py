@@ -1,0 +1,44 @@
+"""A phase gone through before it opens, by its organisers and whom they ask, on a benchmark of its own."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .benchmark import Benchmark, Phase
+
+
+class Rehearsal(models.Model):
+    """One rehearsal of a phase. `benchmark` is in the state rehearsal: it holds a copy of the phase, is never public,
+    and everything that was sent in it stays there when it is over.
+
+    testers: accounts beside the organisers that see it, and may submit until it ends.
+    """
+
+    benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="rehearsal")
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="rehearsals")
+    testers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="rehearsals", blank=True)
+    begun_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    begun_at = models.DateTimeField()
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-begun_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["phase"], condition=Q(ended_at=None), name="one_rehearsal_of_a_phase_at_a_time"
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at=None, ended_by=None) | Q(ended_at__isnull=False, ended_by__isnull=False),
+                name="rehearsal_ended_by_somebody",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rehearsal of {self.phase}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.ended_at is not None
