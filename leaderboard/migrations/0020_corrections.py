@@ -1,9 +1,10 @@
 """Corrections that wait for a word, and what switches of boards moved."""
 
 import django.db.models.deletion
-import leaderboard.models.dataset
 from django.conf import settings
 from django.db import migrations, models
+
+import leaderboard.models.dataset
 
 
 class Migration(migrations.Migration):
