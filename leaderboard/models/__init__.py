@@ -10,11 +10,13 @@ from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .drawing import Drawing
 from .dry_run import DryRun
+from .generation import GeneratedFrom, GeneratedPart, Generation
 from .image import Image, ImageUpload
 from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleaseSlice, Representative, Standing
 from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
+from .raw_file import RawFile, RawUpload
 from .rehearsal import Rehearsal
 from .run import Run, Score
 from .scorer import Scorer
@@ -43,6 +45,9 @@ __all__ = [
     "DryRun",
     "Extension",
     "Final",
+    "GeneratedFrom",
+    "GeneratedPart",
+    "Generation",
     "GoldVersion",
     "Image",
     "ImageUpload",
@@ -57,6 +62,8 @@ __all__ = [
     "Prediction",
     "QuotaCharge",
     "Ranking",
+    "RawFile",
+    "RawUpload",
     "Reason",
     "Rehearsal",
     "Release",

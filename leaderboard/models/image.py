@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
 
 from django.conf import settings
 from django.core.files.storage import Storage, storages
@@ -12,10 +11,11 @@ from django.db import models
 from django.db.models import F, Q
 
 from .benchmark import Benchmark, Phase
+from .piece_upload import KEPT, PieceUpload
+
+__all__ = ["DIGEST", "KEPT", "Image", "ImageUpload", "archive_name", "images_storage"]
 
 DIGEST = RegexValidator(r"\Asha256:[0-9a-f]{64}\Z", "expected sha256: and 64 hexadecimal digits")
-KEPT = timedelta(days=2)
-"""An upload that nobody goes on with is forgotten after so long."""
 
 
 def images_storage() -> Storage:
@@ -57,13 +57,9 @@ class Image(models.Model):
         return self.reference or f"archive {self.archive_sha256[:12]}"
 
 
-class ImageUpload(models.Model):
-    """An archive on its way here: sent in pieces, each where the last one ended, over as many requests as it takes.
+class ImageUpload(PieceUpload):
+    """An archive on its way here, for a phase, or to become a scorer of a benchmark."""
 
-    `received` counts what is stored safely: an upload that broke off goes on from there.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, null=True, on_delete=models.CASCADE, related_name="image_uploads")
     benchmark = models.ForeignKey(
         Benchmark,
@@ -73,13 +69,6 @@ class ImageUpload(models.Model):
         help_text="in place of a phase: the image becomes a scorer of it",
     )
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="image_uploads")
-    name = models.CharField(max_length=255, help_text="the archive's name, for messages")
-    bytes = models.PositiveBigIntegerField(help_text="announced")
-    sha256 = models.CharField(max_length=64, blank=True, help_text="announced, if the sender knows it")
-    received = models.PositiveBigIntegerField(default=0)
-    pieces = models.JSONField(default=list, help_text="stored names, in order")
-    began_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering = ["-began_at"]
@@ -92,9 +81,4 @@ class ImageUpload(models.Model):
             models.CheckConstraint(condition=Q(received__lte=F("bytes")), name="image_upload_within_its_size"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.received} of {self.bytes} bytes"
-
-    @property
-    def is_whole(self) -> bool:
-        return self.received == self.bytes
+    storage = staticmethod(images_storage)

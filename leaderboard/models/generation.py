@@ -1,0 +1,95 @@
+"""Parts of a dataset as a generator made them of raw files: a preview, until draft splits are made of it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .dataset import Dataset, Split, gold_storage
+from .raw_file import RawFile
+from .state import Life, State, life_constraints
+
+
+def part_name(instance: models.Model, filename: str) -> str:
+    """A stored name that tells nothing."""
+    return f"generated/{uuid.uuid4().hex}.jsonl"
+
+
+class Generation(Life):
+    """One run of a generator: work for a worker of the scoring side, and what came of it.
+
+    The same raw files, generator, version, parameters, seed and salt give the same bytes. Seed and salt would give the
+    split away: they are told to nobody who does not manage the benchmark. `report`, `problems` and the parts quote
+    gold.
+    """
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="generations")
+    generator = models.CharField(max_length=60, help_text="a name in evaluator.curation.desk")
+    version = models.PositiveSmallIntegerField(help_text="of the generator")
+    parameters = models.JSONField(default=dict, help_text="its own, as they were filled in")
+    options = models.JSONField(default=dict, blank=True, help_text="the task's options of the splits to be")
+    seed = models.PositiveBigIntegerField(help_text="of every draw; as secret as gold")
+    salt = models.CharField(max_length=64, help_text="of the ids that it makes; as secret as gold")
+    code_sha256 = models.CharField(max_length=64, blank=True, help_text="of the referee that made it")
+    report = models.JSONField(default=dict, blank=True, help_text="what the generator told; empty until it has")
+    problems = models.JSONField(default=list, blank=True, help_text="lines at fault, where it was rejected")
+    more_problems = models.PositiveIntegerField(default=0)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+
+    class Meta:
+        ordering = ["-queued_at", "-id"]
+        constraints = life_constraints("generation")
+        indexes = [models.Index(fields=["state", "queued_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.dataset.slug}: {self.generator} {self.pk}"
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether no split was made of it so far."""
+        return self.state == State.DONE and not self.parts.exclude(split=None).exists()
+
+
+class GeneratedFrom(models.Model):
+    """A raw file that a generation reads, and what it is to the generator."""
+
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="sources")
+    raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uses")
+    role = models.CharField(max_length=60)
+    place = models.PositiveSmallIntegerField(help_text="among the generation's files, from 0")
+
+    class Meta:
+        ordering = ["generation", "place"]
+        constraints = [models.UniqueConstraint(fields=["generation", "place"], name="one_source_a_place")]
+
+    def __str__(self) -> str:
+        return f"{self.raw} as {self.role}"
+
+
+class GeneratedPart(models.Model):
+    """One part: gold of a split to be. Its file goes when the split has it, or when the preview is forgotten."""
+
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="parts")
+    place = models.PositiveSmallIntegerField(help_text="in the generator's order, from 0")
+    name = models.SlugField(max_length=80)
+    file = models.FileField(storage=gold_storage, upload_to=part_name, blank=True)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    facts = models.JSONField(default=dict, help_text="units, groups, slices, label balance; empty until checked")
+    first = models.JSONField(default=list, help_text="its first lines, as [inputs, gold]")
+    split = models.OneToOneField(Split, null=True, on_delete=models.SET_NULL, related_name="generated")
+
+    class Meta:
+        ordering = ["generation", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["generation", "place"], name="one_part_a_place"),
+            models.UniqueConstraint(fields=["generation", "name"], name="one_part_a_name"),
+            models.CheckConstraint(condition=~Q(sha256=""), name="generated_part_has_a_digest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.generation}"

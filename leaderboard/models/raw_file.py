@@ -1,0 +1,55 @@
+"""Raw files, which splits are made from, and the uploads that bring them."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from .dataset import Dataset, gold_storage
+from .piece_upload import PieceUpload
+
+
+def raw_name(instance: models.Model, filename: str) -> str:
+    """A stored name that tells nothing of the uploaded one, but whether it is packed."""
+    return f"raw/{uuid.uuid4().hex}{'.gz' if filename.endswith('.gz') else ''}"
+
+
+class RawFile(models.Model):
+    """A file that a split may be made from, as it was uploaded. As hidden as gold: it has no address."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="raw_files")
+    name = models.CharField(max_length=255, help_text="as it was called where it came from")
+    file = models.FileField(storage=gold_storage, upload_to=raw_name)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    uploaded_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["dataset", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "sha256"], name="raw_content_once_a_dataset"),
+            models.CheckConstraint(condition=Q(bytes__gte=1), name="raw_file_has_bytes"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset.slug}: {self.name}"
+
+
+class RawUpload(PieceUpload):
+    """A raw file on its way here. Its pieces lie where gold lies."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="raw_uploads")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="raw_uploads")
+
+    class Meta:
+        ordering = ["-began_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(bytes__gte=1), name="raw_upload_has_bytes"),
+            models.CheckConstraint(condition=Q(received__lte=F("bytes")), name="raw_upload_within_its_size"),
+        ]
+
+    storage = staticmethod(gold_storage)
