@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evaluator.audit_job import NAMES as AUDIT_PARTS
+from evaluator.baselines import BASELINES
 from evaluator.task import TASKS
 
 Jobs = Mapping[str, Callable[[Any, Any], tuple[dict[str, Any], bytes]]]
@@ -156,7 +157,19 @@ def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
         jobs["score"](files, arguments | {"half": "public"})
         jobs["divide"]({"gold": io.BytesIO(gold), "kept": io.BytesIO(division)}, arguments | {"share": "0.5"})
     _audit(jobs, gold, inputs, arguments)
+    _baselines(jobs, gold, inputs, arguments)
+    _difference(jobs, gold, broken, arguments)
     jobs["score"]({}, arguments | {"task": "?"})
+
+
+def _baselines(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:
+    """Alone, and beside training gold: the same lines again."""
+    for baseline in BASELINES[arguments["task"]]:
+        named = arguments | {"baseline": baseline.name}
+        jobs["baseline"]({"inputs": io.BytesIO(inputs)}, named)
+        files = {"inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}
+        jobs["baseline"](files, named | {"train_names": ["train.jsonl"]})
+    jobs["baseline"]({"inputs": io.BytesIO(inputs)}, arguments | {"baseline": "?"})
 
 
 def _audit(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:
@@ -167,3 +180,13 @@ def _audit(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) ->
         files = {"gold": io.BytesIO(gold), "inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}
         jobs["audit_part"](files, named | {"part": part})
     jobs["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": "?"})
+
+
+def _difference(jobs: Jobs, gold: bytes, broken: bytes, arguments: dict[str, Any]) -> None:
+    """The same lines, none of them, fewer of them, lines that are written otherwise, packed ones, and broken ones."""
+    named = arguments | {"before_name": "gold.jsonl", "after_name": "gold.jsonl"}
+    fewer, other = gold[: gold.rfind(b"\n", 0, -1) + 1] or gold, gold.replace(b"{", b'{"remark": 1, ', 1)
+    for before, after in ((gold, gold), (gold, fewer), (fewer, gold), (gold, other), (gold, broken), (gold, b"")):
+        jobs["gold_difference"]({"before": io.BytesIO(before), "after": io.BytesIO(after)}, named)
+    packed = {"before": io.BytesIO(gzip.compress(gold, mtime=0)), "after": io.BytesIO(gold)}
+    jobs["gold_difference"](packed, named | {"before_name": "gold.jsonl.gz"})

@@ -6,6 +6,8 @@ files are reports, not exceptions; whatever else is raised is our own fault.
 
 from evaluator import warming
 from evaluator.audit_job import audit_part
+from evaluator.baseline_job import make_baseline
+from evaluator.difference_job import gold_difference
 from evaluator.likeness_jobs import make_signature, near_copies
 from evaluator.operations import comparing, gold, scoring
 from evaluator.operations.jobs import RESAMPLES, SEED, Job, reporting
@@ -24,6 +26,8 @@ JOBS: dict[str, Job] = {
     "signature": reporting(make_signature),
     "near_copies": reporting(near_copies),
     "audit_part": reporting(audit_part),
+    "baseline": reporting(make_baseline),
+    "gold_difference": reporting(gold_difference),
 }
 
 

@@ -22,12 +22,14 @@ from evaluator.curation.bench import Bench
 from evaluator.curation.commands import (
     corrupted,
     cues,
+    difference,
     folds,
     halves,
     holdout,
     leakage,
     open_evaluation,
     open_questions,
+    published,
     reweight,
     scenarios,
     split,
@@ -43,6 +45,7 @@ SPLITS: tuple[Generator, ...] = (
     holdout.GENERATOR,
     halves.GENERATOR,
     symmetric.GENERATOR,
+    published.GENERATOR,
     reweight.GENERATOR,
     leakage.GENERATOR,
     open_evaluation.GENERATOR,
@@ -52,7 +55,7 @@ SPLITS: tuple[Generator, ...] = (
 )
 """Generators: each makes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = (split.AUDIT, symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT)
+AUDITS: tuple[Generator, ...] = (split.AUDIT, symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT, difference.AUDIT)
 """Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"
@@ -67,7 +70,7 @@ def add_to(commands: Any) -> None:
         names = parser.add_subparsers(dest="generator", required=True, metavar="NAME", parser_class=type(parser))
         for generator in generators:
             one = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
-            generator.add_arguments(one)
+            generator.add_to(one)
             if generator.seeded:
                 one.add_argument("--seed", type=whole_number, default=0, help="same seed, same bytes; 0 unless said")
             one.add_argument(
