@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 try:  # loading takes a moment, and whoever interrupts it wants no traceback
     import evaluator.blas  # noqa: F401  - before whatever imports NumPy
-    from evaluator.client import arguments
+    from evaluator.client import arguments, baseline
     from evaluator.client.status import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
     from evaluator.client.telling import print_problems, printable_lines
     from evaluator.client.waiting import patience
@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(name)
         command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
         command.add_argument("--json", action="store_true")
+    baseline.add_to(commands)
     arguments.add_run(commands)
     arguments.add_submit(commands)
     arguments.add_reading(commands)
@@ -136,6 +137,8 @@ def _command(given: argparse.Namespace) -> int:
         from evaluator.client import commands
 
         return commands.run(given)
+    if given.command == "baseline":
+        return baseline.run(given, _options(given.option))
     if given.command in {"split", "audit"}:
         return curation.run(given)
     return _job(given)
