@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
+from leaderboard.actions import looks
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.naming import NOBODY
 
@@ -15,7 +17,10 @@ _BLANK = frozenset("\u034f\u115f\u1160\u3164\uffa0")
 _JOINERS = "\u200c\u200d"
 # Letters without case, their marks, and pictures: what joiners spell, as in Persian and emoji, is of these.
 _JOINED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk"})
-_OF_NOBODY = re.compile(rf"{NOBODY}[\s#._-]*\d*")
+# With letters in the place of digits, too; a word that only begins like them, such as a Lol, is somebody's.
+_OF_NOBODY = re.compile(rf"{NOBODY.replace('o', '[o0]')}[\s#._-]*(\d*|[oil|\d]*\d[oil|\d]*|[il|]{{1,2}})")
+_OF_THE_SITE = re.compile(r"(the )?(reported( in papers?)?|baselines?|organi[sz]er'?s?'?)")
+"""What boards call rows that are no team's."""
 
 
 def checked(name: str, *, of: str, longest: int) -> str:
@@ -30,7 +35,7 @@ def checked(name: str, *, of: str, longest: int) -> str:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name holds {what}; expected text without it.")
     if {unicodedata.category(character) for character in name} <= {"Zs", "Mn"}:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name cannot be seen; expected text.")
-    if _OF_NOBODY.fullmatch(key(name)):
+    if _OF_NOBODY.fullmatch(key(looks.latin(name))):
         told = "stands for those that show no name"
         raise Refused(Code.INVALID_NAME, f"The {of}'s name {told}; expected another one.")
     return name
@@ -48,6 +53,18 @@ def key(name: str) -> str:
     """Equal for names that differ in case, width, composition or unseen characters alone (NFKC, case folded)."""
     seen = (sign for sign in unicodedata.normalize("NFKC", name) if not _is_unseen(sign))
     return unicodedata.normalize("NFKC", " ".join("".join(seen).split()).casefold())
+
+
+def first_alike(name: str, taken: Iterable[str]) -> str | None:
+    """The first of the names that a reader may take for this one: they differ by what `key` passes over, or by letters
+    and digits that are drawn alike."""
+    wanted = key(name), key(looks.skeleton(name))
+    return next((one for one in taken if key(one) == wanted[0] or key(looks.skeleton(one)) == wanted[1]), None)
+
+
+def is_the_sites(name: str) -> bool:
+    """Whether it looks like what boards call organisers, baselines and rows of papers."""
+    return _OF_THE_SITE.fullmatch(key(looks.latin(name))) is not None
 
 
 def _is_hidden(name: str, place: int) -> bool:

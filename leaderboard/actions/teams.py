@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from leaderboard.actions import names
 from leaderboard.actions.refusal import Code, Refused
@@ -13,13 +16,29 @@ from leaderboard.models import AuditEntry, Membership, System, Team, User
 def create(*, name: str, by: User) -> Team:
     """A team with its first member, who owns it."""
     name = names.checked(name, of="team", longest=100)
-    wanted = names.key(name)
-    if any(names.key(taken) == wanted for taken in Team.objects.values_list("name", flat=True).iterator()):
-        raise Refused(Code.NAME_TAKEN, f"There is a team called {name} already; choose another name.")
+    if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
+        raise Refused(Code.INVALID_NAME, f"Boards call others than teams {name}; expected another name.")
+    _hold_names()
+    taken = names.first_alike(name, Team.objects.values_list("name", flat=True).iterator())
+    if taken is not None:
+        raise Refused(Code.NAME_TAKEN, f"There is a team called {taken} already; choose a name that looks different.")
+    if names.first_alike(name, _names_of_organisers(but=by)) is not None:
+        raise Refused(Code.NAME_TAKEN, f"{name} looks like the name of an organiser; choose another one.")
     team = Team.objects.create(name=name)
     Membership.objects.create(team=team, user=by, is_owner=True)
     AuditEntry.record("team.created", team, by=by)
     return team
+
+
+def _hold_names() -> None:
+    """Whoever names a team holds the oldest person's row: two at once would each find no team that looks like it."""
+    User.objects.select_for_update(no_key=True).order_by("pk").first()
+
+
+def _names_of_organisers(*, but: User) -> Iterator[str]:
+    """Of curators, too: who may say that a board is as it should be."""
+    theirs = User.objects.filter(Q(is_curator=True) | Q(benchmarks__isnull=False)).exclude(pk=but.pk)
+    return theirs.values_list("username", flat=True).distinct().iterator()
 
 
 def of(user: User) -> Team:
@@ -47,11 +66,26 @@ def named(*, team: Team, name: str) -> System:
     """The team's system of that name, or one that is not stored yet; raises Refused INVALID_NAME for its name."""
     there = System.objects.filter(team=team, name=" ".join(name.split()))
     found = None if "\0" in name else there.first()
-    return found or System(team=team, name=names.checked(name, of="system", longest=200))
+    return found or System(team=team, name=_unlike_others(team, names.checked(name, of="system", longest=200)))
 
 
+def _unlike_others(team: Team, name: str) -> str:
+    """The name; raises Refused NAME_TAKEN where a system of the team has one that looks like it."""
+    there = names.first_alike(name, team.systems.values_list("name", flat=True))
+    if there is not None:
+        told = f"{team} has a system called {there}, which looks like {name}"
+        raise Refused(Code.NAME_TAKEN, f"{told}; expected exactly that name, or one that looks different.")
+    return name
+
+
+@transaction.atomic
 def system(*, team: Team, name: str, by: User, **described: str) -> System:
-    """The team's system of that name, made if it is not there."""
+    """The team's system of that name, made if it is not there.
+
+    Raises Refused INVALID_NAME, and NAME_TAKEN where another one of the team looks like it.
+    """
+    # Two at once would each find no name like theirs.
+    team = Team.objects.select_for_update().get(pk=team.pk)
     name = named(team=team, name=name).name
     found, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from leaderboard.actions import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import System, Team
 from tests.integration.calling import person
+from tests.integration.together import together
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -82,3 +85,88 @@ def test_a_system_keeps_the_name_that_it_has(world: World) -> None:
 def test_a_person_called_anonymous_has_a_team_all_the_same(world: World) -> None:
     nobody = person("Anonymous")
     assert teams.of(nobody).name == f"Anonymous ({nobody.pk})"
+
+
+LOOK_ALIKES = [
+    ("Compilers", "\u0421ompilers"),  # Cyrillic Es
+    ("Compilers", "Compi|ers"),
+    ("Compilers", "C0mpilers"),
+    ("Ada\u2019s group", "Ada's group"),
+    ("Team-1", "Team\u2013l"),
+    ("SCOPE", "\u0405\u0421\u041e\u0420\u0415"),
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),
+    ("HOPE", "\u0397\u039f\u03a1\u0395"),
+    ("TEAL", "\ua4d4\ua4f0\ua4ee\ua4e1"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), LOOK_ALIKES)
+def test_letters_of_other_scripts_make_no_other_name(world: World, first: str, second: str) -> None:
+    teams.create(name=first, by=world.researcher)
+    with pytest.raises(Refused) as refusal:
+        teams.create(name=second, by=world.researcher)
+    assert refusal.value.code is Code.NAME_TAKEN and first in refusal.value.message
+    teams.system(team=world.system.team, name=first, by=world.researcher)
+    with pytest.raises(Refused) as refusal:
+        teams.system(team=world.system.team, name=second, by=world.researcher)
+    assert refusal.value.code is Code.NAME_TAKEN and first in refusal.value.message
+    assert (Team.objects.count(), System.objects.count()) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Ada", "\u0410\u043d\u044f"),
+        ("Modern", "Modem"),
+        ("Team 2", "Team Z"),
+        ("Jose", "José"),
+        ("\u0412\u0435\u0440\u0430", "Bepa 2"),
+        ("Nile", "Nice"),
+    ],
+)
+def test_names_that_differ_to_the_eye_are_two(world: World, first: str, second: str) -> None:
+    for name in (first, second):
+        assert teams.create(name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize("of", ["team", "system"])
+@pytest.mark.parametrize("name", ["\u0410nonym\u043eus 12", "An0nymous", "Anonymous l2", "Anonymous I"])
+def test_nor_is_what_looks_like_nobodys(world: World, name: str, of: str) -> None:
+    assert refused(name, of=of, world=world) is Code.INVALID_NAME
+
+
+def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
+    assert teams.create(name="Anonymous Lol", by=world.researcher).name == "Anonymous Lol"
+
+
+@pytest.mark.parametrize("name", ["Reported", "reported in papers", "The Organisers", "BASEL\u0406NES"])
+def test_what_boards_call_others_is_no_participant_s(world: World, name: str) -> None:
+    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    world.benchmark.organisers.add(world.researcher)
+    assert teams.create(name=name, by=world.researcher).name == name
+
+
+def test_nobody_founds_a_team_that_looks_like_an_organiser(world: World) -> None:
+    assert refused("Curat\u043er", of="team", world=world) is Code.NAME_TAKEN
+    grace = person("grace")
+    assert teams.create(name="ada", by=grace).name == "ada"
+    world.benchmark.organisers.add(world.researcher)
+    with pytest.raises(Refused):
+        teams.create(name="ad\u0430", by=grace)
+    assert teams.create(name="Curator", by=world.curator).name == "Curator"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("of", ["team", "system"])
+def test_of_two_at_once_one_has_the_name(of: str) -> None:
+    world = build()
+
+    def call(name: str) -> Callable[[], object]:
+        if of == "team":
+            return lambda: teams.create(name=name, by=world.researcher)
+        return lambda: teams.system(team=world.system.team, name=name, by=world.researcher)
+
+    names = ["Scope", "Sc\u043epe", "SCOPE", "Sc0pe"]
+    answers = together([call(name) for name in names])
+    assert sorted(str(answer) in names for answer in answers) == [False, False, False, True]
+    assert answers.count(Code.NAME_TAKEN) == 3

@@ -99,7 +99,7 @@ def test_ones_own_team_baselines_and_other_phases_are_not_compared(world: World,
     sent(world, world.system, WRONG)
     sent(world, world.system, WRONG)
     sent(world, teams.system(team=world.system.team, name="Twin", by=world.researcher), WRONG)
-    sent(world, system_of("olga", "Organisers", kind=System.Kind.BASELINE), WRONG)
+    sent(world, system_of("olga", "Our own", kind=System.Kind.BASELINE), WRONG)
     world.phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
     sent(world, rival, WRONG)
     look()

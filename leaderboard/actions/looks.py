@@ -1,0 +1,35 @@
+# ruff: noqa: RUF001 - letters that look like others are what this is about
+"""Names that a reader takes for one another: letters of other scripts that are drawn as Latin ones are.
+
+The pairs are single letters of Unicode's confusables (UTS 39, confusables.txt) that fonts draw alike at the size of a
+board, and the Cyrillic and Greek k and the long dash, which come close. Two letters for one (rn and m) are left out,
+since too many honest names hold them, and so is what compatibility composition (NFKC) makes plain Latin by itself.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_CYRILLIC = ("АВСЕНІЈКМОРЅТХҮУѴӀԚԜԌасекорхуѕіјһѵӏԁԛԝ", "ABCEHIJKMOPSTXYYVIQWGacekopxysijhvldqw")
+_GREEK = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧͿαγικνορσυϳ", "ABEZHIKMNOPTYXJayikvopouj")
+_ARMENIAN = ("ՍՏՕհոսցօ", "USOhnugo")
+_CHEROKEE = ("ᎠᎡᎢᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏚᏙᏞᏟᏢᏦᏴ", "DRTAJEWMHGZRWSVLCPKB")
+_LISU = ("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "BPDTGKJCZFMNLSRVHWXYAEIOU")
+_LATIN = ("ıɑɡɩʋƖǀ", "iagiull")
+_SIGNS = ("‐‒–—−‘’ʼ′`", "-----'''''")
+_LETTERS = {
+    ord(there): here
+    for theirs, ours in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
+    for there, here in zip(theirs, ours, strict=True)
+}
+_DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l"})
+
+
+def latin(name: str) -> str:
+    """With the letters that stand for Latin ones as those, composed (NFKC)."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).translate(_LETTERS))
+
+
+def skeleton(name: str) -> str:
+    """The same with the digits and letters as one that fonts draw alike: 0 and O; 1, I, | and l."""
+    return latin(name).translate(_DIGITS)
