@@ -1,4 +1,4 @@
-"""Telling people that their submissions have ended, and by mail what organisers announce: what, and the telling.
+"""Telling people that their submissions have ended, and more that they asked for: what, and the telling.
 
 The sweeper looks for ends that nobody was told of and writes notices; a worker without gold delivers them. Neither
 holds up the scoring, and an end is told even if whoever wrote it was killed right after. A notice tells the state that
@@ -23,7 +23,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import outgoing, progress
-from leaderboard.actions import doorbell
+from leaderboard.actions import doorbell, near_copy_notices
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
 from leaderboard.plain import one_line
 
@@ -42,7 +42,7 @@ AT_ONCE = 200
 def sweep() -> int:
     """Write what is to be told, ring for what is due, forget what is old; how many were written."""
     at = timezone.now()
-    written = _write(at)
+    written = _write(at) + near_copy_notices.write(at - WINDOW, at)
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
     for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
         doorbell.ring_for_notice(pk)
@@ -134,6 +134,9 @@ def deliver(*, notice_id: uuid.UUID) -> None:
     mine = Notice.objects.filter(pk=notice_id, state=Notice.State.QUEUED, attempts=notice.attempts, due_at__lte=at)
     if not mine.update(attempts=attempt, due_at=at + PAUSES[min(attempt, len(PAUSES)) - 1]):
         return  # another worker has it
+    if notice.body["event"] == near_copy_notices.EVENT and not near_copy_notices.is_for(notice):
+        Notice.objects.filter(pk=notice_id).delete()
+        return
     arrived, answer = _call(notice, at) if notice.webhook else _mail(notice)
     over: dict[str, Any] = {}
     if arrived or attempt >= ATTEMPTS:
@@ -177,13 +180,23 @@ def secret(webhook: Webhook) -> str:
 
 
 def _mail(notice: Notice) -> tuple[bool, str]:
-    subject, text = _of_announcement(notice) if notice.body["event"] == "announcement" else _of_end(notice)
+    subject, text = _words(notice)
     try:
         send_mail(subject[:200], text, None, [notice.user.email])
     except OSError as error:  # what smtplib raises is one, too
         log.warning("mail_not_sent", notice=str(notice.pk), error=type(error).__name__)
         return False, "the mail server did not take it"
     return True, "sent"
+
+
+def _words(notice: Notice) -> tuple[str, str]:
+    match notice.body["event"]:
+        case "announcement":
+            return _of_announcement(notice)
+        case near_copy_notices.EVENT:
+            subject, text = near_copy_notices.words(notice)
+            return subject, text + _why()
+    return _of_end(notice)
 
 
 def _of_announcement(notice: Notice) -> tuple[str, str]:

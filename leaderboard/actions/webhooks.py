@@ -51,7 +51,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
     User.objects.select_for_update().get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
     recent = Notice.objects.filter(
-        user=by, submission=None, webhook__isnull=False, created_at__gt=at - timedelta(hours=1)
+        user=by, body__event="test", webhook__isnull=False, created_at__gt=at - timedelta(hours=1)
     )
     if recent.count() >= TESTS_AN_HOUR:
         raise Refused(Code.NOT_TAKEN, f"There were {TESTS_AN_HOUR} tests within an hour; wait a little.")
