@@ -13,7 +13,7 @@ import leaderboard.models.raw_file
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0020_corrections"),
+        ("leaderboard", "0021_rehearsals_dry_runs_and_archives"),
     ]
 
     operations = [
