@@ -110,11 +110,54 @@ SCORER_SAMPLES: tuple[tuple[dict[str, Any], bytes, bytes], ...] = tuple(
 """(arguments, scores.json, outcomes.jsonl) of an organiser's own scorer, right and wrong."""
 
 
+_PUBLISHED = b"".join(
+    b'{"id": "%s", "claim": "c%d", "evidence_sentence": "e%d", "label": "%s"}\n' % member
+    for member in (
+        (b"1", 1, 1, b"SUPPORTS"),
+        (b"10000002", 1, 2, b"REFUTES"),
+        (b"10000003", 2, 1, b"REFUTES"),
+        (b"10000004", 2, 2, b"SUPPORTS"),
+    )
+)
+_LINES = b"".join(_CLAIM % (number, b"SUPPORTS", b"original") for number in range(4)).replace(b', "group": "g"', b"")
+_GRAPH = b"".join(b"s%d\tp\to%d\ns%d\tq\to%d\n" % (i, i, i, (i + 1) % 6) for i in range(6))
+GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes], ...]], ...] = (
+    ("fact-verification", "as-it-is", {}, (("gold", _LINES),)),
+    ("fact-verification", "holdout", {"parts": "a=0.5,b=0.5", "stratify": "label"}, (("gold", _LINES),)),
+    ("fact-verification", "folds", {"by": "id", "folds": "2"}, (("gold", _LINES),)),
+    ("fact-verification", "published-symmetric", {}, (("published", _PUBLISHED),)),
+    (
+        "fact-verification",
+        "symmetric",
+        {},
+        (
+            ("originals", b'{"id": 1, "claim": "c", "evidence_text": "e", "label": "SUPPORTS"}\n'),
+            ("contraries", b'{"id": 1, "claim": "d", "evidence_text": "f"}\n'),
+        ),
+    ),
+    (
+        "fact-checking",
+        "scenarios",
+        {"relation": "p", "size": "4", "transparency": "0,1", "popularity": "popular,non-popular,random"},
+        (("graph", _GRAPH), ("types", b'{"o1": ["t"]}')),
+    ),
+    ("fact-checking", "scenarios", {"relation": "p", "size": "2", "plausible": "closed-world"}, (("graph", _GRAPH),)),
+    (
+        "link-prediction",
+        "open-questions",
+        {},
+        (("evaluation", b"a\tr\tb\n"), ("known", b"a\tr\tc\n"), ("mentions", b"a\te1\n")),
+    ),
+)
+"""(task, generator, parameters, sources) of the desk."""
+
+
 def run(jobs: Jobs) -> None:
     """Right and wrong files through each of `operations.JOBS`."""
     for task in TASKS:
         for gold, predictions in SAMPLES[task]:
             _run_once(jobs, task, gold, predictions)
+    _generators(jobs)
     for arguments, scores, outcomes in SCORER_SAMPLES:
         files = {"scores": io.BytesIO(scores), **({"outcomes": io.BytesIO(outcomes)} if outcomes else {})}
         jobs["scorer_output"](files, arguments)
@@ -170,6 +213,18 @@ def _baselines(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]
         files = {"inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}
         jobs["baseline"](files, named | {"train_names": ["train.jsonl"]})
     jobs["baseline"]({"inputs": io.BytesIO(inputs)}, arguments | {"baseline": "?"})
+
+
+def _generators(jobs: Jobs) -> None:
+    """Each on the desk, right and wrong."""
+    for task, generator, parameters, sources in GENERATOR_SAMPLES:
+        arguments = {"task": task, "generator": generator, "parameters": parameters, "seed": 1, "salt": "long enough"}
+        named = [[role, f"{role}.{'json' if role == 'types' else 'txt'}"] for role, _ in sources]
+        for broken in (False, True):
+            bodies = (b'\xff\n{"id": 1.5}\n' if broken else body for _, body in sources)
+            files = {str(place): io.BytesIO(body) for place, body in enumerate(bodies)}
+            jobs["generate"](files, arguments | {"sources": named})
+    jobs["generate"]({}, {"task": "fact-checking", "generator": "?"})
 
 
 def _audit(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:

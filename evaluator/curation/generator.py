@@ -9,12 +9,9 @@ from typing import Any
 
 from evaluator.client.status import DONE
 from evaluator.curation.bench import Bench
+from evaluator.curation.parameters import Parameter, Secret, Source
 
-
-class Secret(str):
-    """An argument that the recipe leaves out: a salt."""
-
-    __slots__ = ()
+__all__ = ["Generator", "Made", "Secret"]
 
 
 @dataclass(frozen=True)
@@ -35,14 +32,26 @@ class Generator:
     """One subcommand.
 
     version: raised by hand when the same inputs, seed and parameters may give other bytes.
-    add_arguments: adds its own arguments. A path has `type=Path`, a salt `type=Secret`: all others are recorded as
-    parameters, so each is a JSON value. `--seed` is there where `seeded`, `--output` and `--json` always.
+    sources, parameters: what it is asked for; `add_arguments` adds what they cannot say. A path has `type=Path`, a salt
+    `type=Secret`: all others are recorded as parameters, so each is a JSON value. `--seed` is there where `seeded`,
+    `--output` and `--json` always.
     make: does the work. Raises GoldError, PredictionError or UsageError.
     """
 
     name: str
     version: int
     summary: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
     make: Callable[[argparse.Namespace, Bench], Made]
+    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
     seeded: bool = True
+    sources: tuple[Source, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Its own arguments, on its subcommand's parser."""
+        for source in self.sources:
+            source.add_to(parser)
+        for parameter in self.parameters:
+            parameter.add_to(parser)
+        if self.add_arguments is not None:
+            self.add_arguments(parser)

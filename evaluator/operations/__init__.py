@@ -8,6 +8,7 @@ from evaluator import warming
 from evaluator.audit_job import audit_part
 from evaluator.baseline_job import make_baseline
 from evaluator.difference_job import gold_difference
+from evaluator.generate_job import generate
 from evaluator.likeness_jobs import make_signature, near_copies
 from evaluator.operations import comparing, gold, scoring
 from evaluator.operations.jobs import RESAMPLES, SEED, Job, reporting
@@ -28,6 +29,7 @@ JOBS: dict[str, Job] = {
     "audit_part": reporting(audit_part),
     "baseline": reporting(make_baseline),
     "gold_difference": reporting(gold_difference),
+    "generate": reporting(generate),
 }
 
 

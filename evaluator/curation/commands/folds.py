@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import msgspec
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands.arguments import positive
 from evaluator.curation.folds import FOLDS, PARTS, parse_parts, part_of_fold, round_robin
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.lines import identifier, read_lines, with_key
+from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.errors import UsageError
-
-
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("gold", type=Path, help="JSON Lines; .gz is unpacked")
-    parser.add_argument("--by", default="documentId", metavar="KEY", help="the document's key; documentId unless said")
-    parser.add_argument("--folds", type=positive, default=FOLDS, metavar="N", help=f"{FOLDS} unless said")
-    parser.add_argument(
-        "--parts",
-        metavar="NAME=FOLDS,...",
-        help="files to make: train=1-3,dev=4,test=5 for five folds unless said; else one a fold",
-    )
-    parser.add_argument("--mark", metavar="KEY", help="write each line's fold into it, under this key")
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -66,7 +53,28 @@ GENERATOR = Generator(
     name="folds",
     version=1,
     summary="share documents out among folds in turn",
-    add_arguments=_add_arguments,
     make=_make,
     seeded=False,
+    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is unpacked"),),
+    parameters=(
+        Parameter(
+            "by",
+            Kind.TEXT,
+            "Lines stay together by",
+            "the document's key; documentId unless said",
+            default="documentId",
+            metavar="KEY",
+        ),
+        Parameter("folds", Kind.WHOLE, "Number of folds", f"{FOLDS} unless said", default=FOLDS, lowest=1, metavar="N"),
+        Parameter(
+            "parts",
+            Kind.TEXT,
+            "Parts and their folds",
+            "files to make: train=1-3,dev=4,test=5 for five folds unless said; else one a fold",
+            metavar="NAME=FOLDS,...",
+        ),
+        Parameter(
+            "mark", Kind.TEXT, "Write the fold under", "write each line's fold into it, under this key", metavar="KEY"
+        ),
+    ),
 )

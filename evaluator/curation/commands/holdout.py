@@ -6,27 +6,16 @@ import argparse
 import json
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from evaluator.curation.bench import Bench
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.holdouts import holdouts
 from evaluator.curation.lines import RawLine, identifier, of_one_type, read_lines
+from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.errors import ProblemList, UsageError, shown
 
 _MISSING = object()
-
-
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("gold", type=Path, help="JSON Lines; .gz is unpacked")
-    parser.add_argument(
-        "--parts", default="train=0.8,test=0.2", metavar="NAME=SHARE,...", help="train=0.8,test=0.2 unless said"
-    )
-    parser.add_argument("--by", default="group", metavar="KEY", help="a line's group (group unless said; else id)")
-    parser.add_argument(
-        "--stratify", action="append", default=[], metavar="KEY", help="a key of the line, or a slice; may be repeated"
-    )
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -89,6 +78,32 @@ GENERATOR = Generator(
     name="holdout",
     version=2,
     summary="share groups out among parts at random, with every stratum in its share",
-    add_arguments=_add_arguments,
     make=_make,
+    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is unpacked"),),
+    parameters=(
+        Parameter(
+            "parts",
+            Kind.TEXT,
+            "Parts and their shares",
+            "train=0.8,test=0.2 unless said",
+            default="train=0.8,test=0.2",
+            metavar="NAME=SHARE,...",
+        ),
+        Parameter(
+            "by",
+            Kind.TEXT,
+            "Lines stay together by",
+            "a line's group (group unless said; else id)",
+            default="group",
+            metavar="KEY",
+        ),
+        Parameter(
+            "stratify",
+            Kind.KEYS,
+            "Even shares of",
+            "a key of the line, or a slice; may be repeated",
+            default=[],
+            metavar="KEY",
+        ),
+    ),
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, opened_again, sizes, watched
+from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, opened_again, watched
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.leakage import Leakage, Level, Rule
 from evaluator.curation.open_triples import Block, read_blocks, read_triples
@@ -56,7 +56,7 @@ def _sort(given: argparse.Namespace, bench: Bench, levels: list[Level]) -> Made:
         for triple in read_triples(bench.input("evaluation", path), str(path), words)
     ]
     passes = 1 if given.stop_words else 2
-    steps = Steps(passes * sizes([given.training]))
+    steps = Steps(passes * bench.size([given.training]))
     stops = _stop_words(given, bench, steps)
     leakage = Leakage(evaluated, Normaliser(stops.all))
     kept = {level: bench.output(f"train_{level.name.lower()}.tsv") for level in levels}

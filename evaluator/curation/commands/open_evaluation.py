@@ -13,7 +13,6 @@ from evaluator.curation.commands.open_files import (
     dictionary,
     opened_again,
     positive,
-    sizes,
     watched,
 )
 from evaluator.curation.generator import Generator, Made
@@ -33,7 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
     words = dictionary(given, bench)
-    steps = Steps(2 * sizes([given.triples]))
+    steps = Steps(2 * bench.size([given.triples]))
     eligible = Eligible(given.tokens)
     read = 0
     for block in read_blocks(watched(bench.input("triples", given.triples), steps), str(given.triples)):

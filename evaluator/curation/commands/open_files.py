@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from evaluator.curation.bench import Bench
 from evaluator.curation.open_triples import Dictionary, read_dictionary
+from evaluator.curation.parameters import Source
 from evaluator.errors import UsageError, shown
 from evaluator.steps import Steps
 
@@ -35,11 +34,6 @@ def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
     return cast(BinaryIO, Watched(stream, steps))
 
 
-def sizes(paths: Sequence[Path]) -> int:
-    """Bytes in all; what cannot be told counts nothing, and is complained of when it is opened."""
-    return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
-
-
 def opened_again(path: Path) -> BinaryIO:
     """An input that is read twice; only one of the readings goes through the bench, which hashes it."""
     try:
@@ -55,12 +49,17 @@ def positive(text: str) -> int:
     return int(text)
 
 
+MENTIONS = Source(
+    "mentions",
+    "Mentions of entities",
+    "a mention and its entity a line, by a tab: the mentions of ends for which a triple's line lists none",
+    flag="--mentions",
+    required=False,
+)
+
+
 def add_mentions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--mentions",
-        type=Path,
-        help="a mention and its entity a line, by a tab: the mentions of ends for which a triple's line lists none",
-    )
+    MENTIONS.add_to(parser)
 
 
 def dictionary(given: argparse.Namespace, bench: Bench) -> Dictionary:

@@ -10,22 +10,15 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, sizes, watched
+from evaluator.curation.commands.open_files import MENTIONS, TRIPLES, dictionary, watched
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.open_questions import Known, Question, groups, ids, questions, told
 from evaluator.curation.open_triples import OpenTriple, read_blocks, read_triples
+from evaluator.curation.parameters import Source
 from evaluator.errors import UsageError, shown
 from evaluator.steps import Steps
 from evaluator.tasks.link_prediction.layout import ASKED
 from evaluator.unpacking import ReadLimits
-
-
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("evaluation", type=Path, nargs="+", help=f"test and validation files: {TRIPLES}")
-    parser.add_argument(
-        "--known", type=Path, action="append", default=[], help="training triples, whose answers are known too"
-    )
-    add_mentions(parser)
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -33,7 +26,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     names = [_name(path) for path in given.evaluation]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two evaluation files would both become {shown(twice)}.jsonl, expected different names")
-    steps = Steps(sizes(given.known))
+    steps = Steps(bench.size(given.known))
     evaluated: dict[str, list[OpenTriple]] = {}
     left_out = {}
     for name, path in zip(names, given.evaluation, strict=True):
@@ -112,6 +105,18 @@ GENERATOR = Generator(
     name="open-questions",
     version=1,
     summary="make gold of the task link-prediction out of open triples: questions, answers, other known answers",
-    add_arguments=_add_arguments,
     make=_make,
+    sources=(
+        Source("evaluation", "Triples to ask about", f"test and validation files: {TRIPLES}", several=True),
+        Source(
+            "known",
+            "Other known triples",
+            "training triples, whose answers are known too",
+            flag="--known",
+            several=True,
+            repeated=True,
+            required=False,
+        ),
+        MENTIONS,
+    ),
 )

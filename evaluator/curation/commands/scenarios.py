@@ -4,51 +4,115 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands.arguments import whole_number
-from evaluator.curation.generator import Generator, Made, Secret
+from evaluator.curation.generator import Generator, Made
+from evaluator.curation.parameters import Kind, Parameter, Secret, Source
 
 SOURCES = ("walks", "closed-world")
 _POOL = 3000
 _DIMENSIONS = 50
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--graph",
-        type=Path,
-        nargs="+",
-        required=True,
-        help="subject, predicate, object, tab-separated; .gz is unpacked",
-    )
-    add("--types", type=Path, help="entity types: an object {entity: [type, ...]} in .json, else tab-separated lines")
-    add("--embeddings", type=Path, help="an entity and its numbers, tab-separated; else a decomposition of the graph")
-    add("--relation", required=True, help="the predicate to ask for")
-    add("--size", type=whole_number, default=300, help="claims a scenario; 300 unless said")
-    add("--ratio", default="1", help="true claims to false ones; 1 unless said")
-    add(
-        "--transparency", type=_several, default=["1"], help="shares of false claims that nothing suggests: 0,0.2,0.5,1"
-    )
-    add(
-        "--homogeneity", type=_several, help="shares of true claims from the largest clusters; any clusters unless said"
-    )
-    add("--popularity", type=_several, default=["random"], help="popular,non-popular,random; random unless said")
-    add("--plausible", choices=SOURCES, default="walks", help="where the other false claims come from")
-    add("--pool", type=whole_number, default=_POOL, help=f"facts that are clustered at most; {_POOL} unless said")
-    add("--dimensions", type=whole_number, default=_DIMENSIONS, help="of the decomposition; 50 unless said")
-    add("--apart-from", type=Path, nargs="+", default=[], help="gold whose pairs no claim may have, as of a test split")
-    add("--pairs-once", action="store_true", help="use each subject and object together once over all scenarios")
-    add("--public-graph", action="store_true", help="write the graph without the true claims, for those who take part")
-    add("--kind", choices=("test", "train"), default="test", help="what the published layout's file names begin with")
-    add("--salt", type=Secret, default=Secret(""), help="makes ids that nobody else can make; never recorded")
-
-
-def _several(text: str) -> list[str]:
-    return text.split(",")
+SOURCES_READ = (
+    Source(
+        "graph",
+        "Knowledge graph",
+        "subject, predicate, object, tab-separated; .gz is unpacked",
+        flag="--graph",
+        several=True,
+    ),
+    Source(
+        "types",
+        "Types of entities",
+        "entity types: an object {entity: [type, ...]} in .json, else tab-separated lines",
+        flag="--types",
+        required=False,
+    ),
+    Source(
+        "embeddings",
+        "Embeddings",
+        "an entity and its numbers, tab-separated; else a decomposition of the graph",
+        flag="--embeddings",
+        required=False,
+        desk=False,
+    ),
+    Source(
+        "apart_from",
+        "Gold to stay apart from",
+        "gold whose pairs no claim may have, as of a test split",
+        flag="--apart-from",
+        several=True,
+        required=False,
+    ),
+)
+PARAMETERS = (
+    Parameter("relation", Kind.TEXT, "Relation", "the predicate to ask for", required=True),
+    Parameter("size", Kind.WHOLE, "Claims of a scenario", "claims a scenario; 300 unless said", default=300),
+    Parameter("ratio", Kind.TEXT, "True claims to false ones", "true claims to false ones; 1 unless said", default="1"),
+    Parameter(
+        "transparency",
+        Kind.SEVERAL,
+        "Transparency",
+        "shares of false claims that nothing suggests: 0,0.2,0.5,1",
+        default=["1"],
+    ),
+    Parameter(
+        "homogeneity",
+        Kind.SEVERAL,
+        "Homogeneity",
+        "shares of true claims from the largest clusters; any clusters unless said",
+        desk=False,
+    ),
+    Parameter(
+        "popularity", Kind.SEVERAL, "Popularity", "popular,non-popular,random; random unless said", default=["random"]
+    ),
+    Parameter(
+        "plausible",
+        Kind.CHOICE,
+        "Plausible false claims",
+        "where the other false claims come from",
+        default="walks",
+        choices=SOURCES,
+    ),
+    Parameter(
+        "pool",
+        Kind.WHOLE,
+        "Clustered facts",
+        f"facts that are clustered at most; {_POOL} unless said",
+        default=_POOL,
+        desk=False,
+    ),
+    Parameter(
+        "dimensions",
+        Kind.WHOLE,
+        "Dimensions",
+        "of the decomposition; 50 unless said",
+        default=_DIMENSIONS,
+        desk=False,
+    ),
+    Parameter(
+        "pairs_once", Kind.YES, "Use each pair once", "use each subject and object together once over all scenarios"
+    ),
+    Parameter(
+        "public_graph",
+        Kind.YES,
+        "Public graph",
+        "write the graph without the true claims, for those who take part",
+        desk=False,
+    ),
+    Parameter(
+        "kind",
+        Kind.CHOICE,
+        "Kind",
+        "what the published layout's file names begin with",
+        default="test",
+        choices=("test", "train"),
+        desk=False,
+    ),
+    Parameter("salt", Kind.SECRET, "Salt", "makes ids that nobody else can make; never recorded", default=Secret("")),
+)
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -153,6 +217,7 @@ GENERATOR = Generator(
     name="scenarios",
     version=1,
     summary="make scenarios of fact checking over a knowledge graph: popularity, transparency, homogeneity",
-    add_arguments=_add_arguments,
     make=_make,
+    sources=SOURCES_READ,
+    parameters=PARAMETERS,
 )

@@ -10,23 +10,14 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.generator import Generator, Made, Secret
+from evaluator.curation.generator import Generator, Made
 from evaluator.curation.lines import RawLine, identifier, read_lines
+from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.curation.quadruples import MIN_SALT, Pair, quadruples
 from evaluator.curation.symmetric import symmetric_faults
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.tasks.fact_verification.gold import read_gold
 from evaluator.tasks.fact_verification.layout import LABELS
-
-
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("originals", type=Path, help="JSON Lines: id, claim, evidence_text, label")
-    parser.add_argument(
-        "contraries", type=Path, help="JSON Lines: the original's id, and the written claim, evidence_text"
-    )
-    parser.add_argument(
-        "--salt", type=Secret, required=True, help=f"a secret of {MIN_SALT} characters or more, for the ids"
-    )
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -85,9 +76,17 @@ GENERATOR = Generator(
     name="symmetric",
     version=1,
     summary="make a symmetric set of originals and written pairs that say the contrary",
-    add_arguments=_add_arguments,
     make=_make,
     seeded=False,
+    sources=(
+        Source("originals", "Original pairs", "JSON Lines: id, claim, evidence_text, label"),
+        Source("contraries", "Contrary pairs", "JSON Lines: the original's id, and the written claim, evidence_text"),
+    ),
+    parameters=(
+        Parameter(
+            "salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True
+        ),
+    ),
 )
 AUDIT = Generator(
     name="symmetric",

@@ -263,7 +263,7 @@ def test_work_that_breaks_off_leaves_nothing(folder, capsys, monkeypatch, failur
         bench.output("half.jsonl").write(b"half")
         raise failure
 
-    generator = Generator("breaking", 1, "", lambda parser: parser.add_argument("gold", type=Path), make)
+    generator = Generator("breaking", 1, "", make, lambda parser: parser.add_argument("gold", type=Path))
     monkeypatch.setattr(commands, "SPLITS", (generator,))
     before = names(folder)
     assert main(["split", "breaking", "gold.jsonl", "--output", "made"]) == status
