@@ -117,15 +117,6 @@ class Migration(migrations.Migration):
                     "counts",
                     models.JSONField(blank=True, default=dict, help_text="of items by what changed; empty until done"),
                 ),
-                (
-                    "difference",
-                    models.FileField(
-                        blank=True,
-                        storage=leaderboard.models.dataset.gold_storage,
-                        upload_to=leaderboard.models.dataset.unguessable_name,
-                    ),
-                ),
-                ("difference_sha256", models.CharField(blank=True, max_length=64)),
                 ("rung_at", models.DateTimeField(help_text="when a worker was last told of it")),
                 ("expires_at", models.DateTimeField()),
                 (
@@ -236,15 +227,34 @@ class Migration(migrations.Migration):
                         ),
                         name="confirmed_correction_is_a_version",
                     ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("state", "done"), models.Q(("difference", ""), _negated=True)),
-                            models.Q(models.Q(("state", "done"), _negated=True), ("difference", "")),
-                            ("fate__in", ("dropped", "expired")),
-                            _connector="OR",
-                        ),
-                        name="correction_done_has_a_difference",
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ChangedItem",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("place", models.PositiveIntegerField(help_text="among the changed ones, from 0")),
+                ("item", models.TextField(help_text='its id, as JSON: 1 and "1" are two')),
+                (
+                    "line",
+                    models.PositiveIntegerField(help_text="in the file; of what was removed, in the version before"),
+                ),
+                ("kinds", models.CharField(help_text="what changed of it, as |answer|slices|", max_length=120)),
+                ("changes", models.JSONField(help_text='[{"kind", "field", "before", "after"}]')),
+                (
+                    "correction",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="items",
+                        to="leaderboard.correction",
                     ),
+                ),
+            ],
+            options={
+                "ordering": ["correction", "place"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("correction", "place"), name="one_changed_item_a_place")
                 ],
             },
         ),

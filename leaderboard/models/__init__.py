@@ -5,7 +5,7 @@ from .archive import ArchiveArrival, ArchiveExport
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase, ReportedResult
 from .comparison import Comparison, Ranking, SideBySide
-from .correction import Correction, Move
+from .correction import ChangedItem, Correction, Move
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
 from .drawing import Drawing
@@ -35,6 +35,7 @@ __all__ = [
     "AuditAnswer",
     "AuditEntry",
     "Benchmark",
+    "ChangedItem",
     "Comparison",
     "Correction",
     "Dataset",

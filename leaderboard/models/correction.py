@@ -8,15 +8,15 @@ from django.db.models import Q
 
 from .dataset import GoldVersion, Split, gold_storage, unguessable_name
 from .leaderboard import Leaderboard
-from .state import Life, State, life_constraints
+from .state import Life, life_constraints
 from .team import System
 
 
 class Correction(Life):
     """A gold file laid beside the version that it would follow; state and lease are those of the laying beside.
 
-    `difference` quotes gold, a changed item a line: each look at it is recorded as a look at gold is. `counts` tells
-    how many items changed in which way, and no answer. `file` is there while it waits.
+    `counts` tells how many items changed in which way, and no answer; its items quote gold. `file` is there while it
+    waits for a word.
     """
 
     class Fate(models.TextChoices):
@@ -33,8 +33,6 @@ class Correction(Life):
     bytes = models.PositiveBigIntegerField()
     inputs_sha256 = models.CharField(max_length=64, help_text="of the inputs that it gives")
     counts = models.JSONField(default=dict, blank=True, help_text="of items by what changed; empty until done")
-    difference = models.FileField(storage=gold_storage, upload_to=unguessable_name, blank=True)
-    difference_sha256 = models.CharField(max_length=64, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     rung_at = models.DateTimeField(help_text="when a worker was last told of it")
     expires_at = models.DateTimeField()
@@ -61,12 +59,6 @@ class Correction(Life):
                 condition=Q(fate="confirmed", gold__isnull=False) | (~Q(fate="confirmed") & Q(gold=None)),
                 name="confirmed_correction_is_a_version",
             ),
-            models.CheckConstraint(
-                condition=(Q(state=State.DONE) & ~Q(difference=""))
-                | (~Q(state=State.DONE) & Q(difference=""))
-                | Q(fate__in=("dropped", "expired")),
-                name="correction_done_has_a_difference",
-            ),
         ]
         indexes = [models.Index(fields=["state", "queued_at"])]
 
@@ -82,6 +74,24 @@ class Correction(Life):
     def changes_inputs(self) -> bool:
         """Whether its items are others than those that were published."""
         return self.inputs_sha256 != self.split.inputs_sha256
+
+
+class ChangedItem(models.Model):
+    """An item that a correction changes, in the order of the file. It quotes gold: each look is recorded."""
+
+    correction = models.ForeignKey(Correction, on_delete=models.CASCADE, related_name="items")
+    place = models.PositiveIntegerField(help_text="among the changed ones, from 0")
+    item = models.TextField(help_text='its id, as JSON: 1 and "1" are two')
+    line = models.PositiveIntegerField(help_text="in the file; of what was removed, in the version before")
+    kinds = models.CharField(max_length=120, help_text="what changed of it, as |answer|slices|")
+    changes = models.JSONField(help_text='[{"kind", "field", "before", "after"}]')
+
+    class Meta:
+        ordering = ["correction", "place"]
+        constraints = [models.UniqueConstraint(fields=["correction", "place"], name="one_changed_item_a_place")]
+
+    def __str__(self) -> str:
+        return f"{self.item} in {self.correction}"
 
 
 class Move(models.Model):

@@ -15,6 +15,7 @@ from leaderboard.models import (
     AuditAnswer,
     AuditEntry,
     Benchmark,
+    ChangedItem,
     Comparison,
     Correction,
     Dataset,
@@ -98,6 +99,9 @@ TABLES: dict[type[Model], Rows] = {
     SplitAudit: _where(SplitAudit, gold__split__dataset="dataset_id"),
     Correction: lambda benchmark: Correction.objects.filter(
         split__dataset=benchmark.dataset_id, fate=Correction.Fate.CONFIRMED
+    ).order_by("pk"),
+    ChangedItem: lambda benchmark: ChangedItem.objects.filter(
+        correction__split__dataset=benchmark.dataset_id, correction__fate=Correction.Fate.CONFIRMED
     ).order_by("pk"),
     AuditAnswer: _where(AuditAnswer, audit__gold__split__dataset="dataset_id"),
     DryRun: _where(DryRun, gold__split__dataset="dataset_id"),
