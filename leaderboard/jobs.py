@@ -16,6 +16,7 @@ django.setup()
 from leaderboard import preparing  # noqa: E402  (models need django.setup first)
 from leaderboard.actions import (  # noqa: E402
     comparisons,
+    corrections,
     doorbell,
     near_copies,
     notices,
@@ -73,6 +74,11 @@ def audit_split(pk: str) -> None:
     split_audits.audit(pk=int(pk))
 
 
+@app.task(name="leaderboard.jobs.lay_beside")
+def lay_beside(pk: str) -> None:
+    corrections.lay_beside(pk=int(pk))
+
+
 @app.task(name="leaderboard.jobs.deliver")
 def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
@@ -89,6 +95,7 @@ def sweep() -> None:
     side_by_sides.sweep()
     near_copies.sweep()
     split_audits.sweep()
+    corrections.sweep()
 
 
 @worker_ready.connect

@@ -17,6 +17,7 @@ from leaderboard.models import (
     Announcement,
     AuditEntry,
     Benchmark,
+    Correction,
     Dataset,
     Download,
     GoldVersion,
@@ -39,6 +40,7 @@ THINGS: dict[type[Model], str] = {
     Split: "dataset__benchmarks",
     GoldVersion: "split__dataset__benchmarks",
     SplitAudit: "gold__split__dataset__benchmarks",
+    Correction: "split__dataset__benchmarks",
     Download: "dataset__benchmarks",
     Phase: "benchmark",
     Scorer: "benchmark",
@@ -49,7 +51,7 @@ THINGS: dict[type[Model], str] = {
 """Whose acts they are, and how each reaches the benchmark."""
 
 
-SAY_WHAT_THEY_ARE = (GoldVersion, SplitAudit)
+SAY_WHAT_THEY_ARE = (GoldVersion, SplitAudit, Correction)
 """By their own names."""
 
 

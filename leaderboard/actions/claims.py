@@ -1,7 +1,7 @@
 """Claiming rows that wait: compare and swap, a lease, and writes that name their attempt.
 
-The same for runs, predictions that a container makes, systems side by side, the looking for near-copies, and audits of
-splits. The database is the truth.
+The same for runs, predictions that a container makes, systems side by side, the looking for near-copies, audits of
+splits, and gold that is laid beside what it corrects. The database is the truth.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.models import Likeness, Prediction, Reason, Run, SideBySide, SplitAudit, State
+from leaderboard.models import Correction, Likeness, Prediction, Reason, Run, SideBySide, SplitAudit, State
 
-Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness, SplitAudit)
+Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness, SplitAudit, Correction)
 
 
 class LateError(Exception):

@@ -45,6 +45,21 @@ def ring_for_audit(pk: int) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.audit_split", str(pk)), robust=True)
 
 
+def ring_for_correction(pk: int) -> None:
+    """The same for gold that shall be laid beside what it corrects."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.lay_beside", str(pk)), robust=True)
+
+
+def ring_for_dry_run(pk: int) -> None:
+    """The same for a baseline that shall be scored before a phase opens."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.dry_run", str(pk)), robust=True)
+
+
+def ring_for_export(pk: int) -> None:
+    """The same for an archive that shall be written."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.export_archive", str(pk)), robust=True)
+
+
 def ring_for_notice(notice_id: UUID) -> None:
     """Ring for a mail or a webhook's call, at the worker that talks with the world outside."""
     transaction.on_commit(lambda: _send("leaderboard.jobs.deliver", str(notice_id), "notices"), robust=True)

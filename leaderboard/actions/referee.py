@@ -23,10 +23,12 @@ __all__ = [
     "SandboxError",
     "answers",
     "audit_part",
+    "baseline",
     "check",
     "compare_board",
     "divide",
     "draw",
+    "gold_difference",
     "is_outdated",
     "near_copies",
     "prepare_gold",
@@ -277,6 +279,40 @@ def audit_part(
         "train_names": list(train_names),
     }
     return _ask("audit_part", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
+    """What one gold file changes of another; the report has numbers, the attachment quotes gold. Raises SandboxError.
+
+    files, names: of `before` and `after`; an ending .gz tells that a file is packed.
+    """
+    arguments = {"task": split.dataset.task, "options": split.options}
+    arguments |= {f"{side}_name": name for side, name in names.items()}
+    return _ask("gold_difference", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def baseline(
+    *,
+    task: str,
+    name: str,
+    files: Mapping[str, IO[bytes]],
+    train_names: Sequence[str],
+    expects: Mapping[str, Any],
+    options: Mapping[str, str],
+) -> Answer:
+    """The predictions of a baseline (the attachment; none where it can say nothing). Raises SandboxError (ours).
+
+    files: inputs, and gold that everybody may read as "0", "1"..., at most MOST_TABLES in all. No other gold is read.
+    """
+    arguments = {
+        "task": task,
+        "baseline": name,
+        "options": dict(options),
+        "inputs_name": "inputs.jsonl",
+        "train_names": list(train_names),
+        "expects": dict(expects),
+    }
+    return _ask("baseline", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
 def _ask(

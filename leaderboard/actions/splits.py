@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -68,16 +69,24 @@ def create_split(
     return split
 
 
-def add_gold(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldVersion:
+def add_gold(
+    *,
+    split: Split,
+    file: File[bytes],
+    reason: str,
+    by: User,
+    within: Callable[[GoldVersion], None] | None = None,
+) -> GoldVersion:
     """Keep a file as the split's next gold version, and publish the inputs that the referee makes of it.
 
+    within: what else belongs into the transaction that keeps it; what that raises keeps nothing.
     Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
     already, INPUTS_CHANGED where the split is published, or teams have answered its inputs, and the file would change
     them, REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
     """
     check_manages(split.dataset, by)
     digest = sha256_of(file)
-    _check_is_another(split, digest)
+    check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
     prepared = prepare(split=split, file=file, name=name)
     gold = GoldVersion(
@@ -93,11 +102,11 @@ def add_gold(*, split: Split, file: File[bytes], reason: str, by: User) -> GoldV
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
-        _keep(gold=gold, prepared=prepared, drawn=drawn, before=before, by=by)
+        _keep(gold=gold, prepared=prepared, drawn=drawn, before=before, by=by, within=within)
     except BaseException as error:
         gold.file.storage.delete(str(gold.file.name))
         if isinstance(error, IntegrityError):
-            _check_is_another(split, digest)
+            check_is_another(split, digest)
         raise
     split.refresh_from_db()
     return gold
@@ -155,7 +164,8 @@ def check_manages(dataset: Dataset, by: User) -> None:
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")
 
 
-def _check_is_another(split: Split, digest: str) -> None:
+def check_is_another(split: Split, digest: str) -> None:
+    """Raises Refused GOLD_UNCHANGED for the sha256 of a version of the split."""
     same = split.gold_versions.filter(sha256=digest).first()
     if same is not None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {same.number} of {split.name} already.")
@@ -168,7 +178,13 @@ def _divided_again(split: Split, file: File[bytes], name: str, before: Division)
 
 
 def _keep(
-    *, gold: GoldVersion, prepared: Prepared, drawn: divisions.Drawn | None, before: Division | None, by: User
+    *,
+    gold: GoldVersion,
+    prepared: Prepared,
+    drawn: divisions.Drawn | None,
+    before: Division | None,
+    by: User,
+    within: Callable[[GoldVersion], None] | None,
 ) -> None:
     """Rows in one transaction; the files of inputs and halves go again if it fails."""
     digest = hashlib.sha256(prepared.inputs).hexdigest()
@@ -193,6 +209,8 @@ def _keep(
             if drawn is not None:
                 division = divisions.store(gold=gold, drawn=drawn, by=by)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
+            if within is not None:
+                within(gold)
             rescoring.begin_for(gold=gold, by=by)
     except BaseException:
         if stored:

@@ -1,0 +1,251 @@
+"""Corrections of gold in two steps: an upload that is kept and laid beside the version in force, and a word on it.
+
+The laying beside reads both, so a worker of the scoring side asks the sandbox for it (docs/adr/0021). Nothing counts
+before somebody has read what changes, given the reason and confirmed; what nobody confirms goes away by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import msgspec
+from django.core.files import File
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.actions import background, doorbell, referee, splits
+from leaderboard.actions.background import NoAnswerError, Work
+from leaderboard.actions.claims import Claim, LateError
+from leaderboard.actions.preparation import prepare
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.reports import ReportError
+from leaderboard.models import AuditEntry, ChangedItem, Correction, GoldVersion, Reason, Split, State, User
+from leaderboard.storage import check_digest, opened
+from leaderboard.uploads import sha256_of
+
+Mine = Claim[Correction]
+Fate = Correction.Fate
+KEPT = timedelta(days=7)
+"""How long an upload waits for a word."""
+LONGEST = 1000
+UNDER_WAY = (State.QUEUED, State.RUNNING)
+WAITING = Correction.objects.select_related("base__split__dataset", "split")
+_BATCH = 1000
+
+
+class Counts(msgspec.Struct, forbid_unknown_fields=True):
+    """As `evaluator.curation.difference.Difference.counts` tells."""
+
+    n_before: int
+    n_after: int
+    n_changed: int
+    reordered: bool
+    by_kind: dict[str, int]
+
+
+class Change(msgspec.Struct, forbid_unknown_fields=True):
+    """As `evaluator.curation.difference.Change.as_dict` tells."""
+
+    kind: str
+    field: str
+    before: Any
+    after: Any
+
+
+class Item(msgspec.Struct, forbid_unknown_fields=True):
+    """As `evaluator.curation.difference.Item.as_dict` tells."""
+
+    id: str | int
+    line: int
+    kinds: list[str]
+    changes: list[Change]
+
+
+def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
+    """Keep a checked gold file until somebody confirms or drops it; one that waits already makes way.
+
+    Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
+    already, NOT_READY for a split without gold, REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
+    """
+    splits.check_manages(split.dataset, by)
+    base = split.current_gold
+    if base is None:
+        raise Refused(Code.NOT_READY, f"The split {split.name} has no gold yet; there is nothing to correct.")
+    digest = sha256_of(file)
+    splits.check_is_another(split, digest)
+    name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
+    prepared = prepare(split=split, file=file, name=name)
+    at = timezone.now()
+    made = Correction(
+        split=split,
+        base=base,
+        name=name,
+        sha256=digest,
+        bytes=file.size,
+        inputs_sha256=hashlib.sha256(prepared.inputs).hexdigest(),
+        created_by=by,
+        queued_at=at,
+        rung_at=at,
+        expires_at=at + KEPT,
+    )
+    file.seek(0)
+    made.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
+    try:
+        with transaction.atomic():
+            Split.objects.select_for_update().get(pk=split.pk)
+            for earlier in split.corrections.filter(fate=Fate.PENDING):
+                _end(earlier, Fate.DROPPED, by=by)
+            made.save(force_insert=True)
+            AuditEntry.record("correction.proposed", made, by=by, split=split.name, gold=base.number, sha256=digest)
+            doorbell.ring_for_correction(made.pk)
+    except BaseException:
+        made.file.storage.delete(str(made.file.name))
+        raise
+    return made
+
+
+def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User) -> GoldVersion:
+    """Make it the split's next gold version; each phase on the split is scored again.
+
+    tells_count: everybody reads how many items changed; of public gold everybody can count them anyway. Raises Refused:
+    NOT_READY where it was decided already, is not laid beside yet, or gold was corrected since; INPUTS_CHANGED,
+    INVALID_NAME for a reason that is none, and what `splits.add_gold` refuses.
+    """
+    splits.check_manages(correction.split.dataset, by)
+    reason = reason.strip()
+    if not 1 <= len(reason) <= LONGEST:
+        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST}.")
+    if why_not := why_not_confirmed(correction):
+        code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
+        raise Refused(code, why_not)
+    told = {"fate": Fate.CONFIRMED, "decided_by": by, "tells_count": tells_count, "file": ""}
+
+    def decide(gold: GoldVersion) -> None:
+        """In the transaction that keeps the gold, under its split's lock."""
+        waiting = Correction.objects.filter(pk=correction.pk, fate=Fate.PENDING, state=State.DONE)
+        if gold.number != correction.base.number + 1 or not waiting.update(
+            **told, gold=gold, decided_at=timezone.now()
+        ):
+            raise Refused(Code.NOT_READY, "Somebody else was faster; look at the versions that are there now.")
+        AuditEntry.record("correction.confirmed", correction, by=by, gold=gold.number, **correction.counts)
+
+    with opened(correction.file) as stored:
+        file: File[bytes] = File(stored, name=correction.name)
+        file.size = correction.bytes
+        file.sha256 = correction.sha256  # type: ignore[attr-defined]  # as an upload has it
+        check_digest(stored, correction.sha256)
+        gold = splits.add_gold(split=correction.split, file=file, reason=reason, by=by, within=decide)
+    correction.file.storage.delete(str(correction.file.name))
+    correction.refresh_from_db()
+    return gold
+
+
+def why_not_confirmed(correction: Correction) -> str:
+    """What is in the way of confirming it, for those who manage the split; empty: nothing."""
+    split = correction.split
+    if not correction.is_pending:
+        return f"This correction is {correction.get_fate_display()}; nothing is left to decide."
+    if split.current_gold != correction.base:
+        return "The gold was corrected since this file was uploaded; upload it again to see what it changes."
+    if correction.changes_inputs and not split.is_draft:
+        return (
+            f"The split {split.name} is published, and this gold would change its inputs. A correction may change "
+            "answers only; other items need a split of their own."
+        )
+    if correction.state != State.DONE:
+        return "It is not laid beside the version in force yet."
+    return ""
+
+
+@transaction.atomic
+def drop(*, correction: Correction, by: User) -> None:
+    """Forget the file; nothing of it counts. Raises Refused NOT_READY where it was decided already."""
+    splits.check_manages(correction.split.dataset, by)
+    found = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
+    if not found.is_pending:
+        raise Refused(Code.NOT_READY, f"This correction is {found.get_fate_display()}; nothing is left to drop.")
+    _end(found, Fate.DROPPED, by=by)
+
+
+def _end(found: Correction, fate: str, *, by: User | None) -> None:
+    """Call in a transaction. Its file and items go; that it was there stays."""
+    at = timezone.now()
+    if not Correction.objects.filter(pk=found.pk, fate=Fate.PENDING).update(
+        fate=fate, decided_at=at, decided_by=by, file=""
+    ):
+        return
+    over: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "lease_until": None}
+    Correction.objects.filter(pk=found.pk, state__in=UNDER_WAY).update(**over, finished_at=at)
+    found.items.all().delete()
+    transaction.on_commit(partial(found.file.storage.delete, str(found.file.name)))
+    AuditEntry.record(f"correction.{fate}", found, by=by, split=found.split.name, gold=found.base.number)
+
+
+def _laid_beside(mine: Mine) -> None:
+    row = mine.row
+    names = {"before": row.base.file, "after": row.file}
+    with opened(row.base.file) as before, opened(row.file) as after:
+        check_digest(before, row.base.sha256)
+        check_digest(after, row.sha256)
+        answer = referee.gold_difference(
+            split=row.split,
+            files={"before": before, "after": after},
+            names={
+                side: f"{side}.jsonl{'.gz' if str(file.name).endswith('.gz') else ''}" for side, file in names.items()
+            },
+        )
+    if not answer.ok:
+        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+    try:
+        counts = msgspec.convert(answer.report.get("counts"), Counts)
+        items = list(_items(answer.attachment))
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise ReportError(f"the difference's shape is wrong: {error}") from error
+    if len(items) != counts.n_changed:
+        raise ReportError(f"{len(items)} items are told of {counts.n_changed}")
+    over: dict[str, Any] = {"state": State.DONE, "lease_until": None, "finished_at": timezone.now()}
+    with transaction.atomic():
+        if not mine.own().update(counts=msgspec.to_builtins(counts), **over):
+            raise LateError
+        rows = (_row(row, place, item) for place, item in enumerate(items))
+        while batch := list(itertools.islice(rows, _BATCH)):
+            ChangedItem.objects.bulk_create(batch)
+
+
+def _items(attachment: bytes) -> Iterator[Item]:
+    decode = msgspec.json.Decoder(Item).decode
+    yield from map(decode, attachment.splitlines())
+
+
+def _row(correction: Correction, place: int, item: Item) -> ChangedItem:
+    return ChangedItem(
+        correction=correction,
+        place=place,
+        item=msgspec.json.encode(item.id).decode(),
+        line=item.line,
+        kinds=f"|{'|'.join(item.kinds)}|",
+        changes=msgspec.to_builtins(item.changes),
+    )
+
+
+WORK = Work("correction", WAITING, doorbell.ring_for_correction, _laid_beside, makes_way=False)
+
+
+def lay_beside(*, pk: int) -> None:
+    """One laying beside from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, ring again for what nobody came for, forget what waited too long; how many
+    were rung for."""
+    old = Correction.objects.filter(fate=Fate.PENDING, expires_at__lte=timezone.now())
+    for pk in list(old.values_list("pk", flat=True)):
+        with transaction.atomic():
+            _end(Correction.objects.select_for_update(of=("self",)).get(pk=pk), Fate.EXPIRED, by=None)
+    return background.sweep(WORK)
