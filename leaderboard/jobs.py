@@ -18,6 +18,7 @@ from leaderboard.actions import (  # noqa: E402
     comparisons,
     corrections,
     doorbell,
+    gold_differences,
     near_copies,
     notices,
     predictions,
@@ -76,7 +77,7 @@ def audit_split(pk: str) -> None:
 
 @app.task(name="leaderboard.jobs.lay_beside")
 def lay_beside(pk: str) -> None:
-    corrections.lay_beside(pk=int(pk))
+    gold_differences.lay_beside(pk=int(pk))
 
 
 @app.task(name="leaderboard.jobs.deliver")
@@ -95,6 +96,7 @@ def sweep() -> None:
     side_by_sides.sweep()
     near_copies.sweep()
     split_audits.sweep()
+    gold_differences.sweep()
     corrections.sweep()
 
 

@@ -7,63 +7,26 @@ before somebody has read what changes, given the reason and confirmed; what nobo
 from __future__ import annotations
 
 import hashlib
-import itertools
-from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import msgspec
 from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import background, doorbell, referee, splits
-from leaderboard.actions.background import NoAnswerError, Work
-from leaderboard.actions.claims import Claim, LateError
+from leaderboard.actions import doorbell, splits
 from leaderboard.actions.preparation import prepare
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.reports import ReportError
-from leaderboard.models import AuditEntry, ChangedItem, Correction, GoldVersion, Reason, Split, State, User
+from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
 from leaderboard.storage import check_digest, opened
 from leaderboard.uploads import sha256_of
 
-Mine = Claim[Correction]
 Fate = Correction.Fate
 KEPT = timedelta(days=7)
 """How long an upload waits for a word."""
 LONGEST = 1000
 UNDER_WAY = (State.QUEUED, State.RUNNING)
-WAITING = Correction.objects.select_related("base__split__dataset", "split")
-_BATCH = 1000
-
-
-class Counts(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.difference.Difference.counts` tells."""
-
-    n_before: int
-    n_after: int
-    n_changed: int
-    reordered: bool
-    by_kind: dict[str, int]
-
-
-class Change(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.difference.Change.as_dict` tells."""
-
-    kind: str
-    field: str
-    before: Any
-    after: Any
-
-
-class Item(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.difference.Item.as_dict` tells."""
-
-    id: str | int
-    line: int
-    kinds: list[str]
-    changes: list[Change]
 
 
 def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
@@ -186,66 +149,11 @@ def _end(found: Correction, fate: str, *, by: User | None) -> None:
     AuditEntry.record(f"correction.{fate}", found, by=by, split=found.split.name, gold=found.base.number)
 
 
-def _laid_beside(mine: Mine) -> None:
-    row = mine.row
-    names = {"before": row.base.file, "after": row.file}
-    with opened(row.base.file) as before, opened(row.file) as after:
-        check_digest(before, row.base.sha256)
-        check_digest(after, row.sha256)
-        answer = referee.gold_difference(
-            split=row.split,
-            files={"before": before, "after": after},
-            names={
-                side: f"{side}.jsonl{'.gz' if str(file.name).endswith('.gz') else ''}" for side, file in names.items()
-            },
-        )
-    if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    try:
-        counts = msgspec.convert(answer.report.get("counts"), Counts)
-        items = list(_items(answer.attachment))
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        raise ReportError(f"the difference's shape is wrong: {error}") from error
-    if len(items) != counts.n_changed:
-        raise ReportError(f"{len(items)} items are told of {counts.n_changed}")
-    over: dict[str, Any] = {"state": State.DONE, "lease_until": None, "finished_at": timezone.now()}
-    with transaction.atomic():
-        if not mine.own().update(counts=msgspec.to_builtins(counts), **over):
-            raise LateError
-        rows = (_row(row, place, item) for place, item in enumerate(items))
-        while batch := list(itertools.islice(rows, _BATCH)):
-            ChangedItem.objects.bulk_create(batch)
-
-
-def _items(attachment: bytes) -> Iterator[Item]:
-    decode = msgspec.json.Decoder(Item).decode
-    yield from map(decode, attachment.splitlines())
-
-
-def _row(correction: Correction, place: int, item: Item) -> ChangedItem:
-    return ChangedItem(
-        correction=correction,
-        place=place,
-        item=msgspec.json.encode(item.id).decode(),
-        line=item.line,
-        kinds=f"|{'|'.join(item.kinds)}|",
-        changes=msgspec.to_builtins(item.changes),
-    )
-
-
-WORK = Work("correction", WAITING, doorbell.ring_for_correction, _laid_beside, makes_way=False)
-
-
-def lay_beside(*, pk: int) -> None:
-    """One laying beside from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
 def sweep() -> int:
-    """Take back what silent workers hold, ring again for what nobody came for, forget what waited too long; how many
-    were rung for."""
+    """Forget what waited too long for a word; how many."""
     old = Correction.objects.filter(fate=Fate.PENDING, expires_at__lte=timezone.now())
-    for pk in list(old.values_list("pk", flat=True)):
+    pks = list(old.values_list("pk", flat=True))
+    for pk in pks:
         with transaction.atomic():
             _end(Correction.objects.select_for_update(of=("self",)).get(pk=pk), Fate.EXPIRED, by=None)
-    return background.sweep(WORK)
+    return len(pks)
