@@ -38,6 +38,8 @@ VARIABLES = {
     "CACHE_URL": Variable(str, "", "empty: files in DATA; else redis://..."),
     "EMAIL_URL": Variable(str, "", "empty: mails become files in DATA/mail; else smtp://..."),
     "EMAIL_FROM": Variable(str, "holdout@localhost", "the sender of mails"),
+    "OPERATORS": Variable(list, [], "mail addresses that are told when the disk runs low"),
+    "DISK_ALARM_MB": Variable(int, 2000, "less room than this for data raises the alarm; a tenth of it: not ready"),
     "NOTICES": Variable(bool, True, "people are told of their finished submissions, by mail and webhook, if they ask"),
     "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call though they are not public; none by default"),
     "S3_BUCKET": Variable(str, "", "empty: local folders; else the bucket of everything but gold"),

@@ -1,4 +1,5 @@
-"""What a monitor may ask: `/health/live` (this process answers) and `/health/ready` (so does all that it needs).
+"""What a monitor may ask: `/health/live` (this process answers), `/health/ready` (so does all that it needs) and
+`/health/disk` (there is room for long).
 
 Answered before host names, redirects and sessions are looked at, because a monitor asks by address and over plain HTTP.
 """
@@ -11,6 +12,7 @@ import structlog
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
+from leaderboard import disk
 from leaderboard.actions import referee
 from leaderboard.queue import app
 
@@ -19,7 +21,7 @@ PATIENCE = 2.0
 
 
 def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Answers the two addresses, and leaves all others alone."""
+    """Answers the three addresses, and leaves all others alone."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path == "/health/live":
@@ -27,6 +29,9 @@ def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -
         if request.path == "/health/ready":
             found = {name: _answers(name, check) for name, check in CHECKS.items()}
             return JsonResponse(found, status=200 if all(found.values()) else 503)
+        if request.path == "/health/disk":
+            low = disk.is_low()
+            return JsonResponse({"low": low}, status=503 if low else 200)
         return get_response(request)
 
     return middleware
@@ -46,7 +51,12 @@ def _sandbox() -> None:
     referee.check(patience=PATIENCE)
 
 
-CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox}
+def _disk() -> None:
+    if disk.is_full():
+        raise OSError("no room for uploads")
+
+
+CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk}
 
 
 def _answers(name: str, check: Callable[[], None]) -> bool:

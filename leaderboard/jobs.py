@@ -17,8 +17,10 @@ from leaderboard import preparing  # noqa: E402  (models need django.setup first
 from leaderboard.actions import (  # noqa: E402
     comparisons,
     corrections,
+    disk_alarm,
     doorbell,
     gold_differences,
+    dry_runs,
     near_copies,
     notices,
     predictions,
@@ -31,6 +33,8 @@ from leaderboard.actions import (  # noqa: E402
     sweeping,
     workers,
 )
+
+from leaderboard.actions.archives import arrivals, exports  # noqa: E402
 
 log = structlog.get_logger(__name__)
 
@@ -80,6 +84,16 @@ def lay_beside(pk: str) -> None:
     gold_differences.lay_beside(pk=int(pk))
 
 
+@app.task(name="leaderboard.jobs.dry_run")
+def dry_run(pk: str) -> None:
+    dry_runs.run(pk=int(pk))
+
+
+@app.task(name="leaderboard.jobs.export_archive")
+def export_archive(pk: str) -> None:
+    exports.write(pk=int(pk))
+
+
 @app.task(name="leaderboard.jobs.deliver")
 def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
@@ -87,6 +101,7 @@ def deliver(notice_id: str) -> None:
 
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
+    disk_alarm.sweep()
     sweeping.sweep()
     sealing.sweep()
     releases.sweep()
@@ -96,6 +111,9 @@ def sweep() -> None:
     side_by_sides.sweep()
     near_copies.sweep()
     split_audits.sweep()
+    dry_runs.sweep()
+    exports.sweep()
+    arrivals.sweep()
     gold_differences.sweep()
     corrections.sweep()
 

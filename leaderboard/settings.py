@@ -238,6 +238,10 @@ ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
 # Throttled by address, not by account: a stranger who guesses cannot lock its owner out.
 ACCOUNT_RATE_LIMITS = {"login_failed": "20/m/ip,100/h/ip", "signup": "30/m/ip", "reset_password": "10/m/ip"}
 
+# --- the operator
+OPERATORS = env("OPERATORS")
+DISK_ALARM_BYTES = env("DISK_ALARM_MB") * 1_000_000
+
 # --- notices
 NOTICES = env("NOTICES")
 WEBHOOK_HOSTS = env("WEBHOOK_HOSTS")

@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from knox.models import AuthToken
 
-from leaderboard.admin import benchmarks, people, records, work
+from leaderboard.admin import benchmarks, people, phases, records, reported, work
 
-__all__ = ["benchmarks", "people", "records", "work"]
+__all__ = ["benchmarks", "people", "phases", "records", "reported", "work"]
 
 admin.site.site_header = "Holdout"
 admin.site.site_title = "Holdout"

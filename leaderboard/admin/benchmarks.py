@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from simple_history.admin import SimpleHistoryAdmin
 
+from leaderboard.admin.files import ExportsRecords
 from leaderboard.admin.readonly import ReadOnlyAdmin
-from leaderboard.models import Benchmark, Dataset, Division, Download, GoldVersion, Phase, ReportedResult, Split
+from leaderboard.models import Benchmark, Dataset, Division, Download, GoldVersion, Split
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(admin.ModelAdmin):
+class BenchmarkAdmin(ExportsRecords, SimpleHistoryAdmin):
     """Texts and organisers. The task and the dataset are fixed once it exists."""
 
     list_display = ("title", "slug", "task", "state", "created_at")
@@ -22,31 +24,8 @@ class BenchmarkAdmin(admin.ModelAdmin):
         return False
 
 
-@admin.register(Phase)
-class PhaseAdmin(admin.ModelAdmin):
-    """Dates and quotas may be moved; the split and the options decide scores and stay."""
-
-    list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
-    list_select_related = ("benchmark", "split__dataset")
-    readonly_fields = (
-        "benchmark",
-        "slug",
-        "split",
-        "options",
-        "time_zone",
-        "scorer",
-        "disclosure",
-        "scope",
-        "half",
-        "unsealed_at",
-    )
-
-    def has_add_permission(self, request: object) -> bool:
-        return False
-
-
 @admin.register(Dataset)
-class DatasetAdmin(admin.ModelAdmin):
+class DatasetAdmin(ExportsRecords, SimpleHistoryAdmin):
     list_display = ("title", "slug", "task", "licence", "created_at")
     readonly_fields = ("slug", "task")
 
@@ -59,13 +38,6 @@ class DivisionAdmin(ReadOnlyAdmin):
     list_display = ("gold", "share", "n_public", "n_private", "created_by", "created_at")
     list_select_related = ("gold__split__dataset", "created_by")
     exclude = ("file", "seed")
-
-
-@admin.register(ReportedResult)
-class ReportedResultAdmin(admin.ModelAdmin):
-    list_display = ("system", "benchmark", "paper", "table", "split", "same_split")
-    list_filter = ("benchmark",)
-    list_select_related = ("benchmark",)
 
 
 @admin.register(Split)

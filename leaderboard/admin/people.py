@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 
+from leaderboard.admin.files import ExportsRecords
 from leaderboard.models import Membership, System, Team, User
 
 
@@ -24,14 +25,14 @@ class MembershipInline(admin.TabularInline):
 
 
 @admin.register(Team)
-class TeamAdmin(admin.ModelAdmin):
+class TeamAdmin(ExportsRecords, admin.ModelAdmin):
     list_display = ("name", "created_at")
     search_fields = ("name",)
     inlines = (MembershipInline,)
 
 
 @admin.register(System)
-class SystemAdmin(admin.ModelAdmin):
+class SystemAdmin(ExportsRecords, admin.ModelAdmin):
     list_display = ("name", "team", "kind", "created_at")
     list_filter = ("kind",)
     list_select_related = ("team",)

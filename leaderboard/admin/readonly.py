@@ -7,8 +7,10 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from leaderboard.admin.files import ExportsRecords
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+
+class ReadOnlyAdmin(ExportsRecords, admin.ModelAdmin):
     """Looked at, never added, changed or deleted. Stored files are left out: they have no address."""
 
     show_full_result_count = False

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
+from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core import mail
+from django.core.cache import cache
 from django.test import Client
 
+from leaderboard.actions import disk_alarm
+
 pytestmark = pytest.mark.django_db
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Any:
+    """Sets how many megabytes the disk has left; the alarm is at 1000, and a mark of an earlier mail is forgotten."""
+    settings.DISK_ALARM_BYTES, settings.OPERATORS = 1000 * 1_000_000, ["operator@board.example"]
+    cache.delete(disk_alarm.MAILED)
+
+    def left(megabytes: int) -> None:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, megabytes * 1_000_000))
+
+    yield left
+    cache.delete(disk_alarm.MAILED)
 
 
 def test_live_answers_by_any_host_name() -> None:
@@ -17,12 +38,48 @@ def test_live_answers_by_any_host_name() -> None:
 
 def test_ready_when_everything_answers(sandbox: str) -> None:
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": True}
+    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
     assert response.status_code == 200
 
 
 def test_not_ready_names_what_does_not_answer(settings: object, tmp_path: Path) -> None:
     settings.SANDBOX_SOCKET = str(tmp_path / "nobody")  # type: ignore[attr-defined]
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": False}
+    assert response.json() == {"database": True, "broker": True, "sandbox": False, "disk": True}
     assert response.status_code == 503
+
+
+@pytest.mark.parametrize(("megabytes", "status"), [(1001, 200), (999, 503)])
+def test_a_disk_that_runs_low_is_told_before_anything_fails(room: Any, megabytes: int, status: int) -> None:
+    room(megabytes)
+    response = Client(headers={"host": "10.1.2.3"}).get("/health/disk")
+    assert (response.status_code, response.json()) == (status, {"low": status == 503})
+
+
+def test_a_low_disk_leaves_the_site_ready_and_a_full_one_does_not(room: Any, sandbox: str) -> None:
+    room(101)
+    assert Client().get("/health/ready").status_code == 200
+    room(99)
+    response = Client().get("/health/ready")
+    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": False}
+    assert response.status_code == 503
+
+
+def test_the_operator_gets_one_mail_a_day(room: Any) -> None:
+    room(1001)
+    assert disk_alarm.sweep() is False
+    assert mail.outbox == []
+    room(999)
+    assert [disk_alarm.sweep() for _ in range(3)] == [True] * 3
+    (told,) = mail.outbox
+    assert told.to == ["operator@board.example"]
+    assert "999 MB left" in told.subject and "manage.py tidy" in told.body
+
+
+def test_a_mail_that_cannot_be_sent_does_not_stop_the_sweeper(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: Any, **__: Any) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(disk_alarm, "send_mail", refuses)
+    room(1)
+    assert disk_alarm.sweep() is True

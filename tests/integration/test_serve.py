@@ -98,7 +98,7 @@ def get(url: str) -> str:
 
 
 def test_it_answers_where_it_says(serving: Serving) -> None:
-    assert get(address(serving) + "health/ready") == '{"database": true, "broker": true, "sandbox": true}'
+    assert get(address(serving) + "health/ready") == '{"database": true, "broker": true, "sandbox": true, "disk": true}'
     assert "<title>" in get(address(serving))
 
 

@@ -1,0 +1,18 @@
+"""Who may create benchmarks and manage all of them: given by the operator."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from leaderboard.models import AuditEntry, User
+
+
+@transaction.atomic
+def appoint(*, username: str, is_curator: bool = True) -> bool:
+    """Make somebody a curator, or no longer; whether that changed anything. Raises User.DoesNotExist."""
+    user = User.objects.select_for_update().get(username=username)
+    if user.is_curator == is_curator:
+        return False
+    User.objects.filter(pk=user.pk).update(is_curator=is_curator)
+    AuditEntry.record("curator.appointed" if is_curator else "curator.dismissed", user)
+    return True

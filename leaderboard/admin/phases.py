@@ -1,0 +1,86 @@
+"""Phases on the curator's desk. A deadline moves here as it does on the site: later, with a reason that stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest
+from simple_history.admin import SimpleHistoryAdmin
+
+from leaderboard.actions import extensions
+from leaderboard.actions.refusal import Refused
+from leaderboard.admin.files import ExportsRecords
+from leaderboard.models import Phase
+
+
+class PhaseForm(forms.ModelForm):
+    """A changed end needs its reason, and is refused wherever the site's own page would refuse it."""
+
+    reason = forms.CharField(
+        max_length=300, required=False, help_text="why it closes later: everybody reads it beside the deadline"
+    )
+    by: Any = None
+
+    class Meta:
+        model = Phase
+        fields = "__all__"  # noqa: DJ007  the admin leaves out what is read-only
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if "closes_at" not in self.changed_data or "closes_at" in self.errors:
+            return cleaned
+        if cleaned.get("closes_at") is None:
+            self.add_error("closes_at", "Empty; expected a later end: a deadline is not taken away.")
+            return cleaned
+        try:
+            with transaction.atomic():
+                self.extend()
+                transaction.set_rollback(True)
+        except Refused as refused:
+            self.add_error("reason" if not cleaned.get("reason") else "closes_at", refused.message)
+        return cleaned
+
+    def extend(self) -> None:
+        told = self.cleaned_data
+        phase = Phase.objects.get(pk=self.instance.pk)
+        extensions.extend(phase=phase, closes_at=told["closes_at"], reason=told.get("reason") or "", by=self.by)
+
+
+@admin.register(Phase)
+class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
+    """Quotas and the opening may be moved, and the end later; the split and the options decide scores and stay."""
+
+    form = PhaseForm
+    list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
+    list_select_related = ("benchmark", "split__dataset")
+    readonly_fields = (
+        "benchmark",
+        "slug",
+        "split",
+        "options",
+        "time_zone",
+        "scorer",
+        "disclosure",
+        "scope",
+        "half",
+        "sealed_until",
+        "unsealed_at",
+        "tracks",
+    )
+
+    def has_add_permission(self, request: object) -> bool:
+        return False
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        made = super().get_form(request, obj, change=change, **kwargs)
+        return type("PhaseFormOf", (made,), {"by": request.user})
+
+    def save_model(self, request: HttpRequest, obj: Phase, form: Any, change: bool) -> None:
+        """The deadline by its own action; then the rest, on top of what that has stored."""
+        if "closes_at" in form.changed_data:
+            form.extend()
+            obj.sealed_until = Phase.objects.values_list("sealed_until", flat=True).get(pk=obj.pk)
+        super().save_model(request, obj, form, change)
