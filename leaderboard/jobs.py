@@ -19,8 +19,8 @@ from leaderboard.actions import (  # noqa: E402
     corrections,
     disk_alarm,
     doorbell,
-    gold_differences,
     dry_runs,
+    gold_differences,
     near_copies,
     notices,
     predictions,
@@ -33,7 +33,6 @@ from leaderboard.actions import (  # noqa: E402
     sweeping,
     workers,
 )
-
 from leaderboard.actions.archives import arrivals, exports  # noqa: E402
 
 log = structlog.get_logger(__name__)

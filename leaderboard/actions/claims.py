@@ -14,9 +14,20 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.models import Correction, Likeness, Prediction, Reason, Run, SideBySide, SplitAudit, State
+from leaderboard.models import (
+    ArchiveExport,
+    Correction,
+    DryRun,
+    Likeness,
+    Prediction,
+    Reason,
+    Run,
+    SideBySide,
+    SplitAudit,
+    State,
+)
 
-Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness, SplitAudit, Correction)
+Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness, SplitAudit, Correction, DryRun, ArchiveExport)
 
 
 class LateError(Exception):

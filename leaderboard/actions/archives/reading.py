@@ -22,6 +22,8 @@ from leaderboard.actions.archives import known, rows, tables, vault, writing
 from leaderboard.models import AuditEntry, Benchmark, Phase, User
 
 Say = Callable[[str], None]
+_LONGEST_HEAD = 4 << 20
+"""Bytes; more than the names and counts of any benchmark fill."""
 
 
 class ArchiveFault(Exception):
@@ -75,6 +77,12 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
     return benchmark
 
 
+def look_at(archive: Path) -> Head:
+    """What the open part says of an archive, before anything is taken in. Raises ArchiveFault."""
+    with _opened(archive) as outer:
+        return _head(outer)
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[ZipFile]:
     try:
@@ -86,7 +94,8 @@ def _opened(path: Path) -> Iterator[ZipFile]:
 
 def _head(outer: ZipFile) -> Head:
     try:
-        head = msgspec.json.decode(outer.read(writing.HEAD), type=Head)
+        with outer.open(writing.HEAD) as member:
+            head = msgspec.json.decode(member.read(_LONGEST_HEAD), type=Head)
     except (KeyError, msgspec.MsgspecError) as error:
         raise ArchiveFault(f"this is no archive of a benchmark: {writing.HEAD}: {error}") from error
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
@@ -109,6 +118,7 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
         n = 0
         room = 0 if _is_random(model) else _room(model, [line["pk"] for line in _lines(closed, model)])
         for lines in _chunks(_lines(closed, model)):
+            _check(model, lines)
             in_the_way = known.conflicts(model, lines, numbers)
             if in_the_way:
                 raise ArchiveFault(*in_the_way)
@@ -128,6 +138,16 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
         if n:
             say(f"{model._meta.verbose_name_plural}: {n:,}")
     return numbers
+
+
+def _check(model: type[Model], lines: list[rows.Line]) -> None:
+    """A line says what table it is for, and of people what they may do: neither is up to the archive."""
+    label = model._meta.label_lower
+    for line in lines:
+        if line["model"] != label:
+            raise ArchiveFault(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
+        if model is User and (unknown := sorted(line["fields"].keys() - {*rows.OF_A_PERSON})):
+            raise ArchiveFault(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
 
 
 def _chunks(lines: Iterator[rows.Line], size: int = 2_000) -> Iterator[list[rows.Line]]:
