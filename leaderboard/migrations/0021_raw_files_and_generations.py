@@ -7,7 +7,6 @@ from django.conf import settings
 from django.db import migrations, models
 
 import leaderboard.models.dataset
-import leaderboard.models.generation
 import leaderboard.models.raw_file
 
 
@@ -126,14 +125,6 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("place", models.PositiveSmallIntegerField(help_text="in the generator's order, from 0")),
                 ("name", models.SlugField(max_length=80)),
-                (
-                    "file",
-                    models.FileField(
-                        blank=True,
-                        storage=leaderboard.models.dataset.gold_storage,
-                        upload_to=leaderboard.models.generation.part_name,
-                    ),
-                ),
                 ("sha256", models.CharField(max_length=64)),
                 ("bytes", models.PositiveBigIntegerField()),
                 (

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from .dataset import Dataset, Split, gold_storage
+from .dataset import Dataset, Split
 from .raw_file import RawFile
 from .state import Life, State, life_constraints
-
-
-def part_name(instance: models.Model, filename: str) -> str:
-    """A stored name that tells nothing."""
-    return f"generated/{uuid.uuid4().hex}.jsonl"
 
 
 class Generation(Life):
@@ -71,12 +64,15 @@ class GeneratedFrom(models.Model):
 
 
 class GeneratedPart(models.Model):
-    """One part: gold of a split to be. Its file goes when the split has it, or when the preview is forgotten."""
+    """One part: gold of a split to be.
+
+    Its bytes are kept nowhere: a worker of the scoring side writes no gold storage, and whoever makes a draft split of
+    it makes them again, and finds the same sha256.
+    """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="parts")
     place = models.PositiveSmallIntegerField(help_text="in the generator's order, from 0")
     name = models.SlugField(max_length=80)
-    file = models.FileField(storage=gold_storage, upload_to=part_name, blank=True)
     sha256 = models.CharField(max_length=64)
     bytes = models.PositiveBigIntegerField()
     facts = models.JSONField(default=dict, help_text="units, groups, slices, label balance; empty until checked")
