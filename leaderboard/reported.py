@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from evaluator.task import TASKS
 from leaderboard.models import Benchmark, ReportedResult
+from leaderboard.prepared import Prepared
 from leaderboard.standings import Key, slice_of
+
+OF_A_BENCHMARK = Prepared(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Reported:
 
 def reported_of(benchmark: Benchmark) -> Reported:
     """A benchmark's reported rows in one query."""
-    rows = [_reported(result) for result in benchmark.reported_results.all()]
+    rows = [_reported(result) for result in OF_A_BENCHMARK(benchmark.pk)]
     columns = list(dict.fromkeys(key for row in rows for key in row.cells))
     order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
     columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))

@@ -95,8 +95,9 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     # Tests use a file too, so that a worker in another process sees what a test wrote.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
 else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# To connect takes as long as half a page, on SQLite too.
+DATABASES["default"]["CONN_MAX_AGE"] = 60
 
 # --- files: `gold` has no URL in any arrangement
 if env("S3_BUCKET"):

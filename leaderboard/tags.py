@@ -15,7 +15,6 @@ from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
-from django.db import connection
 from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils import timezone
@@ -25,11 +24,9 @@ from django.views.decorators.http import conditional_page
 
 from leaderboard import kept
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
+from leaderboard.prepared import Prepared
 
 View = TypeVar("View", bound=Callable[..., Any])
-SLUG, PHASE, NOW = "a-benchmark", "a-phase", datetime(2001, 2, 3, tzinfo=timezone.get_default_timezone())
-"""Stand in the statement until somebody asks."""
-
 _OF_A_PHASE = [field.attname for field in Phase._meta.concrete_fields if field.attname != "arrivals"]
 _BESIDE = ("benchmark__title", "benchmark__dataset__title", "split__name", "split__gold_public", "split__options")
 
@@ -67,11 +64,7 @@ def tag_of(slug: str, phase: str, *, address: str) -> str | None:
     address: what is asked for, so that the tag of one page is none of another that may not even be there.
     """
     at = timezone.now()
-    sql, parameters = _statement(connection.vendor)
-    asked = {SLUG: slug, PHASE: phase, _stored(NOW): _stored(at)}
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [asked.get(one, one) for one in parameters])
-        rows = cursor.fetchall()
+    rows = BOARDS.raw(slug, phase, at)
     if not rows or any(row[-1] for row in rows):
         return None
     told = [_code(), address, at.date(), [_passed(row, at) for row in rows], rows]
@@ -83,23 +76,13 @@ def _is_anybody(request: HttpRequest) -> bool:
     return "Authorization" not in request.headers and not any(name in request.COOKIES for name in names)
 
 
-def _stored(at: datetime) -> Any:
-    """A moment as the database takes it."""
-    return connection.ops.adapt_datetimefield_value(at)
-
-
-@functools.cache
-def _statement(vendor: str) -> tuple[str, tuple[Any, ...]]:
-    """The query for SLUG, PHASE and NOW: to make it takes longer than to answer it. One row a board of the phase."""
-    return _boards().query.sql_with_params()
-
-
-def _boards() -> QuerySet[Any, Any]:
+def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
+    """One row a board of the phase."""
     boards = Leaderboard.objects.filter(
-        phase__slug=PHASE, phase__benchmark__slug=SLUG, phase__benchmark__state=Benchmark.State.PUBLIC
+        phase__slug=phase, phase__benchmark__slug=slug, phase__benchmark__state=Benchmark.State.PUBLIC
     )
     preparing = Leaderboard.objects.filter(phase=OuterRef("phase"), state=Leaderboard.State.PREPARING)
-    hidden = Standing.objects.filter(leaderboard=OuterRef("pk"), system__anonymous_until__gt=NOW)
+    hidden = Standing.objects.filter(leaderboard=OuterRef("pk"), system__anonymous_until__gt=at)
     reported = ReportedResult.objects.filter(benchmark=OuterRef("phase__benchmark"))
     of_one = reported.order_by().values("benchmark")
     of_phase = [f"phase__{name}" for name in (*_OF_A_PHASE, *_BESIDE)]
@@ -117,6 +100,9 @@ def _boards() -> QuerySet[Any, Any]:
         .annotate(opens=F("phase__opens_at"), closes=F("phase__closes_at"), **counted)
         .values_list("pk", "state", "revision", *of_phase, *of_ranking, "opens", "closes", *counted)
     )
+
+
+BOARDS = Prepared(_boards, str, str, datetime)
 
 
 def _passed(row: tuple[Any, ...], at: datetime) -> list[bool]:

@@ -6,13 +6,14 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from leaderboard import progress
 from leaderboard.api.errors import NoSuchBoard
 from leaderboard.models import Benchmark, Phase, Split, Submission
 from leaderboard.progress import Progress
-from leaderboard.standings import Board, Version, board_of, head_asked
+from leaderboard.standings import Board, Version, board_of, head_asked, phase_seen
 
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
@@ -26,13 +27,10 @@ def managed_or_404(user: Any, slug: str) -> Benchmark:
 
 
 def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
-    """With its benchmark and split, in one query."""
-    return get_object_or_404(
-        Phase.objects.select_related("benchmark", "split__dataset"),
-        benchmark__in=Benchmark.objects.visible_to(user).values("pk"),
-        benchmark__slug=slug,
-        slug=phase,
-    )
+    found = phase_seen(user, slug, phase)
+    if found is None:
+        raise Http404("no such phase")
+    return found
 
 
 def board_or_404(user: Any, slug: str, phase: str, *, version: Version | None, within: Collection[str] | None) -> Board:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 from typing import Any
 
@@ -13,8 +14,9 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Lower, NullIf
 
 from leaderboard import costs
-from leaderboard.models import Phase
+from leaderboard.models import Phase, Standing
 from leaderboard.naming import told_names
+from leaderboard.prepared import Prepared
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.past import day_in, head_at, rows_at
 from leaderboard.standings.reading import FIELDS, JSON, as_text, cells_of, head_of, made, read_json
@@ -28,6 +30,9 @@ PATHS = {
     "system": "told_system",
     "team": "told_team",
 }
+
+NAMES = ("system", "team")
+"""Columns of what is not told to everybody."""
 
 Rows = QuerySet[Any]
 """Of Standing, with what is named here as it goes."""
@@ -70,12 +75,13 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
         return Page(board, wanted, 0)
     if board.as_of is not None:
         return _past(board, wanted, within, reader)
-    standings = _named(_sliced(board, wanted), board, wanted, reader)
-    standings = _filtered(standings, wanted)
-    n = standings.count() if wanted.filters else board.summary.n_rows
-    first = (wanted.page - 1) * wanted.size
-    lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*JSON, "here__cells"))
-    found = list(lines[first : first + wanted.size])
+    n = board.summary.n_rows
+    if wanted.filters or wanted.sort.name in NAMES:
+        standings = _filtered(_named(_sliced(board.leaderboard.standings.all(), wanted), board, wanted, reader), wanted)
+        n = standings.count() if wanted.filters else n
+        found = list(_lines(standings, wanted))
+    else:
+        found = _all_of(wanted)(board.leaderboard.pk)
     releases = [line[FIELDS.index("release_id")] for line in found]
     cells = {} if within == () else cells_of(releases, within)
     for release, line in zip(releases, found, strict=True):
@@ -83,6 +89,18 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
     lines_alone, counted = (line[:-1] for line in found), board.summary
     rows = made(board.phase, lines_alone, cells, shared=counted.shared, places=counted.places, reader=reader)
     return Page(replace(board, rows=rows), wanted, n)
+
+
+@lru_cache(maxsize=256)
+def _all_of(wanted: Wanted) -> Prepared[Any]:
+    """What reads that page of a board, of the board's number; of what no reader is told otherwise than another."""
+    return Prepared(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), wanted), wanted), int)
+
+
+def _lines(standings: Rows, wanted: Wanted) -> Rows:
+    first = (wanted.page - 1) * wanted.size
+    lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*JSON, "here__cells"))
+    return lines[first : first + wanted.size]
 
 
 def _past(board: Board, wanted: Wanted, within: Collection[str] | None, reader: Any) -> Page:
@@ -95,13 +113,12 @@ def _past(board: Board, wanted: Wanted, within: Collection[str] | None, reader: 
     return Page(shown, wanted, len(rows))
 
 
-def _sliced(board: Board, wanted: Wanted) -> Rows:
+def _sliced(standings: Rows, wanted: Wanted) -> Rows:
     """Standings with what they tell on the slice (`here`), and on those that are sorted and filtered by."""
-    assert board.leaderboard is not None
-    standings: Rows = board.leaderboard.standings.alias(here=_told_on(wanted.slice_))
+    standings = standings.alias(here=_told_on(wanted.slice_))
     for alias, column in (("sorted", wanted.sort), ("bounded", wanted.by)):
         if column is not None:
-            standings = _valued(standings, board, wanted, column, alias)
+            standings = _valued(standings, wanted, column, alias)
     return standings
 
 
@@ -109,7 +126,7 @@ def _told_on(slice_: Slice) -> FilteredRelation:
     return FilteredRelation("release__slices", condition=Q(release__slices__slice_key=key_of(slice_)))
 
 
-def _valued(standings: Rows, board: Board, wanted: Wanted, column: Column, alias: str) -> Rows:
+def _valued(standings: Rows, wanted: Wanted, column: Column, alias: str) -> Rows:
     """With the number of a column under `alias`; of a plain column, nothing is added."""
     if column.key is not None:
         measure, slice_ = column.key
@@ -130,7 +147,7 @@ def _number(key: str, of: Combinable | KeyTransform) -> Cast:
 
 def _named(standings: Rows, board: Board, wanted: Wanted, reader: Any) -> Rows:
     """With the names that the reader is told, where they are asked about: no question may reach a hidden one."""
-    if not wanted.words and wanted.sort.name not in ("system", "team"):
+    if not wanted.words and wanted.sort.name not in NAMES:
         return standings
     return standings.alias(**told_names(reader, board.phase.benchmark, "system"))
 
@@ -152,7 +169,7 @@ def _ordered(standings: Rows, wanted: Wanted) -> Rows:
     """As `in_order` has it: without a value last, then the disqualified; of equals, who came first."""
     column = wanted.sort
     path = PATHS.get(column.name, "sorted")
-    place = Lower(path) if column.name in ("system", "team") else F(path)
+    place = Lower(path) if column.name in NAMES else F(path)
     by_value = place.desc(nulls_last=True) if wanted.descending else place.asc(nulls_last=True)
     disqualified = Case(When(disqualified="", then=0), default=1)
     return standings.order_by(disqualified, by_value, "release__submission__received_at", "system_id")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -14,8 +15,9 @@ from django.utils import timezone
 
 from leaderboard import costs, tracks
 from leaderboard.disclosure import reveals_comparisons
-from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
+from leaderboard.models import Benchmark, Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 from leaderboard.naming import Shown, names_for
+from leaderboard.prepared import Prepared
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.rows import Cells, Row, cells_on, dimensions_of, slice_named
 from leaderboard.standings.tracks import Places, places_of
@@ -31,6 +33,35 @@ JSON = ("release__warnings", "release__cost")
 """What follows FIELDS, as text: Django's own reading of JSON takes longer than all the rest."""
 TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
+
+OF_A_BOARD = ("gold_version", "ranking")
+
+
+def _in_state(state: Leaderboard.State, phase: int) -> QuerySet[Leaderboard]:
+    boards = Leaderboard.objects.filter(phase=phase, state=state).select_related(*OF_A_BOARD)
+    return boards.order_by("-gold_version__number", "-task_version")
+
+
+def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
+    rows = Standing.objects.filter(leaderboard=leaderboard).order_by().values("leaderboard")
+    return rows.annotate(
+        n_rows=Count("pk"),
+        n_ranked=Count("rank"),
+        n_ranks=Count("rank", distinct=True),
+        n_competing=Count("pk", filter=Q(system__kind=System.Kind.PARTICIPANT, disqualified="")),
+        n_costs=Count("release__cost"),
+    ).values_list("n_rows", "n_ranked", "n_ranks", "n_competing", "n_costs")
+
+
+CURRENT = Prepared(partial(_in_state, Leaderboard.State.CURRENT), int)
+FROZEN = Prepared(partial(_in_state, Leaderboard.State.FROZEN), int)
+COUNTED = Prepared(_counted, int)
+PUBLIC_PHASE = Prepared(
+    lambda benchmark, phase: Phase.objects.select_related("benchmark__dataset", "split__dataset", "scorer").filter(
+        benchmark__state=Benchmark.State.PUBLIC, benchmark__slug=benchmark, slug=phase
+    ),
+    *(str, str),
+)
 
 MOST = 3
 """How many dimensions a slice may name, to be found by them."""
@@ -63,37 +94,39 @@ def head_of(phase: Phase, version: Version | None = None) -> Board:
 
 def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:
     """The phase's current board, or the one of that version if it was ever shown."""
-    shown_ones = Leaderboard.objects.filter(phase=phase).select_related("gold_version", "ranking")
     if version is None:
-        found = shown_ones.filter(state=Leaderboard.State.CURRENT).first()
+        found = next(iter(CURRENT(phase.pk)), None)
     else:
-        public = shown_ones.filter(state__in=Leaderboard.PUBLIC)
+        public = Leaderboard.objects.filter(phase=phase, state__in=Leaderboard.PUBLIC).select_related(*OF_A_BOARD)
         found = public.filter(gold_version__number=version[0], task_version=version[1]).first()
     if found is not None:
         found.phase = phase  # as it came, with what it was selected with
     return found
 
 
+def phase_seen(reader: Any, benchmark: str, phase: str) -> Phase | None:
+    """The phase of these slugs, if the reader may see it, with its benchmark, split and their dataset, and scorer."""
+    public = PUBLIC_PHASE(benchmark, phase)
+    if public or not getattr(reader, "is_authenticated", False):
+        return public[0] if public else None
+    visible = Phase.objects.filter(benchmark__in=Benchmark.objects.visible_to(reader).values("pk"))
+    found = visible.select_related("benchmark__dataset", "split__dataset", "scorer")
+    return found.filter(benchmark__slug=benchmark, slug=phase).first()
+
+
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
     """The boards that were current before, the latest first."""
-    frozen = phase.leaderboards.filter(state=Leaderboard.State.FROZEN).select_related("gold_version")
-    return list(frozen.order_by("-gold_version__number", "-task_version"))
+    return FROZEN(phase.pk)
 
 
 def summary_of(leaderboard: Leaderboard) -> Summary:
     """What a board's rows are together, counted by the database."""
-    competing = Q(system__kind=System.Kind.PARTICIPANT, disqualified="")
-    counted = leaderboard.standings.aggregate(
-        n_rows=Count("pk"),
-        n_ranked=Count("rank"),
-        n_ranks=Count("rank", distinct=True),
-        n_competing=Count("pk", filter=competing),
-        n_costs=Count("release__cost"),
-    )
-    n_ranks, n_costs = counted.pop("n_ranks"), counted.pop("n_costs")
+    ((n_rows, n_ranked, n_ranks, n_competing, n_costs),) = COUNTED(leaderboard.pk) or [(0,) * 5]
     return Summary(
-        **counted,
-        shared=_shared(leaderboard) if n_ranks < counted["n_ranked"] else frozenset(),
+        n_rows=n_rows,
+        n_ranked=n_ranked,
+        n_competing=n_competing,
+        shared=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
         cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
         places=_places(leaderboard) if leaderboard.phase.tracks else {},
     )

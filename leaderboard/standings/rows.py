@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from leaderboard.costs import Cost
@@ -19,8 +19,7 @@ Slice = tuple[tuple[str, str], ...]
 WHOLE: Slice = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One revealed score. value None: the measure has none there. low, high None: no interval."""
 
     value: float | None

@@ -93,6 +93,8 @@ def breakable(name: str) -> SafeString:
 
 
 def _typographic(text: str) -> str:
+    if "-" not in text:
+        return text
     if not text.strip("-0."):
         text = text.lstrip("-")
     return text.replace("-", "\N{MINUS SIGN}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from django import template
 from django.urls import reverse
@@ -11,6 +12,7 @@ from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.standings import Ranges, Row
+from leaderboard.templatetags.numbers import spent
 
 register = template.Library()
 _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATION MARK}s"}
@@ -47,7 +49,7 @@ def may_be(row: Row, ranges: Ranges) -> SafeString:
 def named(row: Row) -> SafeString:
     """A system with its team, links, marks and warnings."""
     name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
-    link = f'<a class="system-link" href="{reverse("system", args=[row.system_id])}">{name}</a>'
+    link = f'<a class="system-link" href="{_address(row.system_id)}">{name}</a>'
     links = "".join(
         f' · <a href="{escape(url)}" rel="nofollow noopener">{what}</a>'
         for url, what in ((row.paper_url, "paper"), (row.code_url, "code"))
@@ -85,6 +87,19 @@ def _notes(row: Row) -> list[SafeString]:
     if row.disqualified:
         notes.append(format_html('<span class="system-team">Disqualified: <bdi>{}</bdi></span>', row.disqualified))
     return notes
+
+
+@register.filter
+def cost(told: tuple[float | None, str]) -> SafeString:
+    """One cost in its cell: its value, or why there is none."""
+    value, why = told
+    shown = f'<span class="nobody" title="{escape(why)}">\N{EN DASH}</span>' if value is None else spent(value)
+    return SafeString(f'<td class="num cost">{shown}</td>')
+
+
+@lru_cache(maxsize=10_000)
+def _address(system: int) -> str:
+    return reverse("system", args=[system])
 
 
 @register.filter

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 
 from evaluator.measures import Measure
-from leaderboard.standings import Board, Column, Page, Row
-from leaderboard.templatetags.numbers import scored
+from leaderboard.standings import Board, Column, Page
 from leaderboard.web import cost_columns
 from leaderboard.web.cost_columns import CostColumn
 from leaderboard.web.sorting import Heading
@@ -86,16 +84,6 @@ class Table:
     @property
     def received(self) -> Heading | None:
         return self._heading(RECEIVED, best_first=True) if RECEIVED in self.shown else None
-
-    @property
-    def lines(self) -> Iterable[tuple[Row, SafeString, list[tuple[float | None, str]]]]:
-        """Each row with its measures' cells as markup, and its costs."""
-        slice_, primary = self.page.wanted.slice_, self.board.primary
-        shown = [(one.name, "num primary" if one.name == primary else "num") for one, _, _ in self.measures]
-        costs = [column for column, _ in self.costs]
-        for row in self.board.rows:
-            cells = (f'<td class="{css}">{scored(row.cell(name, slice_))}</td>' for name, css in shown)
-            yield row, SafeString("".join(cells)), cost_columns.cells(row, costs)
 
     def _heading(self, name: str, best_first: bool) -> Heading:
         wanted = self.page.wanted

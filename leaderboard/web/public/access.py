@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from leaderboard.models import Benchmark, Phase
-from leaderboard.standings import Board, Version, board_of, head_asked
+from leaderboard.standings import Board, Version, board_of, head_asked, phase_seen
 
 
 def benchmark_or_404(request: HttpRequest, slug: str) -> Benchmark:
@@ -43,9 +43,10 @@ def head_or_404(
 
 
 def _phase_or_404(request: HttpRequest, slug: str, phase_slug: str) -> Phase:
-    phases = Phase.objects.select_related("benchmark__dataset", "split", "scorer")
-    visible = phases.filter(benchmark__in=Benchmark.objects.visible_to(request.user))
-    return get_object_or_404(visible, benchmark__slug=slug, slug=phase_slug)
+    found = phase_seen(request.user, slug, phase_slug)
+    if found is None:
+        raise Http404("no such phase")
+    return found
 
 
 def _there(board: Board, version: Version | None) -> Board:

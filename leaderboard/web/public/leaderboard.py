@@ -15,7 +15,7 @@ from leaderboard.preparing import progress_of
 from leaderboard.reported import reported_of
 from leaderboard.standings import AskedError, Board, Page, asked, by_primary, frozen_boards, page_of
 from leaderboard.tags import tagged
-from leaderboard.web import board_columns, board_form
+from leaderboard.web import board_columns, board_form, board_rows
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.public.access import head_or_404
 from leaderboard.web.public.boards import by_track, other_boards
@@ -46,13 +46,13 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "table": table,
         "ranges": board.ranges,
         "form": board_form.form(request, page, table),
+        "rows": board_rows.written(table, own=_own(request, board) if board.frozen else ()),
         "costs": table.costs,
         "no_costs": table.no_costs,
         "plot": interval_plot(drawn, board.primary, wanted.slice_),
         "n_drawn": len(drawn),
         "boards": other_boards(board),
         "by_track": by_track(board),
-        "own": _own(request, board) if board.frozen else (),
         "frozen_boards": [] if board.frozen else frozen_boards(board.phase),
         "rescoring": progress_of(board.phase),
         "reported": reported_of(board.phase.benchmark),

@@ -1,0 +1,41 @@
+"""The strips of an interval plot as markup: a page has dozens, each of a dozen shapes."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from leaderboard.templatetags.numbers import in_words, score
+from leaderboard.web.charts.intervals import IntervalPlot, Strip
+
+register = template.Library()
+HEIGHT = 26
+LINE = '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+
+
+@register.filter
+def behind(plot: IntervalPlot) -> SafeString:
+    """What all strips of a plot have behind them: the leader's interval and the lines of the scale."""
+    band = ""
+    if plot.leader:
+        band = f'<rect class="band" x="{plot.leader[0]}" y="0" width="{plot.leader[1]}" height="{HEIGHT}"/>'
+    lines = (LINE.format("grid", place, place, 0, HEIGHT) for place, _ in plot.scale.ticks)
+    return SafeString(band + "".join(lines))
+
+
+@register.filter
+def drawn(strip: Strip, backdrop: SafeString) -> SafeString:
+    """One system's strip over what `behind` gives: its name, its point on its interval, its value."""
+    name, cell = escape(strip.row.system), strip.cell
+    ends = ""
+    if cell.low is not None:
+        ends = "".join(LINE.format("whisker", place, place, 9, 17) for place in (strip.low, strip.high))
+    return SafeString(
+        f'<li class="strip{"" if strip.row.competes else " strip-apart"}">'
+        f'<span class="strip-name" dir="auto" title="{name}">{name}</span>\n'
+        f'<svg class="strip-plot" width="100%" height="{HEIGHT}" role="img" aria-label="{in_words(cell)}">'
+        f"{backdrop}{LINE.format('whisker', strip.low, strip.high, 13, 13)}{ends}"
+        f'<circle class="point" cx="{strip.point}" cy="13" r="4.5"/></svg>\n'
+        f'<span class="strip-value num">{score(cell.value)}</span></li>\n'
+    )
