@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -24,6 +24,8 @@ from leaderboard.models import (
 )
 
 LONGEST_BIBTEX = 10_000
+LONGEST_HIDDEN = timedelta(days=3 * 365)
+"""That a name may stay hidden: a board of numbers for ever tells nobody who was good."""
 
 
 @transaction.atomic
@@ -31,6 +33,8 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
     """What its page says of it. `described` are description, paper_url and code_url. For members of its team.
 
     anonymous_until: until then the public is told a number in the place of name and team. The number stays the same.
+    Raises Refused INVALID_NAME for a moment that has passed or is further away than LONGEST_HIDDEN; one that is kept is
+    not asked again.
     """
     _check_member(system, by)
     system = System.objects.select_for_update().get(pk=system.pk)
@@ -39,6 +43,8 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
             Code.INVALID_NAME, f"The BibTeX has {len(bibtex):,} characters; expected at most {LONGEST_BIBTEX:,}."
         )
     before = system.anonymous_until
+    if anonymous_until != before:
+        _check_until(anonymous_until)
     system.bibtex, system.anonymous_until = bibtex, anonymous_until
     for name, value in described.items():
         setattr(system, name, value)
@@ -115,6 +121,14 @@ def reinstate(*, phase: Phase, system: System, by: User) -> None:
         return
     AuditEntry.record("system.reinstated", system, by=by, phase=phase.pk)
     _set_standing(phase, system, disqualified="")
+
+
+def _check_until(until: datetime | None) -> None:
+    now = timezone.now()
+    if until is not None and not now < until <= now + LONGEST_HIDDEN:
+        latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
+        found = f"The name is to be hidden until {until:%Y-%m-%d %H:%M}"
+        raise Refused(Code.INVALID_NAME, f"{found}; expected a moment to come, {latest} (UTC) at the latest.")
 
 
 def _next_number() -> int:

@@ -41,6 +41,10 @@ class FileShape(serializers.Serializer[Any]):
 class SplitShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     kind = serializers.ChoiceField(Split.Kind.choices)
+    state = serializers.ChoiceField(Split.State.choices, help_text="a retired one is there to be read alone")
+    sha256 = serializers.CharField(
+        source="inputs_sha256", help_text="of its inputs, hidden ones too; empty: there are none yet"
+    )
     options = serializers.DictField(help_text="the task's options that belong to this split")
     inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet, or hidden")
     gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
@@ -196,7 +200,7 @@ def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any
             "sha256": version.sha256,
         }
     )
-    names = ("name", "kind", "options")
+    names = ("name", "kind", "state", "inputs_sha256", "options")
     return {**{name: getattr(split, name) for name in names}, "inputs": inputs or None, "gold": gold or None}
 
 

@@ -161,6 +161,15 @@ def test_a_benchmark_tells_its_data_phases_and_rules(world):
     assert Client().get(split["inputs"]["url"], headers={"If-None-Match": etag}).status_code == 304
 
 
+def test_a_split_tells_its_state_and_the_digest_of_inputs_that_it_hides(world):
+    digest, split = world.split.inputs_sha256, Split.objects.filter(pk=world.split.pk)
+    (told,) = Client().get(BENCHMARK).json()["splits"]
+    assert (told["state"], told["sha256"]) == ("published", digest)
+    split.update(inputs_public=False, state="retired", retired_at=timezone.now(), retired_reason="a leak")
+    (told,) = Client().get(BENCHMARK).json()["splits"]
+    assert (told["state"], told["sha256"], told["inputs"]) == ("retired", digest, None)
+
+
 def test_public_gold_has_an_address_and_hidden_gold_has_none(world):
     world.split.gold_public = True
     world.split.save()

@@ -142,6 +142,22 @@ def test_an_anonymous_system_has_a_number_for_everybody_but_its_team_and_the_org
     assert other.anonymous_number == 2
 
 
+@pytest.mark.parametrize("days", [-1, 0, 1096, 400_000])
+def test_a_name_is_not_hidden_for_ever_nor_until_what_has_passed(world, days):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    with pytest.raises(Refused) as refused:
+        anonymous(world, release, anonymous_until=timezone.now() + timedelta(days=days))
+    assert refused.value.code is Code.INVALID_NAME and "expected a moment to come" in refused.value.message
+    assert rows(world)[0].system == "Bernoulli" and of(release).anonymous_number is None
+
+
+def test_a_moment_that_is_kept_is_not_asked_again(world):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    kept = timezone.now() - timedelta(days=1)
+    System.objects.filter(pk=of(release).pk).update(anonymous_until=kept, anonymous_number=7)
+    assert anonymous(world, release, anonymous_until=kept).anonymous_until == kept
+
+
 def test_the_name_comes_out_when_the_date_has_come(world):
     system = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
     System.objects.filter(pk=system.pk).update(anonymous_until=timezone.now() - timedelta(seconds=1))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django import forms
 from django.utils import timezone
 
+from leaderboard.actions.systems import LONGEST_HIDDEN
 from leaderboard.models import System
-
-LONGEST = timedelta(days=3 * 365)
-"""That a name may stay hidden: a board of numbers for ever tells nobody who was good."""
 
 
 class DescribeForm(forms.ModelForm):
@@ -32,15 +30,17 @@ class DescribeForm(forms.ModelForm):
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """To come, and within LONGEST; a date that is kept is not asked again."""
+        """To come, and within LONGEST_HIDDEN; a date that is kept is not asked again."""
         until: datetime | None = self.cleaned_data["anonymous_until"]
         kept: datetime | None = self.instance.anonymous_until
         # The field knows no seconds.
         if until is None or (kept is not None and until == kept.replace(second=0, microsecond=0)):
             return kept if until else None
         now = timezone.now()
-        if not now < until <= now + LONGEST:
-            raise forms.ValidationError(f"Expected a moment to come, {now + LONGEST:%Y-%m-%d} (UTC) at the latest.")
+        if not now < until <= now + LONGEST_HIDDEN:
+            raise forms.ValidationError(
+                f"Expected a moment to come, {now + LONGEST_HIDDEN:%Y-%m-%d} (UTC) at the latest."
+            )
         return until
 
 
