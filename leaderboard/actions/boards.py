@@ -6,10 +6,13 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, FloatField, Value
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, NullIf
 from django.utils import timezone
 
 from leaderboard import scoring
+from leaderboard.actions import moves
 from leaderboard.ladder import Bounded
 from leaderboard.models import (
     Disqualification,
@@ -18,6 +21,7 @@ from leaderboard.models import (
     Phase,
     Prediction,
     Release,
+    ReleaseSlice,
     Representative,
     Run,
     Standing,
@@ -78,16 +82,19 @@ def gold_of(phase: Phase) -> GoldVersion | None:
 def settle(phase: Phase) -> bool:
     """Make the board in preparation current once every prediction of the phase has its run there; whether it did.
 
-    The caller holds the phase's row. The board that was current is frozen in the same transaction.
+    The caller holds the phase's row. The board that was current is frozen in the same transaction, and what moved is
+    kept.
     """
     board = preparing(phase)
     if board is None or unscored(board).exists():
         return False
-    others = phase.leaderboards.exclude(pk=board.pk)
+    replaced, others = current(phase), phase.leaderboards.exclude(pk=board.pk)
     others.filter(state=Leaderboard.State.PREPARING).update(state=Leaderboard.State.CANCELLED)
     others.filter(state=Leaderboard.State.CURRENT).update(state=Leaderboard.State.FROZEN)
     Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=timezone.now())
     revise(phase.leaderboards.all())
+    if replaced is not None:
+        moves.record(replaced=replaced, board=board, measure=primary_of(board))
     return True
 
 
@@ -167,20 +174,27 @@ def stand_again(board: Leaderboard, system: System) -> None:
 
 
 def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float | None:
-    """The best value of the primary measure that was told of a team's competing systems; team None: of all.
+    """The best value of the primary measure that was told of a team's competing systems; team None: of all. One row is
+    read, however many releases there are.
 
     Of disqualified ones too, and of what a team did not choose to stand for its system: what was told stays told.
     """
-    telling = Release.objects.filter(
-        phase=board.phase_id,
-        run__gold_version=board.gold_version_id,
-        run__task_version=board.task_version,
-        submission__system__kind=System.Kind.PARTICIPANT,
-    ).exclude(values=[])
+    telling = ReleaseSlice.objects.filter(
+        slice_key="",
+        release__phase=board.phase_id,
+        release__primary=primary,
+        release__run__gold_version=board.gold_version_id,
+        release__run__task_version=board.task_version,
+        release__submission__system__kind=System.Kind.PARTICIPANT,
+    )
     if team is not None:
-        telling = telling.filter(submission__system__team=team)
-    values = [value for release in telling if (value := primary_value(release)) is not None]
-    return (max if direction(board, primary) > 0 else min)(values, default=None)
+        telling = telling.filter(release__submission__system__team=team)
+    # SQLite writes JSON's null out as a word.
+    text = NullIf(KeyTextTransform("0", KeyTransform(primary, "cells")), Value("null"))
+    valued = telling.annotate(told=Cast(text, FloatField())).exclude(told=None)
+    best = valued.order_by("-told" if direction(board, primary) > 0 else "told").values_list("cells", flat=True).first()
+    # From the stored digits: a database reads them in a way of its own.
+    return None if best is None else float(best[primary][0])
 
 
 def primary_of(board: Leaderboard) -> str:

@@ -2,7 +2,8 @@
 
 The sweeper looks for ends that nobody was told of and writes notices; a worker without gold delivers them. Neither
 holds up the scoring, and an end is told even if whoever wrote it was killed right after. A notice tells the state that
-the submission's page tells, and no score: what may be revealed of those, the page and the API know.
+the submission's page tells, and no score: what may be revealed of those, the page and the API know. Of a switch of
+boards a notice tells ranks and values as both boards show them to everybody (`move_notices`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import outgoing, progress
-from leaderboard.actions import doorbell, near_copy_notices
+from leaderboard.actions import doorbell, move_notices, near_copy_notices
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
 from leaderboard.plain import one_line
 
@@ -43,6 +44,7 @@ def sweep() -> int:
     """Write what is to be told, ring for what is due, forget what is old; how many were written."""
     at = timezone.now()
     written = _write(at) + near_copy_notices.write(at - WINDOW, at)
+    written += move_notices.write(at - WINDOW, at)
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
     for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
         doorbell.ring_for_notice(pk)
@@ -195,6 +197,9 @@ def _words(notice: Notice) -> tuple[str, str]:
             return _of_announcement(notice)
         case near_copy_notices.EVENT:
             subject, text = near_copy_notices.words(notice)
+            return subject, text + _why()
+        case move_notices.EVENT:
+            subject, text = move_notices.words(notice)
             return subject, text + _why()
     return _of_end(notice)
 

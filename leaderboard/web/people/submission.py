@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import availability, receipts, tracks
 from leaderboard.actions import images
-from leaderboard.models import Reason, State, Submission
+from leaderboard.models import Move, Reason, State, Submission
 from leaderboard.progress import Progress, published
 from leaderboard.web.people.access import PersonRequest, progress_or_404
 from leaderboard.web.people.container import container
@@ -105,12 +106,19 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "published": published(found),
         "benchmark": found.phase.benchmark,
         "phase": found.phase,
+        "moves": _moves(found),
         "sheet": sheet(progress.release) if progress.release else None,
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
         "scorer_away": _scorer_is_away(progress),
         "ask_again": None if progress.is_over else _ask_again(found.received_at),
     }
+
+
+def _moves(found: Submission) -> QuerySet[Move]:
+    """What switches of boards after it came moved of its system."""
+    moves = Move.objects.filter(leaderboard__phase=found.phase_id, leaderboard__shown_from__gt=found.received_at)
+    return moves.filter(system=found.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
 
 def _scorer_is_away(progress: Progress) -> bool:

@@ -1,0 +1,31 @@
+"""What a switch of boards moved, kept in the transaction that switches: later submissions change the board again."""
+
+from __future__ import annotations
+
+from leaderboard.models import Leaderboard, Move, Standing
+
+
+def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
+    """A row for each system of either board, as the boards show it; how many. Call with the phase's row locked."""
+    before, after = _standings(replaced), _standings(board)
+    made = []
+    for system in dict.fromkeys([*after, *before]):
+        old, new = before.get(system), after.get(system)
+        made.append(
+            Move(
+                leaderboard=board,
+                replaced=replaced,
+                system_id=system,
+                measure=measure,
+                rank_before=old.rank if old else None,
+                value_before=old.value if old else None,
+                rank=new.rank if new else None,
+                value=new.value if new else None,
+            )
+        )
+    Move.objects.bulk_create(made, batch_size=500)
+    return len(made)
+
+
+def _standings(board: Leaderboard) -> dict[int, Standing]:
+    return {row.system_id: row for row in board.standings.order_by("rank", "pk")}
