@@ -54,6 +54,7 @@ VARIABLES = {
     "VALIDATE_SECONDS": Variable(int, 20, "wall limit of one validation"),
     "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory budget of one sandbox job"),
     "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
+    "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are made from; it arrives in pieces"),
     "SYSTEMS": Variable(bool, True, "containers may be submitted wherever a phase takes them and an engine answers"),
     "ENGINE": Variable(str, "", "the container engine's address; empty: DOCKER_HOST, or the local socket"),
     "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),

@@ -20,6 +20,7 @@ from leaderboard.actions import (  # noqa: E402
     disk_alarm,
     doorbell,
     dry_runs,
+    generations,
     gold_differences,
     near_copies,
     notices,
@@ -93,6 +94,11 @@ def export_archive(pk: str) -> None:
     exports.write(pk=int(pk))
 
 
+@app.task(name="leaderboard.jobs.generate")
+def generate(pk: str) -> None:
+    generations.generate(pk=int(pk))
+
+
 @app.task(name="leaderboard.jobs.deliver")
 def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
@@ -110,6 +116,7 @@ def sweep() -> None:
     side_by_sides.sweep()
     near_copies.sweep()
     split_audits.sweep()
+    generations.sweep()
     dry_runs.sweep()
     exports.sweep()
     arrivals.sweep()

@@ -146,6 +146,7 @@ FILE_UPLOAD_HANDLERS = ["leaderboard.uploads.HashingUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = DATA / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 MAX_UPLOAD_BYTES = env("MAX_UPLOAD_MB") * 1_000_000
+MAX_RAW_BYTES = env("MAX_RAW_MB") * 1_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 # --- queue: the database is the truth, the broker only a doorbell

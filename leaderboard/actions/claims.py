@@ -18,6 +18,7 @@ from leaderboard.models import (
     ArchiveExport,
     Correction,
     DryRun,
+    Generation,
     Likeness,
     Prediction,
     Reason,
@@ -27,7 +28,7 @@ from leaderboard.models import (
     State,
 )
 
-Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness, SplitAudit, Correction, DryRun, ArchiveExport)
+Row = TypeVar("Row", Run, Prediction, SideBySide, Likeness, SplitAudit, Correction, DryRun, ArchiveExport, Generation)
 
 
 class LateError(Exception):

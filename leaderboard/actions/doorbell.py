@@ -60,6 +60,11 @@ def ring_for_export(pk: int) -> None:
     transaction.on_commit(lambda: _send("leaderboard.jobs.export_archive", str(pk)), robust=True)
 
 
+def ring_for_generation(pk: int) -> None:
+    """The same for a generator that shall run on raw files."""
+    transaction.on_commit(lambda: _send("leaderboard.jobs.generate", str(pk)), robust=True)
+
+
 def ring_for_notice(notice_id: UUID) -> None:
     """Ring for a mail or a webhook's call, at the worker that talks with the world outside."""
     transaction.on_commit(lambda: _send("leaderboard.jobs.deliver", str(notice_id), "notices"), robust=True)

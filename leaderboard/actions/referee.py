@@ -28,7 +28,9 @@ __all__ = [
     "compare_board",
     "divide",
     "draw",
+    "generate",
     "gold_difference",
+    "gold_part",
     "is_outdated",
     "near_copies",
     "prepare_gold",
@@ -313,6 +315,37 @@ def baseline(
         "expects": dict(expects),
     }
     return _ask("baseline", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def generate(
+    *,
+    task: str,
+    generator: str,
+    parameters: Mapping[str, str],
+    sources: Sequence[tuple[str, str]],
+    files: Mapping[str, IO[bytes]],
+    seed: int,
+    salt: str,
+) -> Answer:
+    """Gold of one or more splits out of raw files (`evaluator.generate_job`). Raises SandboxError (ours).
+
+    sources: what each of `files` ("0", "1"...) is to the generator, and its name.
+    """
+    arguments = {
+        "task": task,
+        "generator": generator,
+        "parameters": dict(parameters),
+        "sources": [list(source) for source in sources],
+        "seed": seed,
+        "salt": salt,
+    }
+    return _ask("generate", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """One part of an audit of gold that is no split's yet: the report quotes gold. Raises SandboxError (ours)."""
+    arguments = {"part": part, "task": task, "options": dict(options), "gold_name": name}
+    return _ask("audit_part", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def _ask(

@@ -12,9 +12,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard import availability
-from leaderboard.actions import doorbell, image_files, image_uploads, predictions, runs
+from leaderboard.actions import doorbell, image_files, image_uploads, pieces, predictions, runs
 from leaderboard.actions.claims import Lost
-from leaderboard.models import Prediction, Reason, Run, State, WorkerReport
+from leaderboard.models import Prediction, RawUpload, Reason, Run, State, WorkerReport
 
 AT_ONCE = 1000
 ASKED_EVERY = timedelta(seconds=30)
@@ -33,7 +33,7 @@ def sweep() -> int:
     touched += _ring_again(heard, _ring_for_run, at)
     touched += _ring_again(made, _ring_for_prediction, at)
     _ask_workers(at)
-    return touched + image_uploads.forget_old() + image_files.forget_unused()
+    return touched + image_uploads.forget_old() + pieces.forget_old(RawUpload) + image_files.forget_unused()
 
 
 def _take_back(rows: Any, give_up: Callable[..., None], at: datetime) -> int:

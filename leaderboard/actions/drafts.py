@@ -1,0 +1,128 @@
+"""Draft splits out of a preview: from there on they live as any split does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.db import transaction
+
+from leaderboard.actions import generations, referee, splits
+from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.reports import ReportError
+from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
+from leaderboard.storage import AlteredError
+
+log = structlog.get_logger(__name__)
+__all__ = ["Wanted", "make"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A part of a preview, and the split that it shall become."""
+
+    part: GeneratedPart
+    name: str
+    kind: str
+    gold_public: bool
+    hide_inputs: bool = False
+
+
+def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[Split]:
+    """Draft splits with the parts' gold as their first version: all that are wanted, or none.
+
+    The parts are made again, and must be what the preview showed. Raises Refused as `splits.create_split` and
+    `splits.add_gold` do, NOT_READY for a preview that is not done, a part that is a split already, or parts that come
+    out otherwise, and REFEREE_AWAY.
+    """
+    splits.check_manages(generation.dataset, by)
+    if generation.state != State.DONE:
+        raise Refused(Code.NOT_READY, "The preview is not done; draft splits are made of it when it is.")
+    if not wanted:
+        raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
+    for one in wanted:
+        if one.part.split_id is not None:
+            raise Refused(Code.NOT_READY, f"The part {one.part.name} is a split already.")
+    contents = _again(generation)
+    made: list[Split] = []
+    try:
+        for one in wanted:
+            made.append(_made(generation, one, contents, by))
+    except BaseException:
+        for split in made:
+            _take_back(split, by)
+        raise
+    return made
+
+
+def _again(generation: Generation) -> dict[str, bytes]:
+    """The parts by name, each with the sha256 that the preview found."""
+    try:
+        answer = generations.run(generation)
+        _, contents = generations.read(answer) if answer.ok else (None, {})
+    except (referee.SandboxError, ReportError) as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not answer. Try again soon."
+        ) from error
+    except (FileNotFoundError, AlteredError) as error:
+        log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
+        raise Refused(
+            Code.NOT_READY, "A raw file is missing or altered; upload it again and make a preview."
+        ) from error
+    found = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    if found != dict(generation.parts.values_list("name", "sha256")):
+        raise Refused(
+            Code.NOT_READY, "The parts come out otherwise than in the preview: the server was upgraded. Preview again."
+        )
+    return contents
+
+
+def _made(generation: Generation, one: Wanted, contents: dict[str, bytes], by: User) -> Split:
+    split = splits.create_split(
+        dataset=generation.dataset,
+        name=one.name,
+        kind=one.kind,
+        gold_public=one.gold_public,
+        inputs_public=not one.hide_inputs,
+        options=generation.options,
+        by=by,
+    )
+    content = contents[one.part.name]
+    try:
+        with TemporaryUploadedFile("gold.jsonl", "application/x-ndjson", len(content), None) as file:
+            file.write(content)
+            file.seek(0)
+            reason = f"Made by the generator {generation.generator}, version {generation.version}."
+            splits.add_gold(split=split, file=file, reason=reason, by=by)
+        _tie(one.part, split, by)
+    except BaseException:
+        _take_back(split, by)
+        raise
+    return split
+
+
+@transaction.atomic
+def _tie(part: GeneratedPart, split: Split, by: User) -> None:
+    """Of two requests that make a split of a part one does."""
+    if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
+        raise Refused(Code.NOT_READY, f"The part {part.name} is a split already.")
+    AuditEntry.record("generation.used", part.generation, by=by, split=split.pk, sha256=part.sha256)
+
+
+@transaction.atomic
+def _take_back(split: Split, by: User) -> None:
+    """Gold is checked outside any transaction, for it takes a while; so the split is taken back by hand."""
+    GeneratedPart.objects.filter(split=split).update(split=None)
+    for gold in split.gold_versions.all():
+        transaction.on_commit(partial(gold.file.storage.delete, str(gold.file.name)))
+    split.gold_versions.all().delete()
+    split.refresh_from_db()
+    if split.inputs:
+        transaction.on_commit(partial(split.inputs.storage.delete, str(split.inputs.name)))
+    AuditEntry.record("split.dropped", split, by=by)
+    split.delete()
