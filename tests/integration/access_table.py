@@ -201,6 +201,15 @@ MANAGE = [
     Row("manage_split_publish", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_split_retire", NO_PAGE, "login 404 404 422 404 422 404"),
     Row("manage_split_retire", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
+    *both("manage_dry_run", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    *both("manage_dry_run_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    # A phase on the split has opened: baselines are submitted to it.
+    Row("manage_dry_run_begin", NO_PAGE, "login 404 404 409 404 409 404"),
+    Row("manage_dry_run_begin", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
+    Row("manage_dry_run_add", NO_PAGE, "login 404 404 422 404 422 404"),
+    Row("manage_dry_run_add", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_dry_run_remove", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_dry_run_remove", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_audit_begin", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_audit_begin", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     # An audit that is over: nothing is left to cancel, and its warnings have no answers that could be shown.

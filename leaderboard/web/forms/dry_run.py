@@ -1,0 +1,18 @@
+"""What an organiser fills in to try a baseline of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+
+class DryRunForm(forms.Form):
+    """A predictions file and what to call it."""
+
+    name = forms.CharField(max_length=120, label="What to call it", help_text="For this page: a method, a setting.")
+    file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].widget.attrs["accept"] = ".jsonl,.jsonl.gz,.gz,application/x-ndjson"

@@ -1,0 +1,160 @@
+"""Dry runs on the desk: how baselines score on a split before anybody else can send something. For its managers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluator.baselines import BASELINES
+from leaderboard import tried
+from leaderboard.actions import dry_runs
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import Benchmark, DryRun, Phase, Split
+from leaderboard.web.audit_words import ASK_AGAIN, FAILED
+from leaderboard.web.charts.audit import slice_name
+from leaderboard.web.charts.tried import plot
+from leaderboard.web.forms.dry_run import DryRunForm
+from leaderboard.web.people.access import PersonRequest, managed_split_or_404
+from leaderboard.web.people.refusals import Refusal
+from leaderboard.web.people.upload import check_upload
+
+
+@login_required
+@never_cache
+@require_safe
+def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """The numbers so far, and what is suspicious in them."""
+    return _page(request, *managed_split_or_404(request.user, slug, split))
+
+
+@login_required
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """The part of the page that follows the work; once that is over the page is asked to load anew."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, found)
+    context = _context(benchmark, found, phase)
+    answer = render(request, "manage/dry_run_state.html", context)
+    if context["ask_again"] is None:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@login_required
+@require_POST
+def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Queue the baselines of the task."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, found)
+    try:
+        dry_runs.begin(split=found, phase=phase, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, found, Refusal(refused))
+    return _back(slug, split, phase)
+
+
+@login_required
+@require_POST
+def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Queue an uploaded file; a refused one comes back with its problems."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, found)
+    form = DryRunForm(request.POST, request.FILES)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, benchmark, found, form=form)
+        row = dry_runs.add(split=found, phase=phase, by=request.user, **form.cleaned_data)
+    except Refused as refused:
+        return _page(request, benchmark, found, Refusal(refused), form)
+    messages.success(request, f"{row.name} waits to be scored.")
+    return _back(slug, split, phase)
+
+
+@login_required
+@require_POST
+def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Forget one; a baseline of the server can be made again."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    row = get_object_or_404(DryRun, pk=pk, gold__split=found)
+    phase = benchmark.phases.filter(slug=row.scored_as, split=found).first()
+    dry_runs.remove(row=row, by=request.user)
+    messages.success(request, f"{row.name} is removed.")
+    return _back(slug, split, phase)
+
+
+def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
+    """As which phase the request asks to score; None: with the split's options, on all groups."""
+    asked = request.POST.get("as") or request.GET.get("as")
+    return get_object_or_404(benchmark.phases.filter(split=split), slug=asked) if asked else None
+
+
+def _back(slug: str, split: str, phase: Phase | None) -> HttpResponse:
+    address = reverse("manage_dry_run", args=[slug, split])
+    return redirect(f"{address}?as={phase.slug}" if phase else address)
+
+
+def _context(benchmark: Benchmark, split: Split, phase: Phase | None) -> dict[str, Any]:
+    gold = split.current_gold
+    found = tried.trial(gold, phase.slug if phase else "") if gold is not None else None
+    rows = found.tried if found else []
+    return {
+        "benchmark": benchmark,
+        "split": split,
+        "gold": gold,
+        "phase": phase,
+        "trial": found,
+        "rows": [(one, _why(one.row), *_watched(found, one)) for one in rows] if found else [],
+        "n_over": sum(one.row.is_over for one in rows),
+        "ask_again": None if found is None or found.is_over else ASK_AGAIN,
+    }
+
+
+def _watched(trial: tried.Trial, one: tried.Tried) -> tuple[str, tried.Cell, float | None, tried.Cell]:
+    """(the measure that it is watched by, that, what knowing nothing gives, the primary measure)"""
+    name = one.baseline.watched if one.baseline else trial.primary
+    return name, one.cell(name), trial.knowing_nothing(one), one.cell(trial.primary)
+
+
+def _why(row: DryRun) -> str:
+    return str(FAILED.get(row.reason, row.get_reason_display())) if row.reason else ""  # type: ignore[call-overload]
+
+
+def _page(
+    request: PersonRequest,
+    benchmark: Benchmark,
+    split: Split,
+    refusal: Refusal | None = None,
+    form: DryRunForm | None = None,
+) -> HttpResponse:
+    phase = _phase(request, benchmark, split)
+    context = _context(benchmark, split, phase)
+    found: tried.Trial | None = context["trial"]
+    made = {one.row.name for one in found.tried if one.row.state in dry_runs.STANDING} if found else set()
+    context |= {
+        "phases": benchmark.phases.filter(split=split),
+        "baselines": BASELINES[benchmark.task],
+        "to_make": [one for one in BASELINES[benchmark.task] if one.name not in made],
+        "why_not": dry_runs.why_not(split),
+        "warnings": found.warnings if found and found.is_over else [],
+        "plot": plot(found) if found else None,
+        "by_slice": [
+            (slice_name(slice_), [one.cell(found.primary, slice_) for one in found.done]) for slice_ in found.slices
+        ]
+        if found
+        else [],
+        "form": form or DryRunForm(),
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form is not None else 200
+    return render(request, "manage/dry_run.html", context, status=status)

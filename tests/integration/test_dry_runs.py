@@ -1,0 +1,263 @@
+"""Dry runs as work: which baselines are scored, on what, when, and that nothing but their own rows comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from evaluator.baselines import BASELINES
+from leaderboard.actions import dry_runs, referee, splits
+from leaderboard.actions.refusal import Code
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    DryRun,
+    Leaderboard,
+    Phase,
+    QuotaCharge,
+    Release,
+    Run,
+    Split,
+    State,
+    Submission,
+)
+from tests import world as small
+from tests.integration.gold_files import close_all, files_of, refusal, uploaded
+from tests.world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture
+def world() -> World:
+    found = build()
+    Benchmark.objects.update(state="draft")
+    found.benchmark.refresh_from_db()
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def begun(world: World, phase: Phase | None = None) -> list[DryRun]:
+    return dry_runs.begin(split=world.split, phase=phase, by=world.curator)
+
+
+def added(world: World, labels: dict[str, str] = LABELS, name: str = "Ours") -> DryRun:
+    file = small.uploaded(prediction_lines(labels))
+    try:
+        return dry_runs.add(split=world.split, phase=None, file=file, name=name, by=world.curator)
+    finally:
+        file.close()
+
+
+def after(row: DryRun) -> DryRun:
+    row.refresh_from_db()
+    return row
+
+
+def accuracy(row: DryRun) -> float:
+    (found,) = [one for one in after(row).result["scores"] if one["measure"] == "accuracy" and not one["slice"]]
+    return float(found["value"])
+
+
+def train_split(world: World) -> Split:
+    """Public gold of which every claim supports."""
+    train = splits.create_split(
+        dataset=world.split.dataset, name="train", kind="train", gold_public=True, by=world.curator
+    )
+    gold = gold_lines().replace(b"REFUTES", b"SUPPORTS")
+    splits.add_gold(split=train, file=uploaded(gold, "gold.jsonl"), reason="first", by=world.curator)
+    return train
+
+
+def test_each_baseline_of_the_task_is_scored(world: World) -> None:
+    rows = begun(world)
+    assert [row.name for row in rows] == [one.name for one in BASELINES["fact-verification"]]
+    for row in rows:
+        dry_runs.run(pk=row.pk)
+    states = {row.name: after(row).state for row in rows}
+    # Nothing is there to be trained on.
+    rejected = {"claim-only": "rejected", "evidence-only": "rejected"}
+    assert states == {"majority": "done", "random": "done", **rejected}
+    assert accuracy(rows[0]) == 0.5, "two of four claims are supported"
+    assert rows[0].result["n_groups"] == 1 and rows[0].result["primary"] == "accuracy"
+
+
+def test_nothing_else_comes_of_one(world: World) -> None:
+    rows = [*begun(world), added(world)]
+    for row in rows:
+        dry_runs.run(pk=row.pk)
+    assert accuracy(rows[-1]) == 1.0
+    for model in (Submission, QuotaCharge, Run, Release, Leaderboard):
+        assert not model.objects.exists(), model
+
+
+def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = train_split(world)
+    seen: list[Any] = []
+    ask = referee._ask
+
+    def watched(job: str, arguments: Any, files: Any, seconds: float, **more: Any) -> referee.Answer:
+        if job == "baseline":
+            seen.append({name: file.read() for name, file in files.items()})
+            for file in files.values():
+                file.seek(0)
+        return ask(job, arguments, files, seconds, **more)
+
+    monkeypatch.setattr(referee, "_ask", watched)
+    rows = begun(world)
+    for row in rows:
+        dry_runs.run(pk=row.pk)
+    public = {"inputs": world.split.inputs.open().read(), "0": train.current_gold.file.open().read()}  # type: ignore[union-attr]
+    assert seen == [public] * len(rows)
+    assert not any(world.gold.file.open().read() in one.values() for one in seen)
+    assert {after(row).state for row in rows} == {"done"}
+
+
+def test_what_is_there_is_not_made_twice(world: World) -> None:
+    first = begun(world)
+    assert begun(world) == []
+    for row in first:
+        dry_runs.run(pk=row.pk)
+    again = begun(world)
+    # What could say nothing before may be able to, once there is public gold.
+    assert [row.name for row in again] == ["claim-only", "evidence-only"]
+    assert DryRun.objects.count() == len(first)
+    assert AuditEntry.objects.filter(action="dry_run.begun").count() == 2
+
+
+def test_it_is_scored_as_a_phase_would(world: World) -> None:
+    other = {"max_evidence": "none"}
+    phase = Phase.objects.create(benchmark=world.benchmark, slug="other", title="O", split=world.split, options=other)
+    rows, plain = begun(world, phase), begun(world)
+    assert {(row.scored_as, row.options["max_evidence"]) for row in rows} == {("other", "none")}
+    assert {(row.scored_as, *row.options) for row in plain} == {("",)}
+    divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, half="public")
+    assert "not divided" in refusal(begun, world=world, phase=divided).message
+
+
+class TestWhen:
+    def test_not_once_a_phase_takes_submissions(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        refused = refusal(begun, world=world)
+        assert (refused.code, "has opened" in refused.message) == (Code.NOT_READY, True)
+        assert refusal(added, world=world).code is Code.NOT_READY
+        Phase.objects.update(opens_at=timezone.now() + timedelta(hours=1))
+        assert begun(world)
+
+    def test_a_draft_of_a_split_is_tried_whoever_sees_the_benchmark(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        Split.objects.update(**DRAFT)
+        world.split.refresh_from_db()
+        assert begun(world)
+
+    def test_not_without_gold_and_not_by_strangers(self, world: World) -> None:
+        blank = splits.create_split(
+            dataset=world.split.dataset, name="blank", kind="test", gold_public=False, by=world.curator
+        )
+        told = {"split": blank, "phase": None, "by": world.curator}
+        assert refusal(dry_runs.begin, **told).code is Code.NOT_READY
+        asked = {"split": world.split, "phase": None, "by": world.researcher}
+        assert refusal(dry_runs.begin, **asked).code is Code.NOT_AN_ORGANISER
+        row = added(world)
+        assert refusal(dry_runs.remove, row=row, by=world.researcher).code is Code.NOT_AN_ORGANISER
+
+
+class TestFiles:
+    def test_a_bad_one_leaves_nothing(self, world: World) -> None:
+        refused = refusal(added, world=world, labels={**LABELS, "a1": "MAYBE"})
+        assert refused.code is Code.INVALID_PREDICTIONS
+        assert [problem["line"] for problem in refused.problems] == [1]
+        assert not DryRun.objects.exists()
+
+    def test_a_name_stands_once_and_is_free_again(self, world: World) -> None:
+        row = added(world)
+        there = files_of("predictions")
+        assert refusal(added, world=world).code is Code.NAME_TAKEN
+        assert files_of("predictions") == there
+        assert refusal(added, world=world, name=" ").code is Code.INVALID_NAME
+        dry_runs.remove(row=row, by=world.curator)
+        assert added(world).name == "Ours"
+
+    @pytest.mark.django_db(transaction=True)
+    def test_its_file_goes_with_it(self, world: World) -> None:
+        row = added(world)
+        file = row.file
+        dry_runs.remove(row=row, by=world.curator)
+        assert not file.storage.exists(str(file.name))
+
+
+class TestFaults:
+    def test_a_sandbox_that_breaks_is_tried_again_a_few_times(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def dies(**_: Any) -> referee.Answer:
+            raise referee.SandboxError("gone")
+
+        row = begun(world)[0]
+        with monkeypatch.context() as broken:
+            broken.setattr(referee, "score", dies)
+            dry_runs.run(pk=row.pk)
+            assert after(row).state == State.QUEUED
+        dry_runs.run(pk=row.pk)
+        assert (after(row).state, row.attempt) == (State.DONE, 2)
+        monkeypatch.setattr(referee, "baseline", dies)
+        other = DryRun.objects.get(name="random")
+        for _ in range(settings.MAX_ATTEMPTS + 1):
+            dry_runs.run(pk=other.pk)
+        assert (after(other).state, other.reason) == (State.FAILED, "sandbox")
+
+    def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
+        row = begun(world)[0]
+        past = timezone.now() - timedelta(minutes=5)
+        DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, rung_at=past)
+        assert dry_runs.sweep() >= 1
+        assert after(row).state == State.QUEUED
+        dry_runs.run(pk=row.pk)
+        assert after(row).state == State.DONE
+
+    def test_one_that_was_removed_is_not_heard(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        row = begun(world)[0]
+        score = referee.score
+
+        def removed_meanwhile(**asked: Any) -> referee.Answer:
+            dry_runs.remove(row=row, by=world.curator)
+            return score(**asked)
+
+        monkeypatch.setattr(referee, "score", removed_meanwhile)
+        dry_runs.run(pk=row.pk)
+        assert not DryRun.objects.filter(pk=row.pk).exists()
+
+    def test_data_that_were_replaced_end_it(self, world: World) -> None:
+        row = begun(world)[0]
+        Split.objects.update(inputs_sha256="0" * 64)
+        dry_runs.run(pk=row.pk)
+        assert (after(row).state, row.reason) == (State.FAILED, "superseded")
+
+    def test_impossible_numbers_are_not_kept(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        score = referee.score
+
+        def wrong(**asked: Any) -> referee.Answer:
+            answer = score(**asked)
+            answer.report["result"]["scores"][0]["value"] = 7.0
+            return answer
+
+        monkeypatch.setattr(referee, "score", wrong)
+        row = begun(world)[0]
+        dry_runs.run(pk=row.pk)
+        assert (after(row).state, row.reason, row.result) == (State.FAILED, "bad_report", {})
+
+    def test_runs_go_first(self, world: World) -> None:
+        row = begun(world)[0]
+        world.insert_run()
+        dry_runs.run(pk=row.pk)
+        assert after(row).state == State.QUEUED
