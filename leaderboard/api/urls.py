@@ -2,7 +2,19 @@
 
 from django.urls import path, re_path
 
-from leaderboard.api import benchmarks, boards, comparisons, docs, drawings, exports, images, submissions, tasks, tokens
+from leaderboard.api import (
+    benchmarks,
+    boards,
+    comparisons,
+    docs,
+    drawings,
+    exports,
+    images,
+    raw_files,
+    submissions,
+    tasks,
+    tokens,
+)
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
@@ -26,6 +38,9 @@ urlpatterns = [
     path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
     path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),
     path("benchmarks/<slug:slug>/scorers/images/", images.ScorerImagesView.as_view(), name="api_scorer_images"),
+    path("benchmarks/<slug:slug>/raw-files/", raw_files.RawFilesView.as_view(), name="api_raw_files"),
+    path("raw-uploads/<uuid:pk>/", raw_files.RawUploadView.as_view(), name="api_raw_upload"),
+    path("raw-uploads/<uuid:pk>/pieces/", raw_files.RawPiecesView.as_view(), name="api_raw_pieces"),
     path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
     path("image-uploads/<uuid:pk>/pieces/", images.PiecesView.as_view(), name="api_image_pieces"),
     path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),

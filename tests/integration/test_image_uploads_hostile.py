@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -265,8 +266,8 @@ def test_what_is_never_finished_is_swept_with_its_pieces(here: World) -> None:
     image_uploads.add(upload=upload, offset=0, piece=ARCHIVE[:5])
     # A request died after the store and before the database, and a person is no more.
     storage = image_uploads.images_storage()
-    storage.save(f"pieces/{upload.pk.hex}/{5:014d}", image_uploads.ContentFile(b"lost"))
-    storage.save("pieces/" + "ab" * 16 + f"/{0:014d}", image_uploads.ContentFile(b"nobody's"))
+    storage.save(f"pieces/{upload.pk.hex}/{5:014d}", ContentFile(b"lost"))
+    storage.save("pieces/" + "ab" * 16 + f"/{0:014d}", ContentFile(b"nobody's"))
     sweeping.sweep()
     assert ImageUpload.objects.exists(), "what is young is kept"
     ImageUpload.objects.update(touched_at=timezone.now() - KEPT - timedelta(seconds=1))
@@ -277,7 +278,7 @@ def test_what_is_never_finished_is_swept_with_its_pieces(here: World) -> None:
 
 def test_an_archive_that_nobody_submitted_is_swept(here: World) -> None:
     nothing = stored()
-    kept = images.image_files.kept(archive=image_uploads.ContentFile(ARCHIVE), sha256="ab" * 32)
+    kept = images.image_files.kept(archive=ContentFile(ARCHIVE), sha256="ab" * 32)
     sweeping.sweep()
     assert Image.objects.filter(pk=kept.pk).exists(), "its submission may be on its way"
     Image.objects.update(created_at=timezone.now() - KEPT - timedelta(seconds=1))

@@ -15,6 +15,7 @@ from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, Split
 from leaderboard.web.audit_words import following
 from leaderboard.web.forms.life import RetireForm
+from leaderboard.web.people import flow
 from leaderboard.web.people.access import PersonRequest, managed_split_or_404
 from leaderboard.web.people.refusals import Refusal
 
@@ -74,6 +75,7 @@ def page(
         "verdict": verdict,
         "why_not": audited.why_not_published(split) if split.is_draft else "",
         "steps": _steps(split, verdict),
+        "flow": flow.steps_of_split(benchmark, split),
         "followed": following(audits[0]) if audits else None,
         "audits": audits,
         "form": form or RetireForm(),

@@ -35,6 +35,21 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
     return [(pretty(line), found.get(identity, "")) for identity, line in public.items()]
 
 
+def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
+    """(line, inputs as they are downloaded, what gold has over them), at even distances over the whole file."""
+    lines = list(_raw_lines(split.inputs))
+    chosen = sorted({place * len(lines) // most for place in range(min(most, len(lines)))}) if lines else []
+    wanted = {place: json.loads(lines[place]) for place in chosen}
+    identities = {_identity(line) for line in wanted.values()}
+    found = {_identity(line): line for line in _lines(gold.file) if _identity(line) in identities}
+    pairs = []
+    for place, known in wanted.items():
+        raw = lines[place].decode().rstrip("\n")
+        cut = raw if len(raw) <= LONGEST else raw[:LONGEST] + " …"
+        pairs.append((place + 1, cut, pretty(hidden(found.get(_identity(known)), known))))
+    return pairs
+
+
 def hidden(whole: Any, known: Any) -> Any:
     """What `whole` has over `known`: keys that are not there, and below shared keys and list places the same."""
     if isinstance(whole, dict) and isinstance(known, dict):
@@ -58,6 +73,10 @@ def _identity(line: dict[str, Any]) -> str:
 
 
 def _lines(stored: Any) -> Iterator[dict[str, Any]]:
+    yield from map(json.loads, _raw_lines(stored))
+
+
+def _raw_lines(stored: Any) -> Iterator[bytes]:
     with opened(stored) as file:
         file.seek(0)
-        yield from map(json.loads, gzip.GzipFile(fileobj=file) if stored.name.endswith(".gz") else file)
+        yield from gzip.GzipFile(fileobj=file) if stored.name.endswith(".gz") else file

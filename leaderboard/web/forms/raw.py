@@ -1,0 +1,27 @@
+"""What is filled in for a raw file: the file, or an upload that arrived in pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.models import Dataset, RawUpload, User
+
+
+class RawForm(forms.Form):
+    """A file in one request, or one that is here already."""
+
+    file = forms.FileField(label="Raw file", max_length=300, allow_empty_file=True, required=False)
+    upload = forms.ModelChoiceField(RawUpload.objects.none(), required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, user: User, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["upload"].queryset = RawUpload.objects.filter(by=user, dataset=dataset)  # type: ignore[attr-defined]
+        self.fields["file"].is_one_of_two = True  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if not self.errors and not found.get("file") and not found.get("upload"):
+            self.add_error("file", "No file was sent; choose one.")
+        return found

@@ -1,0 +1,79 @@
+"""How a generator's run is told on pages: how far it is, why it failed, and what it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluator.curation.desk import OFFERS
+from leaderboard.models import GeneratedFrom, Generation, Reason, State
+
+ASK_AGAIN = 1500
+"""Milliseconds until the page asks again."""
+FAILED = {
+    Reason.TIME: "it took longer than the server allows",
+    Reason.MEMORY: "it took more memory than the server allows",
+    Reason.OUTPUT: "it made more than a preview may hold",
+    Reason.SUPERSEDED: "the server was upgraded, and its generator makes other splits since; preview again",
+    Reason.EXIT: "the generator stopped with an error of ours",
+    Reason.BAD_REPORT: "its report was not sound",
+}
+
+
+@dataclass(frozen=True)
+class Followed:
+    """How far it is. done, of: parts looked at; of is 0 while the generator itself runs. why: it failed, in words."""
+
+    generation: Generation
+    title: str
+    done: int
+    of: int
+    why: str
+
+    @property
+    def ask_again(self) -> int | None:
+        return None if self.generation.is_over else ASK_AGAIN
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a generator was asked for. sources: (title, file); parameters: (title, text); seed: None where not told."""
+
+    title: str
+    name: str
+    version: int
+    sources: Sequence[tuple[str, GeneratedFrom]]
+    parameters: Sequence[tuple[str, str]]
+    seed: int | None
+    is_seeded: bool
+
+
+def following(generation: Generation) -> Followed:
+    parts = list(generation.parts.all())
+    why = FAILED.get(Reason(generation.reason), Reason(generation.reason).label) if generation.reason else ""
+    done = len(parts) if generation.state == State.DONE else sum(bool(part.facts) for part in parts)
+    return Followed(generation, title(generation), done, len(parts), why)
+
+
+def title(generation: Generation) -> str:
+    offer = OFFERS.get(generation.generator)
+    return offer.title if offer else generation.generator
+
+
+def told(generation: Generation, *, seed: bool) -> Told:
+    """`seed`: whether who reads it may know the seed; whoever has it and the raw files has the split."""
+    offer = OFFERS.get(generation.generator)
+    titles: dict[str, str] = {}
+    if offer:
+        titles |= {source.name: source.title for source in offer.sources}
+        titles |= {parameter.name: parameter.title for parameter in offer.parameters}
+    sources = generation.sources.select_related("raw")
+    return Told(
+        title=title(generation),
+        name=generation.generator,
+        version=generation.version,
+        sources=[(titles.get(one.role, one.role), one) for one in sources],
+        parameters=[(titles.get(name, name), text) for name, text in generation.parameters.items() if text],
+        seed=generation.seed if seed else None,
+        is_seeded=bool(offer and offer.generator.seeded),
+    )

@@ -1,0 +1,71 @@
+"""A generator's form: which raw files it reads, and its parameters. A POST asks for a preview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from evaluator.curation.desk import offered
+from evaluator.task import TASKS
+from leaderboard.actions import generations
+from leaderboard.actions.refusal import Refused
+from leaderboard.models import Benchmark
+from leaderboard.web.forms.generator import GeneratorForm, initial_of
+from leaderboard.web.people import flow
+from leaderboard.web.people.access import PersonRequest, managed_or_404
+from leaderboard.web.people.refusals import Refusal
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
+    """The form, empty or as it was filled in for an earlier preview (`again`)."""
+    benchmark = managed_or_404(request.user, slug)
+    offer = next((one for one in offered(benchmark.task) if one.name == generator), None)
+    if offer is None:
+        raise Http404("no such generator")
+    form = GeneratorForm(
+        request.POST if request.method == "POST" else None,
+        offer=offer,
+        dataset=benchmark.dataset,
+        initial=_initial(benchmark, generator, request.GET.get("again", "")),
+    )
+    refusal = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = generations.begin(
+                dataset=benchmark.dataset,
+                generator=offer.name,
+                sources=form.sources,
+                parameters=form.parameters,
+                options=form.cleaned_data["options"],
+                seed=form.cleaned_data.get("seed"),
+                by=request.user,
+            )
+            return redirect("manage_preview", slug, made.pk)
+        except Refused as refused:
+            refusal = Refusal(refused)
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "offer": offer,
+        "form": form,
+        "steps": flow.steps(benchmark, flow.GENERATOR),
+        "has_raws": benchmark.dataset.raw_files.exists(),
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form.errors else 200
+    return render(request, "manage/generator.html", context, status=status)
+
+
+def _initial(benchmark: Benchmark, generator: str, again: str) -> dict[str, Any]:
+    if not again.isdecimal() or len(again) > 18:
+        return {}
+    earlier = benchmark.dataset.generations.filter(pk=int(again), generator=generator).first()
+    return initial_of(earlier) if earlier else {}
