@@ -5,7 +5,7 @@ answer it, and a board is read by queries that differ in a number or a name alon
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -56,6 +56,7 @@ class _Compiled(Generic[T]):
         self._places = [
             (place, stand_ins.index(one)) for place, one in enumerate(parameters) if _is_among(one, stand_ins)
         ]
+        self._converters = compiler.get_converters([column for column, *_ in compiler.select])
         missing = set(range(len(stand_ins))) - {which for _, which in self._places}
         if missing:
             raise ValueError(f"the statement has no place for what is asked at {sorted(missing)}: {self._sql}")
@@ -76,8 +77,10 @@ class _Compiled(Generic[T]):
             return cursor.fetchall()
 
     def read(self, lines: list[tuple[Any, ...]]) -> list[Any]:
-        found = self._compiler.results_iter(results=[lines], tuple_expected=not self._of_models)
-        return [self._object(line) for line in found] if self._of_models else list(found)
+        found: Iterable[Sequence[Any]] = lines
+        if self._converters:
+            found = self._compiler.apply_converters(lines, self._converters)
+        return [self._object(line) for line in found] if self._of_models else [tuple(line) for line in found]
 
     def _object(self, line: Sequence[Any]) -> Any:
         made = self._model.from_db(DEFAULT_DB_ALIAS, self._names, line[self._own])
