@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from leaderboard.actions import runs, splits, teams
-from leaderboard.models import Leaderboard, Run, Standing, State
+import hashlib
+
+from django.core.files.base import ContentFile
+from django.utils import timezone
+
+from leaderboard.actions import corrections, runs, splits, teams
+from leaderboard.models import Correction, Leaderboard, Run, Standing, State
 from tests.world import LABELS, World, build, gold_lines, uploaded
 
 CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
@@ -36,6 +41,26 @@ def correct(world: World, gold: bytes | None = None, *, reason: str = "labels we
         splits.add_gold(split=world.split, file=file, reason=reason, by=world.curator)
     finally:
         file.close()
+
+
+def waiting(world: World) -> Correction:
+    """An upload that nobody has laid beside the gold yet, as `corrections.propose` leaves it."""
+    content, at = gold_lines(CORRECTED), timezone.now()
+    made = Correction(
+        split=world.split,
+        base=world.gold,
+        name="gold.jsonl",
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
+        inputs_sha256=world.split.inputs_sha256,
+        created_by=world.curator,
+        queued_at=at,
+        rung_at=at,
+        expires_at=at + corrections.KEPT,
+    )
+    made.file.save("gold.jsonl", ContentFile(content), save=False)
+    made.save()
+    return made
 
 
 def shown(world: World) -> list[tuple[str, int | None, float | None]]:

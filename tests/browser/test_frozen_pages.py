@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -31,8 +30,28 @@ def frozen(chromium: Browser, site: Site, tmp_path_factory: pytest.TempPathFacto
         log_in(page, site, "curator")
         page.goto("/manage/benchmarks/open-facts/splits/test/gold/")
         page.locator("input[type=file]").set_input_files(corrected)
-        page.get_by_label(re.compile("^Reason|^Why")).fill("one answer has a second name")
-        page.get_by_role("button", name="Upload the gold").click()
+        page.get_by_role("button", name="See what it changes").click()
+        page.get_by_label("Why the gold is corrected").fill("one answer has a second name", timeout=120_000)
+        assert faults(page) == []
+        shoot(page, "manage-correction")
+        look = page.url
+        page.get_by_role("link", name="Read them item by item").click()
+        expect(page.get_by_text('"another name of it"')).to_be_visible()
+        assert faults(page) == []
+        shoot(page, "manage-correction-items")
+        page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+        assert faults(page) == []
+        shoot(page, "manage-correction-items-dark")
+        page.goto(look)
+        assert faults(page) == []
+        shoot(page, "manage-correction-dark")
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        page.get_by_label("Tell everybody how many items changed").check()
+        page.get_by_label("Why the gold is corrected").fill("one answer has a second name")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status").first).to_contain_text("Gold version 2 of test is there")
         # The upload goes on in the page, and workers score again.
         for _ in range(180):
             if page.request.get(FROZEN).status == 200:

@@ -29,7 +29,7 @@ from leaderboard.models import (
     Phase,
     Split,
 )
-from tests import audits, scorers
+from tests import audits, corrections, scorers
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
 from tests.integration.calling import person
@@ -66,7 +66,7 @@ def everybody() -> Cast:
     at = timezone.now()
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, rung_at=at, requested_by=world.curator).pk)
-    THINGS.update(audit=audits.done(world.gold).pk)
+    THINGS.update(audit=audits.done(world.gold).pk, correction=corrections.waiting(world).pk)
     return everybody
 
 
@@ -101,6 +101,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("announcements/", "announcement"),
         ("near-copies/", "copy"),
         ("audits/", "audit"),
+        ("corrections/", "correction"),
         ("dry-run/", "dry_run"),
     ):
         if part in ROUTES[row.name]:

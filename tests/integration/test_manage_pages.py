@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.actions import publication
-from leaderboard.models import AuditEntry, Benchmark, Dataset, GoldVersion, Phase, Split, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
 from leaderboard.web.people.preview import hidden
 from tests import world
 from tests.integration.test_people_pages import text
@@ -94,29 +94,6 @@ def test_what_is_public_of_a_split_shows_no_answers(here: World, curator: Client
     page = text(curator.get(f"{DESK}splits/fold-4/gold/"))
     assert "evidence 1" in page
     assert "SUPPORTS" not in page.split("What everybody gets")[1]
-
-
-def test_corrected_gold_is_the_next_version_with_its_reason(here: World, curator: Client) -> None:
-    flipped = {"a1": "REFUTES", "a2": "SUPPORTS", "a3": "SUPPORTS", "a4": "REFUTES"}
-    response = curator.post(
-        f"{DESK}splits/test/gold/", gold(world.gold_lines(flipped), reason="The labels stood on their heads.")
-    )
-    assert response.status_code == 302
-    second = GoldVersion.objects.get(number=2)
-    assert second.reason == "The labels stood on their heads."
-    page = text(curator.get(response["Location"]))
-    assert "stood on their heads" in page
-    again = curator.post(f"{DESK}splits/test/gold/", gold(world.gold_lines(flipped), reason="once more"))
-    assert again.status_code == 409
-
-
-def test_gold_that_would_change_published_inputs_is_refused(here: World, curator: Client) -> None:
-    here.insert_run()
-    other = world.gold_lines().replace(b"claim 0", b"claim 7")
-    response = curator.post(f"{DESK}splits/test/gold/", gold(other, reason="other claims"))
-    assert response.status_code == 409
-    assert "is published, and this gold would change its inputs" in text(response)
-    assert GoldVersion.objects.count() == 1
 
 
 def test_reading_gold_is_for_curators_and_leaves_a_trace(here: World, curator: Client) -> None:

@@ -10,11 +10,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluator.task import TASKS
-from leaderboard.actions import splits
+from leaderboard.actions import corrections, splits
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import AuditEntry
+from leaderboard.models import AuditEntry, Correction
 from leaderboard.preparing import progress_of
 from leaderboard.web.forms.benchmark import GoldForm
+from leaderboard.web.forms.correction import CorrectionForm
 from leaderboard.web.people.access import PersonRequest, managed_split_or_404
 from leaderboard.web.people.preview import first_inputs, first_pairs
 from leaderboard.web.people.refusals import Refusal
@@ -24,12 +25,17 @@ from leaderboard.web.people.upload import check_upload
 @login_required
 @require_http_methods(["GET", "POST"])
 def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """The versions, and what is published of the current one; a POST adds the next."""
+    """The versions, and what is published of the current one. A POST adds the next of a draft; of a split that is
+    published it is a correction, which waits for a word."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
-    form = GoldForm(request.POST or None, request.FILES or None)
+    is_correction = not found.is_draft and found.current_gold is not None
+    form = (CorrectionForm if is_correction else GoldForm)(request.POST or None, request.FILES or None)
     refusal = None
     try:
         check_upload(request)
+        if form.is_valid() and is_correction:
+            correction = corrections.propose(split=found, by=request.user, **form.cleaned_data)
+            return redirect("manage_correction", slug, split, correction.pk)
         if form.is_valid():
             gold = splits.add_gold(split=found, by=request.user, **form.cleaned_data)
             messages.success(request, f"Gold version {gold.number} of {found.name} is there.")
@@ -40,9 +46,11 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
         "split": found,
-        "versions": found.gold_versions.select_related("created_by").order_by("-number"),
+        "versions": found.gold_versions.select_related("created_by", "correction").order_by("-number"),
         "inputs": first_inputs(found),
         "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=found)],
+        "is_correction": is_correction,
+        "pending": found.corrections.filter(fate=Correction.Fate.PENDING).first(),
         "form": form,
         "refusal": refusal,
     }

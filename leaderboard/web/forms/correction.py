@@ -1,0 +1,32 @@
+"""A corrected gold file, and the word on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.models import Split
+
+
+class CorrectionForm(forms.Form):
+    """The file alone: the reason is asked for once it is known what the file changes."""
+
+    file = forms.FileField(label="Corrected gold file", max_length=300, allow_empty_file=True)
+
+
+class ConfirmForm(forms.Form):
+    """Why it is corrected, and whether everybody reads how much."""
+
+    reason = forms.CharField(
+        max_length=1000,
+        widget=forms.Textarea({"rows": 3}),
+        label="Why the gold is corrected",
+        help_text="Everybody reads it, among the errata and beside the board. Quote no answer that is held out.",
+    )
+    tells_count = forms.BooleanField(required=False, label="Tell everybody how many items changed")
+
+    def __init__(self, *args: Any, split: Split, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if split.gold_public:  # whoever has both versions can count
+            del self.fields["tells_count"]
