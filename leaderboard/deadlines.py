@@ -20,7 +20,7 @@ def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
 def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = None) -> bool:
     """Whether something of this team that the server receives at `at` is in time."""
     at = at or timezone.now()
-    if not phase.split.is_published:
+    if not phase.is_in_use:
         return False
     if phase.is_open(at) or phase.is_to_come(at):
         return phase.is_open(at)
@@ -39,7 +39,7 @@ def own_time(phase: Phase, user: User) -> list[Extension]:
 def is_open_to(phase: Phase, user: User, at: datetime | None = None) -> bool:
     """Whether some team of this person may still send something."""
     at = at or timezone.now()
-    if not phase.split.is_published:
+    if not phase.is_in_use:
         return False
     if phase.is_open(at) or phase.is_to_come(at):
         return phase.is_open(at)

@@ -170,6 +170,8 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
     _check_manages(benchmark, by)
+    if benchmark.state == Benchmark.State.REHEARSAL:
+        raise Refused(Code.NOT_READY, "A rehearsal is never published: end it, and publish the benchmark itself.")
     phases = list(benchmark.phases.select_related("split"))
     if not phases:
         raise Refused(Code.NOT_READY, "The benchmark has no phase yet; add one first.")
@@ -178,6 +180,8 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
             raise Refused(Code.NOT_READY, f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}.")
         if phase.split.is_draft:
             raise Refused(Code.NOT_READY, f"The split {phase.split.name} is a draft; publish it first.")
+        if not phase.is_to_come() and phase.rehearsals.filter(ended_at=None).exists():
+            raise Refused(Code.NOT_READY, f"The phase {phase.title} would open while it is rehearsed; end that first.")
     published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
         state=Benchmark.State.PUBLIC
     )

@@ -58,7 +58,8 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
     """The same for each phase on the gold's split. Call inside the transaction that keeps the gold."""
-    return sum(begin(phase=phase, by=by) for phase in gold.split.phases.all())
+    phases = gold.split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
+    return sum(begin(phase=phase, by=by) for phase in phases)
 
 
 @transaction.atomic

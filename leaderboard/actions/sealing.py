@@ -55,10 +55,10 @@ def give_back(*, submission: Submission, by: User) -> bool:
 
 def sweep() -> int:
     """Open every sealed phase whose date has come; how many. Run by the clock."""
-    due = Phase.objects.filter(
-        disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=timezone.now()
-    ).order_by("sealed_until")
-    return sum(unseal(phase=phase) for phase in list(due))
+    due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=timezone.now())
+    # A rehearsal that ended before its date stays shut.
+    due = due.exclude(benchmark__rehearsal__ended_at__isnull=False)
+    return sum(unseal(phase=phase) for phase in list(due.order_by("sealed_until")))
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ import structlog
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from leaderboard.actions import divisions, fields, referee, rescoring
 from leaderboard.actions.preparation import Prepared, prepare
@@ -231,7 +231,9 @@ def _check_inputs_may_change(split: Split) -> None:
 
 
 def _check_nobody_answered(split: Split) -> None:
-    count = Submission.objects.filter(phase__split=split).count()
+    # What was sent in a rehearsal that is over counts nowhere.
+    over = Q(phase__benchmark__rehearsal__ended_at__isnull=False)
+    count = Submission.objects.filter(phase__split=split).exclude(over).count()
     if count:
         raise Refused(
             Code.INPUTS_CHANGED,

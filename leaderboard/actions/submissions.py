@@ -99,20 +99,22 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
 
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
     """Raises Refused where the phase takes nothing at this moment, of this team."""
-    check_published(phase.split)
+    check_in_use(phase, phase.split)
     if not deadlines.is_open(phase, team=team, at=at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def check_open_to(phase: Phase, by: User, at: datetime) -> None:
     """The same for a person whose team is not known yet."""
-    check_published(phase.split)
+    check_in_use(phase, phase.split)
     if not deadlines.is_open_to(phase, by, at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
-def check_published(split: Split) -> None:
-    """Raises Refused where a phase's split is not in use yet, or not any more."""
+def check_in_use(phase: Phase, split: Split) -> None:
+    """Raises Refused where a phase's split is not in use yet, or not any more. A draft is in a rehearsal."""
+    if split.is_draft and phase.is_rehearsed:
+        return
     if split.is_draft:
         raise Refused(Code.PHASE_CLOSED, "The data of this phase are not published yet; it takes nothing until then.")
     if not split.is_published:
@@ -191,7 +193,7 @@ def _accept(
     at: datetime,
 ) -> Submission:
     split = locked_split(phase)
-    check_published(split)
+    check_in_use(phase, split)
     if split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
     gold = boards.gold_of(phase) or gold

@@ -20,12 +20,13 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(state=Benchmark.State.PUBLIC)
 
     def visible_to(self, user: object) -> BenchmarkQuerySet:
-        """Public ones, and the drafts that this person manages."""
+        """Public ones, the drafts and rehearsals that this person manages, and rehearsals that they test."""
         if not getattr(user, "is_authenticated", False):
             return self.public()
         if getattr(user, "is_curator", False):
             return self
-        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user)).distinct()
+        rehearsed = Q(rehearsal__testers=user)
+        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | rehearsed).distinct()
 
 
 class Benchmark(models.Model):
@@ -182,7 +183,17 @@ class Phase(models.Model):
     def is_open(self, at: datetime | None = None) -> bool:
         """Whether a submission received at `at` is taken: in time, both ends counted in, and its split is in use."""
         at = at or timezone.now()
-        return self.split.is_published and not self.is_to_come(at) and not self.is_past(at)
+        return self.is_in_use and not self.is_to_come(at) and not self.is_past(at)
+
+    @property
+    def is_rehearsed(self) -> bool:
+        """Whether it is a copy in which another phase is rehearsed: nothing in it counts."""
+        return self.benchmark.state == Benchmark.State.REHEARSAL
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether its data are: published and not retired; a draft's are in a rehearsal."""
+        return self.split.is_published or (self.split.is_draft and self.is_rehearsed)
 
     @property
     def is_sealed(self) -> bool:

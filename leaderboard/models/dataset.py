@@ -47,13 +47,14 @@ class Dataset(models.Model):
 
 class SplitQuerySet(models.QuerySet["Split"]):
     def visible_to(self, user: object) -> SplitQuerySet:
-        """All but drafts, and the drafts of datasets of which this person runs a benchmark."""
+        """All but drafts, the drafts of datasets of which this person runs a benchmark, and those that they test."""
         published = ~Q(state=Split.State.DRAFT)
         if not getattr(user, "is_authenticated", False):
             return self.filter(published)
         if getattr(user, "is_curator", False):
             return self
-        return self.filter(published | Q(dataset__benchmarks__organisers=user)).distinct()
+        rehearsed = Q(phases__benchmark__rehearsal__testers=user)
+        return self.filter(published | Q(dataset__benchmarks__organisers=user) | rehearsed).distinct()
 
 
 class Split(models.Model):

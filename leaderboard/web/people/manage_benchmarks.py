@@ -33,7 +33,9 @@ def desk(request: PersonRequest) -> HttpResponse:
     rows = rows.annotate(
         n_phases=Count("phases", distinct=True), n_submissions=Count("phases__submissions", distinct=True)
     )
-    return render(request, "manage/desk.html", {"benchmarks": rows.order_by("state", "title"), "tasks": TASKS})
+    # Rehearsals that are over are found beside the phase that was rehearsed.
+    rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
+    return render(request, "manage/desk.html", {"benchmarks": rows, "tasks": TASKS})
 
 
 @needs("benchmark.create")
