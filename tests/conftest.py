@@ -27,6 +27,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure() -> None:
+    if os.environ.get("HOLDOUT_DATABASE_URL", "").startswith("postgres"):
+        from tests import flushing
+
+        flushing.install()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip, visibly, what this machine cannot do."""
     for item in items:
