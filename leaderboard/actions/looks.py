@@ -22,7 +22,8 @@ _LETTERS = {
     for theirs, ours in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
     for there, here in zip(theirs, ours, strict=True)
 }
-_DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l"})
+# A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over.
+_DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "ʟ"})
 
 
 def latin(name: str) -> str:

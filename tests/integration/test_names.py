@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from leaderboard.actions import teams
+from leaderboard.actions import names, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import System, Team
 from tests.integration.calling import person
@@ -170,3 +170,9 @@ def test_of_two_at_once_one_has_the_name(of: str) -> None:
     answers = together([call(name) for name in names])
     assert sorted(str(answer) in names for answer in answers) == [False, False, False, True]
     assert answers.count(Code.NAME_TAKEN) == 3
+
+
+def test_a_capital_l_is_no_digit() -> None:
+    """The demonstration has both, as papers do."""
+    assert names.first_alike("ROUGE-1", ["ROUGE-2", "ROUGE-L"]) is None
+    assert names.first_alike("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
