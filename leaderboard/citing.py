@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.urls import reverse
@@ -38,6 +39,11 @@ class Citation:
     @property
     def date(self) -> str:
         return self.at.date().isoformat()
+
+    @property
+    def address_as_of(self) -> str:
+        """Shows the board as the day of its latest result ended, whatever comes later."""
+        return f"{self.address}?{urlencode({'as_of': self.date})}"
 
     @property
     def text(self) -> str:

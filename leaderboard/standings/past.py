@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, FilteredRelation, FloatField, Q, Value
+from django.db.models import (
+    Case,
+    DateTimeField,
+    F,
+    FilteredRelation,
+    FloatField,
+    IntegerField,
+    Q,
+    QuerySet,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Cast, NullIf
+from django.db.models.functions import Cast, NullIf, RowNumber
 from django.utils import timezone
 
 from leaderboard.actions import boards
 from leaderboard.disclosure import lets_choose
 from leaderboard.models import AuditEntry, Leaderboard, Phase, Release
 from leaderboard.standings.board import Board, Version
-from leaderboard.standings.choosing import Told, ranked, represented
+from leaderboard.standings.choosing import Told, ranked
 from leaderboard.standings.reading import OF_A_SYSTEM, as_text, cells_of, made, places_in, shared_by, shown_board
 from leaderboard.standings.rows import Row
 from leaderboard.standings.wanted import AskedError
@@ -48,10 +60,11 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     """All rows of a board of `head_at`, in no order. Names are told as they are today: what is open stays open, and
     what is hidden today was not to be known then."""
     assert board.leaderboard is not None and board.as_of is not None
-    told = list(_told(board.leaderboard, board.primary, ends(board.as_of)))
+    at = ends(board.as_of)
     sign = boards.direction(board.leaderboard, board.primary)
-    chosen, out = decided(board.leaderboard, {one.system for one in told}, ends(board.as_of))
-    best = represented(told, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
+    systems = set(board.leaderboard.standings.values_list("system", flat=True))
+    chosen, out = decided(board.leaderboard, systems, at)
+    best = _represented(board, at, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
     ranks = ranked(best, out=out, sign=sign)
     releases = [one.release for one in best.values()]
     lines = [
@@ -71,18 +84,57 @@ def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
     return found
 
 
-def _told(board: Leaderboard, primary: str, at: datetime) -> Iterator[Told]:
-    value = KeyTextTransform("0", KeyTransform(primary, F("whole__cells")))
-    releases = Release.objects.filter(
+def _until_then(board: Leaderboard, at: datetime) -> QuerySet[Release]:
+    return Release.objects.filter(
         phase=board.phase_id,
         run__gold_version=board.gold_version_id,
         run__task_version=board.task_version,
         released_at__lt=at,
-    ).alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key="")))
-    named = ("pk", "sequence", "submission__system_id", f"{_SYSTEM}kind", "submission_id", "submission__received_at")
+    ).order_by()
+
+
+def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
+    """What represented each system at that moment.
+
+    What stands today and was there already was the best then, too: only the releases of systems that have been
+    represented by another one since, or about which their teams have decided something, are looked through.
+    """
+    leaderboard = board.leaderboard
+    assert leaderboard is not None
+    decided_on = [f"system:{pk}" for pk in leaderboard.standings.values_list("system", flat=True)]
+    acts = AuditEntry.objects.filter(action="system.represented", subject__in=decided_on)
+    turned = [int(subject.removeprefix("system:")) for subject in acts.values_list("subject", flat=True).distinct()]
+    there = Q(release__released_at__lt=at) & ~Q(system__in=turned)
+    named = ("system__kind", "release__submission_id", "release__submission__received_at", "value")
+    still = leaderboard.standings.filter(there).values_list("release_id", "release__sequence", "system_id", *named)
+    found = {one.system: one for one in (Told(*line) for line in still)}
+    others = leaderboard.standings.exclude(there).values_list("system_id", flat=True)
+    told = _until_then(leaderboard, at).filter(submission__system__in=list(others))
+    return found | _best(told, board.primary, chosen=chosen, sign=sign)
+
+
+def _best(told: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
+    """`choosing.represented` of what was told, chosen by the database: a row a system comes out of it."""
     # SQLite writes JSON's null out as a word.
-    lines = releases.order_by("sequence").values_list(*named, Cast(NullIf(value, Value("null")), FloatField()))
-    return (Told(*line) for line in lines.iterator(chunk_size=5000))
+    text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__cells"))), Value("null"))
+    received = F("submission__received_at")
+    valued = told.alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key=""))).annotate(
+        value=Cast(text, FloatField())
+    )
+    by_merit = Window(
+        RowNumber(),
+        partition_by=F(f"{_SYSTEM}id"),
+        order_by=[
+            Case(When(submission__in=list(chosen.values()), then=0), default=1, output_field=IntegerField()).asc(),
+            (F("value") * sign).desc(nulls_last=True),
+            # Of those without a value the one that was released first.
+            Case(When(value__isnull=False, then=received), default=None, output_field=DateTimeField()).asc(),
+            F("sequence").asc(),
+        ],
+    )
+    named = ("pk", "sequence", f"{_SYSTEM}id", f"{_SYSTEM}kind", "submission_id", "submission__received_at", "value")
+    best = valued.annotate(place=by_merit).filter(place=1).values_list(*named)
+    return {one.system: one for one in (Told(*line) for line in best)}
 
 
 def _until(board: Leaderboard, at: datetime) -> datetime:

@@ -59,6 +59,17 @@ def test_the_page_names_versions_date_and_digest(world: World, address: str) -> 
     assert "<script>alert" not in markup
 
 
+@pytest.mark.parametrize("address", [f"{BOARD}cite/", f"{FROZEN}cite/"])
+def test_the_page_leads_to_the_board_as_of_its_latest_result(world: World, address: str) -> None:
+    Leaderboard.objects.update(shown_from=AT)
+    asked = f"{FROZEN}?as_of=2026-03-05"
+    assert f'href="{settings.BASE_URL}{asked}"' in text(address)
+    before = text(asked)
+    assert "As of <time" in before and "First" in before
+    stand(world, "Later", symmetric_scores(0.9), at=AT + timedelta(days=2))
+    assert "Later" not in text(asked) and "Later" in text(FROZEN)
+
+
 def test_a_corrected_gold_makes_another_board_and_the_cited_one_stays(world: World) -> None:
     cited = text(f"{FROZEN}cite/")
     Leaderboard.objects.update(state=Leaderboard.State.FROZEN)
