@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from leaderboard import availability, limits
 from leaderboard.api import addresses
+from leaderboard.errata import IN_FORCE, SCORED_AGAIN, SET_ASIDE
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.quotas import Quota
 
@@ -157,6 +158,28 @@ class ReportedShape(serializers.Serializer[Any]):
     values = ReportedValueShape(many=True)
 
 
+class ReplacedShape(serializers.Serializer[Any]):
+    """A board whose place was taken by one of corrected gold; it stays to be read."""
+
+    phase = serializers.CharField(source="phase.slug")
+    gold_version = serializers.IntegerField(source="gold_version.number")
+    task_version = serializers.IntegerField()
+
+
+class ErratumShape(serializers.Serializer[Any]):
+    """A correction of gold that was published already."""
+
+    split = serializers.CharField(source="gold.split.name")
+    gold_version = serializers.IntegerField(source="gold.number")
+    corrected_at = serializers.DateTimeField(source="gold.created_at")
+    reason = serializers.CharField(source="gold.reason")
+    n_changed = serializers.IntegerField(allow_null=True, help_text="items that it changed; null: not told")
+    state = serializers.ChoiceField(
+        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its scoring was cancelled"
+    )
+    replaced = ReplacedShape(many=True, help_text="earlier boards, to be had by `gold_version` and `task_version`")
+
+
 class BenchmarkShape(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
@@ -167,6 +190,7 @@ class BenchmarkShape(BenchmarkLine):
     downloads = DownloadShape(many=True)
     phases = PhaseShape(many=True)
     reported = ReportedShape(many=True)
+    errata = ErratumShape(many=True, help_text="corrections of published gold, the latest first")
 
 
 def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:

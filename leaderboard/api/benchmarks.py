@@ -18,6 +18,7 @@ from leaderboard.api import finding, queries
 from leaderboard.api.base import View
 from leaderboard.api.pagination import Pages, pages_of
 from leaderboard.api.shapes import errors
+from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
 from leaderboard.quotas import quotas_of
 from leaderboard.reported import Reported, reported_of
@@ -71,6 +72,7 @@ class BenchmarkView(View):
             "downloads": [shapes.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
             "phases": [shapes.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
             "reported": reported(reported_of(benchmark)),
+            "errata": errata_of(benchmark, reader=request.user),
         }
         return Response(shapes.BenchmarkShape(whole).data)
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.task import TASKS
+from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.quotas import quota_of
 from leaderboard.reported import reported_of
@@ -52,6 +53,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "plot": plot,
         "boards": other_boards(board) if board else [],
         "reported": reported_of(benchmark),
+        "errata": errata_of(benchmark, reader=request.user),
         "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,
         "is_manager": benchmark.is_managed_by(request.user),
         "is_draft": benchmark.state == Benchmark.State.DRAFT,

@@ -1,13 +1,15 @@
 """New results as an Atom feed: what boards show, the latest first. Of the site, and of one benchmark with what its
-organisers announce."""
+organisers announce and correct."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -16,6 +18,7 @@ from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
+from leaderboard.errata import Erratum, errata_of
 from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase
 from leaderboard.plain import one_line
 from leaderboard.standings import Board, Row, board_of
@@ -51,12 +54,17 @@ def site_feed(request: HttpRequest) -> HttpResponse:
 def benchmark_feed(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = get_object_or_404(public_benchmarks(), slug=slug)
     title = f"{one_line(benchmark.title)}: new results"
-    told = benchmark.announcements.select_related("benchmark")[:ENTRIES]
-    return _written(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all(), told)
+    announced = benchmark.announcements.select_related("benchmark")[:ENTRIES]
+    errata = errata_of(benchmark, reader=AnonymousUser())[:ENTRIES]
+    return _written(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all(), [*announced, *errata])
 
 
 def _written(
-    title: str, page: str, own: str, phases: Iterable[Phase], announcements: Iterable[Announcement] = ()
+    title: str,
+    page: str,
+    own: str,
+    phases: Iterable[Phase],
+    told: Iterable[Announcement | Erratum] = (),
 ) -> HttpResponse:
     found = [(board, row) for board in _boards(phases) for row in board.rows]
     found.sort(key=lambda pair: pair[1].released_at, reverse=True)
@@ -67,8 +75,11 @@ def _written(
         feed_url=settings.BASE_URL + own,
         language="en",
     )
-    for announcement in announcements:
-        _announce(feed, announcement)
+    for one in told:
+        if isinstance(one, Announcement):
+            _announce(feed, one)
+        else:
+            _correct(feed, one, settings.BASE_URL + page)
     for board, row in found[:ENTRIES]:
         _add(feed, board, row)
     return HttpResponse(feed.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
@@ -84,6 +95,20 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
         author_name=one_line(announcement.benchmark.title),
         pubdate=announcement.made_at,
         updateddate=announcement.made_at,
+    )
+
+
+def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
+    """One entry a corrected gold version; it keeps its id, whatever becomes of the scoring."""
+    gold, link = erratum.gold, f"{page}#{erratum.anchor}"
+    count = "" if erratum.n_changed is None else f" {erratum.n_changed} item{'' if erratum.n_changed == 1 else 's'}."
+    feed.add_item(
+        title=f"Gold of {gold.split.name} corrected: version {gold.number}",
+        link=link,
+        description=f"{one_line(gold.reason)}{count} ({erratum.state})",
+        unique_id=f"urn:uuid:{uuid5(NAMESPACE_URL, link)}",
+        pubdate=gold.created_at,
+        updateddate=gold.created_at,
     )
 
 

@@ -9,6 +9,7 @@ from django.views.decorators.http import condition, conditional_page, require_sa
 
 from evaluator.task import TASKS
 from leaderboard import audited, split_archive
+from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, Split
 from leaderboard.web.audit_codes import told
 from leaderboard.web.public.access import benchmark_or_404
@@ -30,7 +31,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
         "gold": gold,
         "audits": audits,
         "is_audited": gold is not None and any(audit.gold_id == gold.pk for audit, _ in audits),
-        "errata": found.gold_versions.filter(number__gt=1).order_by("-number"),
+        "errata": errata_of(benchmark, reader=request.user, split=found),
         "phases": benchmark.phases.filter(split=found),
         "has_archive": bool(found.inputs) and found.inputs_public,
         "is_manager": benchmark.is_managed_by(request.user),

@@ -1,0 +1,77 @@
+"""Corrections of published gold as everybody reads them: when, why, how much, and which boards they replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.models import Benchmark, Correction, GoldVersion, Leaderboard, Split
+
+State = Leaderboard.State
+IN_FORCE, SCORED_AGAIN, SET_ASIDE = "in force", "being scored again", "set aside"
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One corrected gold version.
+
+    n_changed: items that it changed; None: nobody counted, or the gold is held out and the organisers do not tell.
+    state: IN_FORCE; SCORED_AGAIN, while a board of it is prepared; SET_ASIDE, where its scoring was cancelled.
+    replaced: the boards, one a phase, whose place was taken by one of this gold.
+    """
+
+    gold: GoldVersion
+    n_changed: int | None
+    state: str
+    replaced: Sequence[Leaderboard]
+
+    @property
+    def anchor(self) -> str:
+        """Its place on the benchmark's page."""
+        return f"erratum-{self.gold.split.name}-{self.gold.number}"
+
+
+def errata_of(benchmark: Benchmark, *, reader: Any, split: Split | None = None) -> list[Erratum]:
+    """The latest first: of one split, or of all that this person sees. What was replaced in a draft is none."""
+    splits = [split] if split else benchmark.dataset.splits.visible_to(reader)
+    golds = GoldVersion.objects.filter(split__in=splits, number__gt=1).select_related("split", "correction")
+    later = [gold for gold in golds.order_by("-created_at", "-pk") if _is_correction(gold)]
+    if not later:
+        return []
+    rows = Leaderboard.objects.filter(phase__benchmark=benchmark).select_related("phase", "gold_version")
+    boards = list(rows.order_by("phase", "gold_version__number", "task_version"))
+    return [Erratum(gold, _n_changed(gold), _state(gold, boards), _replaced(gold, boards)) for gold in later]
+
+
+def _is_correction(gold: GoldVersion) -> bool:
+    published = gold.split.published_at
+    return published is not None and gold.created_at > published
+
+
+def _n_changed(gold: GoldVersion) -> int | None:
+    correction: Correction | None = getattr(gold, "correction", None)
+    if correction is None or not (gold.split.gold_public or correction.tells_count):
+        return None
+    n: int = correction.counts["n_changed"]
+    return n
+
+
+def _state(gold: GoldVersion, boards: Sequence[Leaderboard]) -> str:
+    states = {board.state for board in boards if board.gold_version_id == gold.pk}
+    if State.PREPARING in states:
+        return SCORED_AGAIN
+    return SET_ASIDE if states == {State.CANCELLED} else IN_FORCE
+
+
+def _replaced(gold: GoldVersion, boards: Sequence[Leaderboard]) -> list[Leaderboard]:
+    """Of each phase in which a board of the gold was ever shown, the last that was shown on an earlier gold."""
+    shown = {
+        board.phase_id for board in boards if board.gold_version_id == gold.pk and board.state in Leaderboard.PUBLIC
+    }
+    earlier: dict[int, Leaderboard] = {}
+    for board in boards:
+        is_before = board.gold_version.split_id == gold.split_id and board.gold_version.number < gold.number
+        if board.phase_id in shown and is_before and board.state in Leaderboard.PUBLIC:
+            earlier[board.phase_id] = board
+    return list(earlier.values())
