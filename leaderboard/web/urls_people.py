@@ -19,6 +19,7 @@ from leaderboard.web.people import (
     manage_life,
     manage_near_copies,
     manage_phases,
+    manage_rehearsals,
     manage_previews,
     manage_raw,
     manage_rescoring,
@@ -114,6 +115,19 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"
+    ),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/testers/",
+        manage_rehearsals.testers,
+        name="manage_rehearsal_testers",
+    ),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/end/",
+        manage_rehearsals.end,
+        name="manage_rehearsal_end",
+    ),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_zone"),
     path("benchmarks/<slug:slug>/near-copies/", manage_near_copies.near_copies, name="manage_near_copies"),
     path(

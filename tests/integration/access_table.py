@@ -187,6 +187,13 @@ MANAGE = [
     # Nothing is named: there are no tracks, as before.
     Row("manage_tracks", MANAGERS, "login 404 404 302 404 302 404"),
     Row("manage_tracks", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
+    # Nothing is named: a rehearsal of a draft's phase begins, without testers. The public one's phase has opened.
+    Row("manage_rehearsal", MANAGERS, "login 404 404 409 404 409 404"),
+    Row("manage_rehearsal", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
+    Row("manage_rehearsal_testers", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_rehearsal_testers", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_rehearsal_end", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_rehearsal_end", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_zone", NO_PAGE, "login 404 404 422 404 422 404"),
     Row("manage_zone", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
     *both("manage_near_copies", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),

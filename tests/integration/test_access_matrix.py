@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from leaderboard.models import (
     Announcement,
+    Benchmark,
     Download,
     DryRun,
     GoldVersion,
@@ -27,6 +28,7 @@ from leaderboard.models import (
     Membership,
     NearCopy,
     Phase,
+    Rehearsal,
     Split,
 )
 from tests import audits, corrections, scorers
@@ -35,7 +37,7 @@ from tests.integration.access_table import Row
 from tests.integration.calling import person
 from tests.integration.crawling import patterns
 from tests.integration.roles import ROLES, Cast, cast
-from tests.world import TASK, gold_lines, published
+from tests.world import TASK, World, gold_lines, published
 
 pytestmark = pytest.mark.django_db
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -66,8 +68,18 @@ def everybody() -> Cast:
     at = timezone.now()
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, rung_at=at, requested_by=world.curator).pk)
+    THINGS.update(rehearsal=rehearsal(world).pk)
     THINGS.update(audit=audits.done(world.gold).pk, correction=corrections.waiting(world).pk)
     return everybody
+
+
+def rehearsal(world: World) -> Rehearsal:
+    """One of the public benchmark's phase, that nobody but its managers may test."""
+    told = {"title": "Rehearsal: Tiny", "summary": "x", "task": TASK, "dataset": world.split.dataset}
+    practice = Benchmark.objects.create(slug="practice", state="rehearsal", **told)
+    Phase.objects.create(benchmark=practice, slug="test", title="Test", split=world.split)
+    begun = {"begun_by": world.curator, "begun_at": timezone.now()}
+    return Rehearsal.objects.create(benchmark=practice, phase=world.phase, **begun)
 
 
 def teams_things(everybody: Cast) -> None:
@@ -103,6 +115,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("audits/", "audit"),
         ("corrections/", "correction"),
         ("dry-run/", "dry_run"),
+        ("rehearsal/", "rehearsal"),
     ):
         if part in ROUTES[row.name]:
             given["pk"] = THINGS[key]

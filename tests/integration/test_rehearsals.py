@@ -1,0 +1,302 @@
+"""A rehearsal: the whole path, for organisers and testers alone, and nothing of it counts in the phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import information
+from leaderboard.actions import benchmarks, notices, rehearsals, runs, sealing, splits, teams
+from leaderboard.actions.refusal import Code
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    Notice,
+    Phase,
+    QuotaCharge,
+    Rehearsal,
+    Release,
+    Run,
+    Split,
+    State,
+    Submission,
+    System,
+    User,
+)
+from leaderboard.quotas import quota_of
+from tests.integration.calling import client_of, person
+from tests.integration.gold_files import close_all, refusal, uploaded
+from tests.world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
+
+pytestmark = pytest.mark.django_db
+SLUG = "tiny-test-rehearsal"
+WRONG = {**LABELS, "a1": "REFUTES"}
+
+
+@pytest.fixture
+def world() -> World:
+    found = build()
+    Benchmark.objects.update(state="draft")
+    found.benchmark.refresh_from_db()
+    found.phase.refresh_from_db()
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def begun(world: World, *, testers: Any = None, **more: Any) -> Rehearsal:
+    told = {"ends_at": None, "testers": [world.researcher] if testers is None else testers, **more}
+    return rehearsals.begin(phase=world.phase, by=world.curator, **told)
+
+
+def copy_of(rehearsal: Rehearsal) -> Phase:
+    return rehearsal.benchmark.phases.select_related("benchmark", "split__dataset").get()
+
+
+def ended(rehearsal: Rehearsal, world: World) -> Rehearsal:
+    return rehearsals.end(rehearsal=Rehearsal.objects.get(pk=rehearsal.pk), by=world.curator)
+
+
+def status(user: User | None, address: str) -> int:
+    client = Client()
+    if user:
+        client.force_login(user)
+    return client.get(address).status_code
+
+
+ADDRESSES = (
+    f"/benchmarks/{SLUG}/",
+    f"/benchmarks/{SLUG}/test/",
+    f"/benchmarks/{SLUG}/splits/test/",
+    f"/benchmarks/{SLUG}/splits/test/inputs.jsonl",
+    f"/api/v1/benchmarks/{SLUG}/",
+    f"/api/v1/benchmarks/{SLUG}/phases/test/leaderboard/",
+    f"/api/v1/benchmarks/{SLUG}/phases/test/leaderboard.csv",
+)
+
+
+class TestThePath:
+    @pytest.mark.usefixtures("sandbox")
+    def test_what_a_tester_sends_is_checked_charged_scored_shown_and_mailed(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
+        phase = copy_of(begun(world))
+        assert refusal(world.submit, phase=phase, labels={**LABELS, "a1": "MAYBE"}).code is Code.INVALID_PREDICTIONS
+        sent = world.submit(WRONG, phase=phase)
+        assert quota_of(phase=phase, team=world.system.team).used_total == 1
+        runs.score(run_id=Run.objects.get().pk)
+        assert Release.objects.get().phase == phase
+        client = Client()
+        client.force_login(world.researcher)
+        board = client.get(f"/benchmarks/{SLUG}/test/").content.decode()
+        assert "Bernoulli" in board and "0.750" in board
+        assert "This is a rehearsal" in board
+        assert "This is a rehearsal" in client.get(f"/submissions/{sent.pk}/").content.decode()
+        notices.sweep()
+        for notice in Notice.objects.all():
+            notices.deliver(notice_id=notice.pk)
+        assert [SLUG in message.subject for message in mail.outbox] == [True]
+
+    def test_the_rules_are_the_phases(self, world: World) -> None:
+        tracks = [{"name": "a", "title": "A", "description": ""}]
+        told = {"quota_per_day": 2, "quota_total": 3, "disclosure": "ladder", "scope": "task", "tracks": tracks}
+        Phase.objects.update(**told, opens_at=timezone.now() + timedelta(days=3), options={"max_evidence": "none"})
+        world.phase.refresh_from_db()
+        phase = copy_of(begun(world))
+        assert {name: getattr(phase, name) for name in told} == told
+        assert (phase.options, phase.split) == ({"max_evidence": "none"}, world.split)
+        # It is over when the phase itself opens.
+        assert (phase.opens_at, phase.closes_at) == (None, world.phase.opens_at)
+
+    @pytest.mark.usefixtures("sandbox")
+    def test_a_sealed_phase_is_opened_in_its_rehearsal(self, world: World) -> None:
+        later = timezone.now() + timedelta(days=9)
+        Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
+        world.phase.refresh_from_db()
+        assert refusal(begun, world=world).code is Code.INVALID_NAME
+        soon = timezone.now() + timedelta(hours=1)
+        phase = copy_of(begun(world, ends_at=soon))
+        assert (phase.sealed_until, phase.closes_at) == (soon, soon)
+        world.submit(phase=phase)
+        past = timezone.now() - timedelta(seconds=1)
+        Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
+        assert sealing.sweep() == 1
+        assert Run.objects.get().state == State.QUEUED
+
+    def test_teams_and_accounts_are_named(self, world: World) -> None:
+        bob = person("bob")
+        team = teams.create(name="Difference", by=person("charles"))
+        found = rehearsals.testers_named(["bob", "Difference"])
+        assert {one.username for one in found} == {"bob", "charles"}
+        refused = refusal(rehearsals.testers_named, names=["bob", "nobody", "No team"])
+        assert "nobody, No team" in refused.message
+        rehearsal = begun(world, testers=[bob])
+        rehearsals.name_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
+        assert [one.username for one in rehearsal.testers.all()] == ["charles"]
+        assert status(bob, ADDRESSES[0]) == 404
+
+
+class TestWhoSeesIt:
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_testers_and_managers_alone(self, world: World, address: str) -> None:
+        Split.objects.update(**DRAFT)
+        organiser, stranger = person("olga"), person("eve")
+        world.benchmark.organisers.add(organiser)
+        begun(world)
+        got = [status(user, address) for user in (world.curator, organiser, world.researcher, stranger, None)]
+        # The real one is a draft: of that testers know nothing.
+        assert got == [200, 200, 200, 404, 404]
+        assert status(world.researcher, "/benchmarks/tiny/") == 404
+        assert status(world.researcher, f"/manage/benchmarks/{SLUG}/") == 404
+
+    @pytest.mark.usefixtures("sandbox")
+    def test_nothing_public_tells_of_it(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
+        world.benchmark.refresh_from_db()
+        world.phase.refresh_from_db()
+        phase = copy_of(begun(world))
+        world.submit(WRONG, phase=phase)
+        runs.score(run_id=Run.objects.get().pk)
+        for user in (None, person("eve")):
+            client = Client()
+            if user:
+                client.force_login(user)
+            for address in (
+                *("/", "/tasks/", "/feed.atom", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/api/v1/benchmarks/"),
+                *("/benchmarks/tiny/feed.atom", "/benchmarks/tiny/splits/test/", "/tasks/fact-verification/"),
+            ):
+                answer = client.get(address)
+                body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+                assert answer.status_code == 200
+                assert b"ehearsal" not in body and b"0.750" not in body and b"Bernoulli" not in body, address
+            assert status(user, f"/systems/{world.system.pk}/") == 404
+
+    def test_it_is_never_published(self, world: World) -> None:
+        rehearsal = begun(world)
+        refused = refusal(benchmarks.publish, benchmark=rehearsal.benchmark, by=world.curator)
+        assert "never published" in refused.message
+        assert Benchmark.objects.get(pk=rehearsal.benchmark_id).state == "rehearsal"
+
+
+class TestWhen:
+    def test_before_the_phase_opens(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        world.phase.benchmark.refresh_from_db()
+        assert "has opened" in refusal(begun, world=world).message
+        Phase.objects.update(opens_at=timezone.now() + timedelta(hours=2))
+        world.phase.refresh_from_db()
+        assert refusal(begun, world=world, ends_at=timezone.now() + timedelta(hours=3)).code is Code.INVALID_NAME
+        assert refusal(begun, world=world, ends_at=timezone.now()).code is Code.INVALID_NAME
+        assert begun(world)
+
+    def test_one_at_a_time_and_none_of_a_rehearsal(self, world: World) -> None:
+        rehearsal = begun(world)
+        assert "being rehearsed already" in refusal(begun, world=world).message
+        copy = copy_of(rehearsal)
+        told = {"testers": [], "ends_at": None, "by": world.curator}
+        assert "rehearsal already" in refusal(rehearsals.begin, phase=copy, **told).message
+        ended(rehearsal, world)
+        assert begun(world).benchmark.slug == f"{SLUG}-1"
+
+    def test_not_by_strangers(self, world: World) -> None:
+        told = {"testers": [], "ends_at": None, "by": world.researcher}
+        assert refusal(rehearsals.begin, phase=world.phase, **told).code is Code.NOT_AN_ORGANISER
+        rehearsal = begun(world)
+        assert refusal(rehearsals.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
+        asked = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
+        assert refusal(rehearsals.name_testers, **asked).code is Code.NOT_AN_ORGANISER
+
+    def test_a_benchmark_is_not_published_over_one(self, world: World) -> None:
+        rehearsal = begun(world)
+        assert (
+            "while it is rehearsed" in refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator).message
+        )
+        ended(rehearsal, world)
+        assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
+
+
+@pytest.mark.usefixtures("sandbox")
+class TestTheEnd:
+    def test_the_phase_starts_empty(self, world: World) -> None:
+        rehearsal = begun(world)
+        phase = copy_of(rehearsal)
+        world.submit(WRONG, phase=phase)
+        runs.score(run_id=Run.objects.get().pk)
+        ended(rehearsal, world)
+        for model in (Submission, QuotaCharge, Release):
+            assert not model.objects.filter(phase=world.phase).exists()
+            assert model.objects.filter(phase=phase).exists(), "it stays to be read"
+        assert quota_of(phase=world.phase, team=world.system.team).used_total == 0
+        assert information.budget_of(world.phase).spent.answers == 0
+        # What testers were told of the gold is said beside it.
+        assert [other.spent.answers for other in information.others_on(world.phase)] == [1]
+        assert world.phase.leaderboards.count() == 0
+        acts = AuditEntry.objects.filter(subject=f"phase:{world.phase.pk}").order_by("pk")
+        assert [entry.action for entry in acts] == ["rehearsal.begun", "rehearsal.ended"]
+
+    def test_it_takes_nothing_more_and_what_waits_is_not_scored(self, world: World) -> None:
+        rehearsal = begun(world)
+        phase = copy_of(rehearsal)
+        world.submit(phase=phase)
+        ended(rehearsal, world)
+        assert (Run.objects.get().state, Run.objects.get().reason) == (State.CANCELLED, "withdrawn")
+        runs.score(run_id=Run.objects.get().pk)
+        assert not Release.objects.exists()
+        refused = refusal(world.submit, phase=copy_of(rehearsal))
+        assert refused.code is Code.PHASE_CLOSED
+        assert "is over" in refusal(rehearsals.end, rehearsal=rehearsal, by=world.curator).message
+
+    def test_a_person_may_compete_for_another_team_after_it(self, world: World) -> None:
+        phase = copy_of(begun(world))
+        world.submit(phase=phase)
+        Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
+        other = teams.system(team=teams.create(name="Second", by=world.researcher), name="Euler", by=world.researcher)
+        assert refusal(world.submit, phase=phase, system=other).code is Code.OTHER_TEAM
+        assert world.submit(system=other).system == other
+
+    def test_a_draft_is_given_other_items_once_it_is_over(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        world.split.refresh_from_db()
+        rehearsal = begun(world)
+        world.submit(phase=copy_of(rehearsal))
+        other = gold_lines().replace(b"claim 0", b"claim 7")
+        told = {"split": world.split, "reason": "better", "by": world.curator}
+        assert refusal(splits.add_gold, file=uploaded(other, "gold.jsonl"), **told).code is Code.INPUTS_CHANGED
+        ended(rehearsal, world)
+        n = Run.objects.count()
+        assert splits.add_gold(file=uploaded(other, "gold.jsonl"), **told).number == 2
+        # What answered other items is not scored again.
+        assert Run.objects.count() == n
+
+    def test_a_sealed_one_that_ended_stays_shut(self, world: World) -> None:
+        later = timezone.now() + timedelta(days=9)
+        Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
+        world.phase.refresh_from_db()
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        world.submit(phase=copy_of(rehearsal))
+        ended(rehearsal, world)
+        Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=timezone.now())
+        assert sealing.sweep() == 0
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_testers_send_by_the_api_too(world: World) -> None:
+    begun(world)
+    where = f"/api/v1/benchmarks/{SLUG}/phases/test/submissions/"
+    for user, expected in ((world.researcher, 201), (person("eve"), 404)):
+        file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+        answer = client_of(user).post(where, {"system": "Bernoulli", "file": file})
+        assert answer.status_code == expected, answer.content
+    assert System.objects.count() == 1
