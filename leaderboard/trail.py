@@ -30,7 +30,7 @@ from leaderboard.models import (
     System,
 )
 
-GOLD_READ = ("gold.read", "audit.read")
+GOLD_READ = ("gold.read", "audit.read", "generation.read")
 """Acts in which somebody saw what is hidden."""
 OF_TEAMS = ("submission.refused",)
 ABOUT_SYSTEMS = ("system.disqualified", "system.reinstated")

@@ -111,7 +111,8 @@ def _tie(part: GeneratedPart, split: Split, by: User) -> None:
     """Of two requests that make a split of a part one does."""
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
         raise Refused(Code.NOT_READY, f"The part {part.name} is a split already.")
-    AuditEntry.record("generation.used", part.generation, by=by, split=split.pk, sha256=part.sha256)
+    told = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
+    AuditEntry.record("generation.used", part.generation.dataset, by=by, **told)
 
 
 @transaction.atomic

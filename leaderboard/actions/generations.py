@@ -114,7 +114,8 @@ def begin(
         )
         for place, (role, raw) in enumerate(files):
             GeneratedFrom.objects.create(generation=made, raw=raw, role=role, place=place)
-        AuditEntry.record("generation.begun", made, by=by, generator=offer.name, raw=[raw.sha256 for _, raw in files])
+        told = {"generation": made.pk, "generator": offer.name, "raw": [raw.sha256 for _, raw in files]}
+        AuditEntry.record("generation.begun", dataset, by=by, **told)
         doorbell.ring_for_generation(made.pk)
     return made
 
@@ -128,7 +129,7 @@ def cancel(*, generation: Generation, by: User) -> None:
         )
         if not ended:
             raise Refused(Code.NOT_CANCELLABLE, "It is over already.")
-        AuditEntry.record("generation.cancelled", generation, by=by)
+        AuditEntry.record("generation.cancelled", generation.dataset, by=by, generation=generation.pk)
 
 
 def forget(*, generation: Generation, by: User) -> None:
@@ -148,7 +149,7 @@ def _forget_oldest(dataset: Dataset, by: User) -> None:
 
 
 def _forget(generation: Generation, by: User) -> None:
-    AuditEntry.record("generation.forgotten", generation, by=by)
+    AuditEntry.record("generation.forgotten", generation.dataset, by=by, generation=generation.pk)
     generation.delete()
 
 

@@ -57,7 +57,7 @@ def remove(*, raw: RawFile, by: User) -> None:
     check_manages(raw.dataset, by)
     try:
         with transaction.atomic():
-            AuditEntry.record("raw_file.removed", raw, by=by, sha256=raw.sha256, bytes=raw.bytes)
+            AuditEntry.record("raw_file.removed", raw.dataset, by=by, name=raw.name, sha256=raw.sha256)
             stored, storage = str(raw.file.name), raw.file.storage
             raw.delete()
             transaction.on_commit(partial(storage.delete, stored))
@@ -88,7 +88,7 @@ def _kept(
                 pieces.hold(upload)
                 RawUpload.objects.filter(pk=upload.pk).delete()
             raw.save(force_insert=True)
-            AuditEntry.record("raw_file.added", raw, by=by, sha256=sha256, bytes=raw.bytes)
+            AuditEntry.record("raw_file.added", dataset, by=by, name=name, sha256=sha256, bytes=raw.bytes)
     except BaseException as error:
         raw.file.storage.delete(str(raw.file.name))
         if isinstance(error, IntegrityError):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evaluator.curation.desk import OFFERS
-from leaderboard.models import GeneratedFrom, Generation, Reason, State
+from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, Reason, Split, State
 
 ASK_AGAIN = 1500
 """Milliseconds until the page asks again."""
@@ -46,6 +47,18 @@ class Told:
     parameters: Sequence[tuple[str, str]]
     seed: int | None
     is_seeded: bool
+
+
+def provenance(split: Split) -> dict[str, Any]:
+    """How a split was made, as everybody may read it: neither seed nor salt, nor what the raw files are called.
+
+    `made`: None where its gold did not come from a generator. `made_version`: the gold version that did.
+    """
+    part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
+    gold = split.gold_versions.filter(sha256=part.sha256).first() if part else None
+    if part is None or gold is None:
+        return {"made": None}
+    return {"made": told(part.generation, seed=False), "made_part": part, "made_version": gold}
 
 
 def following(generation: Generation) -> Followed:

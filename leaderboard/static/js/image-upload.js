@@ -103,9 +103,17 @@
   const here = (address) => new URL(address, window.location.href).pathname;
 
   // --- an upload: where it is, and how much of it the server has
+  // What is sent is checked against it at the end. A file that would not fit into memory goes without.
+  const HASHED = 256e6;
+  const digest = async (file) => {
+    if (!("digest" in form.dataset) || !window.crypto || !window.crypto.subtle || file.size > HASHED) return "";
+    const bytes = new Uint8Array(await window.crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  };
   const begun = async (file) => {
     const { track } = form.elements; // there where the phase has tracks: refused before anything is sent
-    const body = JSON.stringify({ name: file.name.slice(-255), bytes: file.size, track: track ? track.value : "" });
+    const told = { name: file.name.slice(-255), bytes: file.size, sha256: await digest(file) };
+    const body = JSON.stringify(track ? { ...told, track: track.value } : told);
     const found = await persistently("POST", form.dataset.begin, body, "application/json");
     if (found.status !== 201) throw refused(found);
     remember(file, here(found.answer.url));
@@ -211,7 +219,7 @@
   const unfit = (file) => {
     const expected = Number(form.dataset.bytes || file.size);
     if (file.size !== expected) return `This is another file: it has ${file.size.toLocaleString("en")} bytes, and the upload is of ${expected.toLocaleString("en")}.`;
-    if (file.size > Number(form.dataset.most)) return `The archive has ${size(file.size)}; at most ${size(Number(form.dataset.most))} are taken here.`;
+    if (file.size > Number(form.dataset.most)) return `The file has ${size(file.size)}; at most ${size(Number(form.dataset.most))} are taken here.`;
     return file.size ? "" : "The file is empty.";
   };
   const stop = (text) => {

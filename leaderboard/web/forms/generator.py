@@ -23,7 +23,11 @@ class GeneratorForm(forms.Form):
         self.offer = offer
         for source in offer.sources:
             self.fields[SOURCE + source.name] = _files(
-                dataset, source.several, label=source.title, help_text=escape(source.help), required=source.required
+                dataset,
+                source.several,
+                label=source.title,
+                help_text=escape(_sentence(source.help)),
+                required=source.required,
             )
         for parameter in offer.parameters:
             self.fields[PARAMETER + parameter.name] = _field(parameter, offer.default(parameter, dataset.task))
@@ -78,8 +82,20 @@ def initial_of(generation: Generation) -> dict[str, Any]:
 def _files(dataset: Dataset, several: bool, **told: Any) -> forms.Field:
     rows = dataset.raw_files.all()
     if several:
-        return forms.ModelMultipleChoiceField(rows, widget=forms.CheckboxSelectMultiple, **told)
-    return forms.ModelChoiceField(rows, empty_label="Choose a raw file" if told["required"] else "None", **told)
+        return _Files(rows, widget=forms.CheckboxSelectMultiple, **told)
+    return _File(rows, empty_label="Choose a raw file" if told["required"] else "None", **told)
+
+
+class _File(forms.ModelChoiceField):
+    """Raw files by name."""
+
+    def label_from_instance(self, obj: RawFile) -> str:
+        return obj.name
+
+
+class _Files(forms.ModelMultipleChoiceField):
+    def label_from_instance(self, obj: RawFile) -> str:
+        return obj.name
 
 
 def _field(parameter: Parameter, default: str) -> forms.Field:

@@ -12,7 +12,7 @@ from leaderboard.models import Dataset, RawUpload, User
 class RawForm(forms.Form):
     """A file in one request, or one that is here already."""
 
-    file = forms.FileField(label="Raw file", max_length=300, allow_empty_file=True, required=False)
+    file = forms.FileField(label="File to upload", max_length=300, allow_empty_file=True, required=False)
     upload = forms.ModelChoiceField(RawUpload.objects.none(), required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, user: User, dataset: Dataset, **kwargs: Any) -> None:

@@ -127,7 +127,7 @@ def _page(
 ) -> HttpResponse:
     is_done = generation.state == State.DONE
     if is_done or generation.problems:
-        AuditEntry.record("generation.read", generation, by=request.user, generator=generation.generator)
+        AuditEntry.record("generation.read", generation.dataset, by=request.user, generation=generation.pk)
     made = [(part.split, _told(part)) for part in generation.parts.select_related("split")]
     forms = (_parts(generation) if parts is None else parts) if is_done else []
     context = {

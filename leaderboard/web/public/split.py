@@ -11,6 +11,7 @@ from evaluator.task import TASKS
 from leaderboard import audited, split_archive
 from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, Split
+from leaderboard.web import generation_words
 from leaderboard.web.audit_codes import told
 from leaderboard.web.public.access import benchmark_or_404
 
@@ -35,6 +36,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
         "phases": benchmark.phases.filter(split=found),
         "has_archive": bool(found.inputs) and found.inputs_public,
         "is_manager": benchmark.is_managed_by(request.user),
+        **generation_words.provenance(found),
     }
     return render(request, "public/split.html", context)
 
