@@ -82,13 +82,17 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
 
 def open_ones(team: Team) -> QuerySet[Invitation]:
     """The team's invitations that can still be answered, as a queryset."""
-    return Invitation.objects.filter(team=team, answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
+    return open_of_all().filter(team=team)
+
+
+def open_of_all() -> QuerySet[Invitation]:
+    """The same of all teams."""
+    return Invitation.objects.filter(answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
 
 
 def found(token: str) -> Invitation | None:
     """The invitation that a link leads to; None for one that is used, revoked, too old, or never was."""
-    waiting = Invitation.objects.filter(answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
-    return waiting.select_related("team", "invited_by").filter(token_sha256=_digest(token)).first()
+    return open_of_all().select_related("team", "invited_by").filter(token_sha256=_digest(token)).first()
 
 
 @transaction.atomic

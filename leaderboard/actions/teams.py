@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from leaderboard.actions import names
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, System, Team, User
 
+MOST_A_DAY = 20
+"""Teams that one person founds: names are everybody's."""
+
 
 @transaction.atomic
 def create(*, name: str, by: User) -> Team:
-    """A team with its first member, who owns it."""
+    """A team with its first member, who owns it.
+
+    Raises Refused INVALID_NAME, NAME_TAKEN where another's name looks like it, and NOT_TAKEN for one too many.
+    """
     name = names.checked(name, of="team", longest=100)
     if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
         raise Refused(Code.INVALID_NAME, f"Boards call others than teams {name}; expected another name.")
     _hold_names()
+    within = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
+    if within.count() >= MOST_A_DAY and not by.is_curator:
+        raise Refused(Code.NOT_TAKEN, f"You have founded {MOST_A_DAY} teams within a day; wait a little.")
     taken = names.first_alike(name, Team.objects.values_list("name", flat=True).iterator())
     if taken is not None:
         raise Refused(Code.NAME_TAKEN, f"There is a team called {taken} already; choose a name that looks different.")

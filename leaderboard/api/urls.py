@@ -13,6 +13,7 @@ from leaderboard.api import (
     raw_files,
     submissions,
     tasks,
+    teams,
     tokens,
 )
 
@@ -44,6 +45,13 @@ urlpatterns = [
     path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
     path("image-uploads/<uuid:pk>/pieces/", images.PiecesView.as_view(), name="api_image_pieces"),
     path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),
+    path("teams/", teams.TeamsView.as_view(), name="api_teams"),
+    path("teams/<int:pk>/", teams.TeamView.as_view(), name="api_team"),
+    path("teams/<int:pk>/invitations/", teams.InviteView.as_view(), name="api_team_invite"),
+    path("teams/<int:pk>/invitations/<int:invitation>/", teams.InvitationView.as_view(), name="api_team_invitation"),
+    path("teams/<int:pk>/owner/", teams.OwnerView.as_view(), name="api_team_owner"),
+    path("teams/<int:pk>/membership/", teams.LeaveView.as_view(), name="api_team_leave"),
+    path("invitations/", teams.AnswerView.as_view(), name="api_invitation"),
     path("submissions/", submissions.SubmissionsView.as_view(), name="api_submissions"),
     path("submissions/<uuid:pk>/", submissions.SubmissionView.as_view(), name="api_submission"),
     path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),

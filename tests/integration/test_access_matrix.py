@@ -110,6 +110,7 @@ def address(row: Row, everybody: Cast) -> str:
         given["pk"] = everybody.upload.pk
     for part, key in (
         ("me/teams/", "team"),
+        ("v1/teams/", "team"),
         ("announcements/", "announcement"),
         ("near-copies/", "copy"),
         ("audits/", "audit"),

@@ -28,8 +28,11 @@ pytestmark = pytest.mark.django_db
 WRITES = {
     *("token_issue", "token_revoke", "submit", "image_upload", "image_upload_piece", "image_upload_discard"),
     *("image_submit", "image_reference", "scorer_upload"),
+    *("team_create", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"),
 }
 ONLY_MANAGERS = {"scorer_upload"}
+ONLY_MEMBERS = {"team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"}
+"""Of a team, or who holds an invitation."""
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
@@ -43,6 +46,8 @@ def test_the_schema_names_every_operation():
         *("submission_scores", "submission_predictions"),
         *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
         *("image_reference", "scorer_upload", "leaderboard_drawings"),
+        *("team_list", "team_create", "team", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave"),
+        *("invitation_answer",),
     }
     assert all(path.startswith("/api/v1/") for path in schema["paths"])
 
@@ -92,7 +97,9 @@ class Place:
             by = self.user or self.world.researcher
             upload = ImageUpload.objects.create(phase=self.world.phase, by=by, name="image.tar", bytes=5)
             key = upload.pk
-        return {"slug": "tiny", "phase": "test", "split": "test", "name": TASK, "id": str(key)}
+        if "/teams/" in path:
+            key = self.world.system.team_id
+        return {"invitation": "1", "slug": "tiny", "phase": "test", "split": "test", "name": TASK, "id": str(key)}
 
 
 @pytest.mark.slow
@@ -125,5 +132,5 @@ def test_every_answer_is_one_that_the_schema_describes(sandbox, role, places):
     if role == "anonymous":
         assert all(statuses[name] <= {400, 401, 404, 405, 411, 413, 415, 422, 429} for name in WRITES & asked)
     elif places == "real":
-        refused = {name for name in WRITES - ONLY_MANAGERS if statuses[name] <= {401, 403, 404}}
+        refused = {name for name in WRITES - ONLY_MANAGERS - ONLY_MEMBERS if statuses[name] <= {401, 403, 404}}
         assert refused == set(), "the role got as far as what is asked"
