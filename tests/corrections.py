@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from leaderboard.actions import corrections, runs, splits, teams
-from leaderboard.models import Correction, Leaderboard, Run, Standing, State
+from leaderboard.models import Correction, Leaderboard, Prediction, QuotaCharge, Release, Run, Standing, State
 from tests.world import LABELS, World, build, gold_lines, uploaded
 
 CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
@@ -77,3 +77,18 @@ def states(world: World) -> list[tuple[int, int, str]]:
     """The phase's boards: (gold's number, task version, state)."""
     boards = world.phase.leaderboards.order_by("gold_version__number", "task_version")
     return list(boards.values_list("gold_version__number", "task_version", "state"))
+
+
+def assert_switched_once(world: World, gold: int) -> None:
+    """Every prediction has one scored run and one release on the gold, and nothing is on its way."""
+    assert not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists()
+    for prediction in Prediction.objects.all():
+        (run,) = Run.objects.filter(prediction=prediction, gold_version__number=gold, state=State.DONE)
+        assert Release.objects.filter(run=run).count() == 1
+        kept = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
+        assert kept == [run.outcomes.name]
+    board = world.phase.leaderboards.get(state=Leaderboard.State.CURRENT)
+    assert board.gold_version.number == gold
+    sequence = list(Release.objects.order_by("sequence").values_list("sequence", flat=True))
+    assert sequence == list(range(1, len(sequence) + 1))
+    assert QuotaCharge.objects.filter(refunded_at=None).count() == Prediction.objects.count()

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.actions import corrections, doorbell, gold_differences, rescoring
 from leaderboard.models import GoldVersion, Split
@@ -121,3 +122,5 @@ def test_what_was_replaced_in_a_draft_is_no_erratum(world: World) -> None:
     confirmed(world)
     Split.objects.update(**DRAFT)
     assert api() == [] and table(PAGES[0]) == "" and entries() == []
+    Split.objects.update(state="published", published_at=timezone.now())
+    assert api() == [] and table(PAGES[0]) == "" and entries() == [], "that was before it was published"

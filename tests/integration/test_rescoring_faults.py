@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import rescoring, runs, sweeping, teams
-from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Release, Run, State
+from leaderboard.models import Run, State
 from leaderboard.preparing import progress_of
-from tests.corrections import HALF, correct, rows_of, score_all, shown, states, two_systems
+from tests.corrections import HALF, assert_switched_once, correct, rows_of, score_all, shown, states, two_systems
 from tests.faults import let_leases_end
 from tests.stack import empty_queue
 from tests.world import LABELS, World, gold_lines
@@ -28,21 +28,6 @@ def world(transactional_db: None, sandbox: str) -> World:
     score_all()
     empty_queue()
     return world
-
-
-def assert_switched_once(world: World, gold: int) -> None:
-    """Every prediction has one scored run and one release on the gold, and nothing is on its way."""
-    assert not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists()
-    for prediction in Prediction.objects.all():
-        (run,) = Run.objects.filter(prediction=prediction, gold_version__number=gold, state=State.DONE)
-        assert Release.objects.filter(run=run).count() == 1
-        kept = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
-        assert kept == [run.outcomes.name]
-    board = world.phase.leaderboards.get(state=Leaderboard.State.CURRENT)
-    assert board.gold_version.number == gold
-    sequence = list(Release.objects.order_by("sequence").values_list("sequence", flat=True))
-    assert sequence == list(range(1, len(sequence) + 1))
-    assert QuotaCharge.objects.filter(refunded_at=None).count() == Prediction.objects.count()
 
 
 @pytest.mark.parametrize("point", ["second-claimed", "second-uncommitted"])
