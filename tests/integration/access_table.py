@@ -16,6 +16,7 @@ LOGGED_IN = "login 200 200 200 200 200 200"
 ELSEWHERE = "login 302 302 302 302 302 302"
 ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
+CURATOR = "login 404 404 404 404 200 404"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
 NO_PAGE = "login 405 405 405 405 405 405"
 OWN_SYSTEM = "login 200 404 404 404 404 404"
@@ -147,6 +148,18 @@ PEOPLE = [
 MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
+    Row("manage_arrivals", CURATOR, CURATOR.replace("200", "422")),
+    Row("manage_arrival", CURATOR, CURATOR.replace("200", "422")),
+    Row("manage_arrival_remove", CURATOR.replace("200", "405"), CURATOR.replace("200", "302")),
+    # The archive is the curator's own, of the public benchmark; what is asked for has no key.
+    Row("manage_exports", CURATOR, CURATOR.replace("200", "302")),
+    Row("manage_exports", CURATOR, CURATOR.replace("200", "302"), where=DRAFT),
+    Row("manage_export_state", CURATOR),
+    Row("manage_export_state", NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_export_download", CURATOR.replace("200", "405"), CURATOR),
+    Row("manage_export_download", CURATOR.replace("200", "405"), NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_export_remove", CURATOR.replace("200", "405"), CURATOR.replace("200", "302")),
+    Row("manage_export_remove", CURATOR.replace("200", "405"), NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_benchmark_create", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     *both("manage_benchmark", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 302 404 302 404"),
@@ -201,6 +214,27 @@ MANAGE = [
     Row("manage_near_copy_dismiss", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_split_create", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_split_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    Row("manage_new_split", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_new_split", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    # Both benchmarks stand on one dataset, whose raw files and previews they share.
+    Row("manage_raw_remove", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_raw_remove", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
+    # X sends it; nobody else knows of it, whatever he manages.
+    Row("give_up_raw_upload", NO_PAGE, "login 404 404 302 404 404 404"),
+    Row("give_up_raw_upload", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_generator", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_generator", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
+    *both("manage_preview", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    *both("manage_preview_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    # It is over, and its part is not said to become anything.
+    Row("manage_preview_cancel", NO_PAGE, "login 404 404 409 404 409 404"),
+    Row("manage_preview_cancel", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
+    Row("manage_preview_forget", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("manage_preview_forget", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
+    Row("manage_preview_drafts", NO_PAGE, "login 404 404 422 404 422 404"),
+    Row("manage_preview_drafts", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
+    # The split is published: there is nothing to be looked at before.
+    *both("manage_beside", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN),
     *both("manage_trail", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_split", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     # It is published, and cannot be once more; it is retired with a reason, and none is given.
@@ -292,6 +326,10 @@ API = [
     Row("api_image_references", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_scorer_images", post="401 404 404 415 404 415 404"),
     Row("api_scorer_images", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_raw_files", post="401 404 404 415 404 415 404"),
+    Row("api_raw_files", post="401 404 404 404 415 415 404", where=DRAFT),
+    Row("api_raw_upload", "401 404 404 200 404 404 404", delete="401 404 404 204 404 404 404"),
+    Row("api_raw_pieces", post="401 404 404 400 404 404 404"),
     Row("api_image_upload", "401 200 404 404 404 404 404", delete="401 204 404 404 404 404 404", where=UPLOAD),
     Row("api_image_pieces", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),

@@ -20,6 +20,8 @@ from django.utils import timezone
 
 from leaderboard.models import (
     Announcement,
+    ArchiveArrival,
+    ArchiveExport,
     Benchmark,
     Download,
     DryRun,
@@ -31,7 +33,7 @@ from leaderboard.models import (
     Rehearsal,
     Split,
 )
-from tests import audits, corrections, scorers
+from tests import audits, corrections, previews, scorers
 from tests.integration import access_table as table
 from tests.integration.access_table import Row
 from tests.integration.calling import person
@@ -69,7 +71,10 @@ def everybody() -> Cast:
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, rung_at=at, requested_by=world.curator).pk)
     THINGS.update(rehearsal=rehearsal(world).pk)
+    THINGS.update(export=export(world).pk, arrival=arrival(world).pk)
     THINGS.update(audit=audits.done(world.gold).pk, correction=corrections.waiting(world).pk)
+    THINGS.update(preview=previews.done(world).pk, raw=previews.raw(world, b"unused\n").pk)
+    THINGS.update(raw_upload=previews.upload(world, everybody.people["X"]).pk)
     return everybody
 
 
@@ -80,6 +85,26 @@ def rehearsal(world: World) -> Rehearsal:
     Phase.objects.create(benchmark=practice, slug="test", title="Test", split=world.split)
     begun = {"begun_by": world.curator, "begun_at": timezone.now()}
     return Rehearsal.objects.create(benchmark=practice, phase=world.phase, **begun)
+
+
+def export(world: World) -> ArchiveExport:
+    """An archive that the curator has asked for, and is written."""
+    at = timezone.now()
+    told = {"state": "done", "queued_at": at, "rung_at": at, "finished_at": at, "requested_by": world.curator}
+    made = ArchiveExport(benchmark=world.benchmark, **told)
+    made.file.save("archive.zip", ContentFile(b"zip"), save=False)
+    made.save()
+    return made
+
+
+def arrival(world: World) -> ArchiveArrival:
+    """One that the curator has uploaded."""
+    head = {"slug": "far", "title": "Far", "layout": "x", "closed": None, "readable": {}, "rows": {}}
+    told = {"name": "far.zip", "sha256": "0" * 64, "bytes": 3, "head": head, "at": timezone.now()}
+    made = ArchiveArrival(by=world.curator, **told)
+    made.file.save("archive.zip", ContentFile(b"zip"), save=False)
+    made.save()
+    return made
 
 
 def teams_things(everybody: Cast) -> None:
@@ -103,7 +128,7 @@ def address(row: Row, everybody: Cast) -> str:
     given: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
     given |= {"dimension": "origin", "pair": "origin/label"}
     given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
-    given |= {"gold": 1, "task_version": 1}
+    given |= {"gold": 1, "task_version": 1, "generator": "as-it-is"}
     given |= {"token": TOKEN, "member": THINGS["member"], "invitation": THINGS["invitation"]}
     given |= {"rest": "nowhere", "uidb36": "1", **row.where}
     if given["pk"] == "upload":
@@ -114,8 +139,13 @@ def address(row: Row, everybody: Cast) -> str:
         ("announcements/", "announcement"),
         ("near-copies/", "copy"),
         ("audits/", "audit"),
+        ("raw-files/", "raw"),
+        ("raw-uploads/", "raw_upload"),
+        ("previews/", "preview"),
         ("corrections/", "correction"),
         ("dry-run/", "dry_run"),
+        ("manage/archives/", "arrival"),
+        ("exports/", "export"),
         ("rehearsal/", "rehearsal"),
     ):
         if part in ROUTES[row.name]:
