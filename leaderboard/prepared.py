@@ -96,3 +96,9 @@ def _is_among(one: Any, stand_ins: Sequence[Any]) -> bool:
 def _stored(value: Given) -> Any:
     """As the database takes it."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+
+
+def moment(line: str | datetime) -> datetime:
+    """A moment of a raw line or of a text that the database made of one: SQLite names no zone, it is the site's."""
+    found = datetime.fromisoformat(line) if isinstance(line, str) else line
+    return found.replace(tzinfo=timezone.get_default_timezone()) if found.tzinfo is None else found

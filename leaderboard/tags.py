@@ -24,7 +24,7 @@ from django.views.decorators.http import conditional_page
 
 from leaderboard import kept
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
-from leaderboard.prepared import Prepared
+from leaderboard.prepared import Prepared, moment
 
 View = TypeVar("View", bound=Callable[..., Any])
 _OF_A_PHASE = [field.attname for field in Phase._meta.concrete_fields if field.attname != "arrivals"]
@@ -107,14 +107,8 @@ BOARDS = Prepared(_boards, str, str, datetime)
 
 def _passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
     """Which of the phase's dates are over: its state is shown, and nothing is written when it changes."""
-    dates = (_moment(value) for value in row[-7:-5])
+    dates = (value and moment(value) for value in row[-7:-5])
     return [value is not None and value < at for value in dates]
-
-
-def _moment(value: Any) -> datetime | None:
-    """SQLite has moments as texts."""
-    found = datetime.fromisoformat(value) if isinstance(value, str) else cast(datetime | None, value)
-    return found.replace(tzinfo=timezone.get_default_timezone()) if found and found.tzinfo is None else found
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from leaderboard.naming import told_names
 from leaderboard.prepared import Prepared
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.past import day_in, head_at, rows_at
-from leaderboard.standings.reading import FIELDS, JSON, as_text, cells_of, head_of, made, read_json
+from leaderboard.standings.reading import FIELDS, TEXTS, as_text, cells_of, head_of, made, read_json
 from leaderboard.standings.rows import Slice, cells_on, key_of
 from leaderboard.standings.wanted import Column, Wanted, applied
 
@@ -99,7 +99,7 @@ def _all_of(wanted: Wanted) -> Prepared[Any]:
 
 def _lines(standings: Rows, wanted: Wanted) -> Rows:
     first = (wanted.page - 1) * wanted.size
-    lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*JSON, "here__cells"))
+    lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*TEXTS, "here__cells"))
     return lines[first : first + wanted.size]
 
 

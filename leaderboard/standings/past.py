@@ -38,10 +38,10 @@ _SYSTEM = "submission__system__"
 _FIELDS = (
     *("submission__system_id", "pk", f"{_SYSTEM}kind", f"{_SYSTEM}team__name"),
     *(f"{_SYSTEM}{name}" for name in OF_A_SYSTEM),
-    *("submission_id", "run_id", "submission__received_at", "released_at", "submission__kind"),
-    "submission__track",
+    *("submission_id", "run_id", "submission__kind", "submission__track"),
 )
 """As reading.FIELDS from `system_id` on, of a release."""
+_TEXTS = ("warnings", "cost", "submission__received_at", "released_at")
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
@@ -69,7 +69,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     releases = [one.release for one in best.values()]
     lines = [
         (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
-        for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text("warnings", "cost"))
+        for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
     ]
     places = places_in(board.phase, lines)
     cells = cells_of(releases, within)

@@ -17,7 +17,7 @@ from leaderboard import costs, tracks
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 from leaderboard.naming import Shown, names_for
-from leaderboard.prepared import Prepared
+from leaderboard.prepared import Prepared, moment
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.rows import Cells, Row, cells_on, dimensions_of, slice_named
 from leaderboard.standings.tracks import Places, places_of
@@ -26,11 +26,10 @@ OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until"
 FIELDS = (
     *("rank", "rank_low", "rank_high", "disqualified", "system_id", "release_id"),
     *("system__kind", "system__team__name", *(f"system__{name}" for name in OF_A_SYSTEM)),
-    *("release__submission_id", "release__run_id", "release__submission__received_at", "release__released_at"),
-    *("release__submission__kind", "release__submission__track"),
+    *("release__submission_id", "release__run_id", "release__submission__kind", "release__submission__track"),
 )
-JSON = ("release__warnings", "release__cost")
-"""What follows FIELDS, as text: Django's own reading of JSON takes longer than all the rest."""
+TEXTS = ("release__warnings", "release__cost", "release__submission__received_at", "release__released_at")
+"""What follows FIELDS, as text: Django's own reading of JSON and of moments takes longer than all the rest."""
 TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
 
@@ -150,7 +149,7 @@ def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
 def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, reader: Any) -> list[Row]:
     """Rows in the order of `standings`, which are all of a board, with the cells of the whole and of the slices by
     dimensions in `within`."""
-    found = list(standings.values_list(*FIELDS, *as_text(*JSON)))
+    found = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     cells = cells_of([line[5] for line in found], within)
     return made(phase, found, cells, shared=shared_by(found), places=places_in(phase, found), reader=reader)
 
@@ -166,7 +165,7 @@ def places_in(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
 
 
 def as_text(*names: str) -> list[Cast]:
-    """Fields of JSON, to be read with `read_json`."""
+    """Fields of JSON and of moments, to be read with `read_json` and `moment`."""
     return [Cast(name, TextField()) for name in names]
 
 
@@ -179,13 +178,13 @@ def made(
     places: Places,
     reader: Any,
 ) -> list[Row]:
-    """Rows of lines of FIELDS and JSON."""
+    """Rows of lines of FIELDS and TEXTS."""
     tells_ranges = reveals_comparisons(phase)
     named = _named(phase, reader)
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
     for rank, low, high, disqualified, system, release, kind, team, *described in found:
-        submission, run, received_at, released_at, sent, track, warnings, cost = described[len(OF_A_SYSTEM) :]
+        submission, run, sent, track, warnings, cost, received_at, released_at = described[len(OF_A_SYSTEM) :]
         name = named(system, team, described)
         track_rank, track_tied = places.get((track, rank), (None, False))
         row = Row(
@@ -202,8 +201,8 @@ def made(
             system_id=system,
             submission_id=submission,
             run_id=run,
-            received_at=received_at,
-            released_at=released_at,
+            received_at=moment(received_at),
+            released_at=moment(released_at),
             warnings=read_json(warnings),
             cells=cells.get(release, {}),
             cost=costs.told(read_json(cost)) if cost else None,
