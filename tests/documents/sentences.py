@@ -1,0 +1,134 @@
+"""A curator's guide as something that can be done: the numbered sentences of a section, read by a fixed grammar.
+
+Bold is what stands on the page, code is what one types or a file's name. A sentence that is not of these forms fails:
+
+    Open `/manage/`.                              Follow **Manage**.
+    Press **Publish**.                            Under **Title** type `Small claims`.
+    Under **Task** choose **Fact verification**.  Under **File** choose the file `claims.jsonl`.
+    Under each **Your answer** type `Known.`.     Tick **Publish it**.
+    The page says **Submitted**.                  Wait until the page says **done**.
+    Wait until **Read the report** is there, and follow it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+SOON = 30_000
+LONG = 240_000
+"""Milliseconds: until a page has answered, and until a worker has."""
+BOLD, CODE = r"\*\*(.+?)\*\*", r"`([^`]+)`"
+ITEM = re.compile(r"^\d+\. (.*(?:\n(?! *\n|\d+\. |#).*)*)", re.MULTILINE)
+ENDS = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+
+
+class NotUnderstood(ValueError):
+    """A sentence of no known form, with where it stands."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    place: str
+    text: str
+
+
+def sentences_of(document: Path, section: str) -> list[Sentence]:
+    """The sentences of the numbered steps under a heading, to the next heading of its level or above."""
+    content = document.read_text(encoding="utf-8")
+    heading = re.search(rf"^(#+) {re.escape(section)}$", content, re.MULTILINE)
+    if heading is None:
+        raise NotUnderstood(f"{document.name} has no section {section!r}")
+    level = len(heading[1])
+    after = re.compile(rf"^#{{1,{level}}} ", re.MULTILINE).search(content, heading.end())
+    end = after.start() if after else len(content)
+    found = []
+    for item in ITEM.finditer(content, heading.end(), end):
+        place = f"{document.name}:{content.count(chr(10), 0, item.start()) + 1}"
+        text = " ".join(item[1].split())
+        found += [Sentence(place, one) for one in ENDS.split(text)]
+    return found
+
+
+@dataclass
+class Hands:
+    """What does the sentences: a page, and the folder in which the reader's files lie."""
+
+    page: Page
+    files: Path
+
+    def do(self, sentence: Sentence) -> None:
+        """Raises NotUnderstood; an AssertionError or a time-out of the browser names the sentence's place."""
+        for pattern, act in FORMS.items():
+            found = re.fullmatch(pattern, sentence.text)
+            if found:
+                try:
+                    act(self, *found.groups())
+                except Exception as error:
+                    error.add_note(f"{sentence.place}: {sentence.text}\nat {self.page.url}")
+                    error.add_note(self.page.locator("main").inner_text()[:3000])
+                    raise
+                return
+        raise NotUnderstood(f"{sentence.place}: {sentence.text!r} is no sentence that a reader's hands know")
+
+    def field(self, label: str) -> Locator:
+        """The one field of this label, with or without `(optional)` behind it."""
+        return self.page.get_by_label(re.compile(rf"^{re.escape(label)}\s*(\(.*\))?$")).and_(
+            self.page.locator("input, select, textarea")
+        )
+
+    def opens(self, address: str) -> None:
+        self.page.goto(address)
+
+    def follows(self, name: str) -> None:
+        self.page.get_by_role("link", name=name, exact=True).first.click(timeout=SOON)
+
+    def presses(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).last.click(timeout=SOON)
+
+    def types(self, label: str, text: str) -> None:
+        self.field(label).first.fill(text, timeout=SOON)
+
+    def types_in_each(self, label: str, text: str) -> None:
+        fields = self.field(label)
+        for place in range(fields.count()):
+            fields.nth(place).fill(text, timeout=SOON)
+
+    def chooses(self, label: str, option: str) -> None:
+        self.field(label).first.select_option(label=option, timeout=SOON)
+
+    def chooses_file(self, label: str, name: str) -> None:
+        assert (self.files / name).is_file(), f"the reader has no file {name}"
+        self.field(label).first.set_input_files(self.files / name, timeout=SOON)
+
+    def ticks(self, label: str) -> None:
+        self.field(label).first.check(timeout=SOON)
+
+    def reads(self, text: str) -> None:
+        expect(self.page.locator("main")).to_contain_text(text, timeout=SOON)
+
+    def waits(self, text: str) -> None:
+        """The page follows by itself what a worker does."""
+        expect(self.page.locator("main")).to_contain_text(text, timeout=LONG)
+
+    def waits_for(self, name: str) -> None:
+        self.page.get_by_role("link", name=name, exact=True).first.click(timeout=LONG)
+
+
+FORMS: dict[str, Callable[..., None]] = {
+    rf"Open {CODE}\.": Hands.opens,
+    rf"Follow {BOLD}\.": Hands.follows,
+    rf"Press {BOLD}\.": Hands.presses,
+    rf"Under {BOLD} type {CODE}\.": Hands.types,
+    rf"Under each {BOLD} type {CODE}\.": Hands.types_in_each,
+    rf"Under {BOLD} choose the file {CODE}\.": Hands.chooses_file,
+    rf"Under {BOLD} choose {BOLD}\.": Hands.chooses,
+    rf"Tick {BOLD}\.": Hands.ticks,
+    rf"The page says {BOLD}\.": Hands.reads,
+    rf"Wait until the page says {BOLD}\.": Hands.waits,
+    rf"Wait until {BOLD} is there, and follow it\.": Hands.waits_for,
+}
