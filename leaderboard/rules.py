@@ -20,3 +20,4 @@ def organises_something(user: User) -> bool:
 rules.add_perm("desk.open", is_curator | organises_something)
 rules.add_perm("benchmark.create", is_curator)
 rules.add_perm("workers.see", is_curator)
+rules.add_perm("archives.use", is_curator)

@@ -17,6 +17,7 @@ ELSEWHERE = "login 302 302 302 302 302 302"
 ITS_TEAM_AND_MANAGERS = "login 200 404 200 404 200 404"
 MANAGERS = "login 404 404 200 404 200 404"
 CURATOR = "login 404 404 404 404 200 404"
+CURATOR_POSTS = "login 404 404 404 404 405 405"
 MANAGERS_OF_DRAFT_LOGGED_IN = "login 404 404 404 200 200 404"
 NO_PAGE = "login 405 405 405 405 405 405"
 OWN_SYSTEM = "login 200 404 404 404 404 404"
@@ -148,18 +149,19 @@ PEOPLE = [
 MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
-    Row("manage_arrivals", CURATOR, CURATOR.replace("200", "422")),
-    Row("manage_arrival", CURATOR, CURATOR.replace("200", "422")),
-    Row("manage_arrival_remove", CURATOR.replace("200", "405"), CURATOR.replace("200", "302")),
+    # Staff gets as far as the form; only curators may do it.
+    Row("manage_arrivals", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
+    Row("manage_arrival", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
+    Row("manage_arrival_remove", CURATOR_POSTS, "login 404 404 404 404 302 403"),
     # The archive is the curator's own, of the public benchmark; what is asked for has no key.
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302")),
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302"), where=DRAFT),
     Row("manage_export_state", CURATOR),
     Row("manage_export_state", NOBODY_LOGGED_IN, where=DRAFT),
-    Row("manage_export_download", CURATOR.replace("200", "405"), CURATOR),
-    Row("manage_export_download", CURATOR.replace("200", "405"), NOBODY_LOGGED_IN, where=DRAFT),
-    Row("manage_export_remove", CURATOR.replace("200", "405"), CURATOR.replace("200", "302")),
-    Row("manage_export_remove", CURATOR.replace("200", "405"), NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_export_download", CURATOR_POSTS, CURATOR),
+    Row("manage_export_download", CURATOR_POSTS, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("manage_export_remove", CURATOR_POSTS, CURATOR.replace("200", "302")),
+    Row("manage_export_remove", CURATOR_POSTS, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_benchmark_create", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     *both("manage_benchmark", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 302 404 302 404"),

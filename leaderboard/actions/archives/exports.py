@@ -31,11 +31,12 @@ TELLS_EVERY = 1.0
 def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     """Queue an archive to the public keys of a text, one a line; one that its asker has under way serves.
 
-    Without a key the closed part is left out. Raises Refused: INVALID_NAME for a key that is none, NOT_AN_ORGANISER,
-    NOT_READY for a rehearsal.
+    Without a key the closed part is left out. For curators. Raises Refused: INVALID_NAME for a key that is none,
+    NOT_AN_ORGANISER, NOT_READY for a rehearsal.
     """
-    if not benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
+    if not by.is_curator:
+        # It holds gold, what all teams sent, and their addresses.
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
     if benchmark.state == Benchmark.State.REHEARSAL:
         raise Refused(Code.NOT_READY, "A rehearsal is in no archive: it was practice.")
     lines = [line.strip() for line in recipients.splitlines() if line.strip()]

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from leaderboard import progress
@@ -52,13 +52,13 @@ def managed_split_or_404(user: User, slug: str, split: str) -> tuple[Benchmark, 
     return benchmark, get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=split)
 
 
-def needs(permission: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+def needs(permission: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """For views that only some may know of: others who are logged in get a 404."""
 
-    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required
         @wraps(view)
-        def guarded(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.has_perm(permission):
                 raise Http404
             return view(request, *args, **kwargs)

@@ -1,0 +1,41 @@
+"""What a curator fills in to send a benchmark away, and to take one in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+
+class ExportForm(forms.Form):
+    """Public keys, one a line."""
+
+    recipients = forms.CharField(
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea({"rows": 3, "class": "mono", "spellcheck": "false", "autocomplete": "off"}),
+        label="Public keys of who may open it",
+        help_text="One a line, age1… as age-keygen or archive_key tells it. Without one, gold, submissions, scores and "
+        "people are left out.",
+    )
+
+
+class ArrivalForm(forms.Form):
+    """An archive."""
+
+    file = forms.FileField(label="Archive", max_length=300, allow_empty_file=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].widget.attrs["accept"] = ".zip,application/zip"
+
+
+class KeyForm(forms.Form):
+    """The secret half of a key. What was typed is never written into a page."""
+
+    key = forms.CharField(
+        max_length=4_000,
+        widget=forms.PasswordInput({"class": "mono", "spellcheck": "false", "autocomplete": "off"}),
+        label="Secret key that opens it",
+        help_text="AGE-SECRET-KEY-1… It opens this archive and is not kept: neither stored nor logged.",
+    )
