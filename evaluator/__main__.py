@@ -15,6 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
+from evaluator.words import counted
+
 try:  # loading takes a moment, and whoever interrupts it wants no traceback
     import evaluator.blas  # noqa: F401  - before whatever imports NumPy
     from evaluator.client import arguments, baseline
@@ -213,7 +215,7 @@ def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
             print(json.dumps(report))
         else:
             _print_warnings(report["warnings"])
-            print(f"{printable(given.predictions)}: {report['n_lines']} lines, no problems")
+            print(f"{printable(given.predictions)}: {counted(report['n_lines'], 'line')}, no problems")
         return
     result = report["result"]
     result["warnings"] = [*report["gold_warnings"], *result["warnings"]]
@@ -221,7 +223,10 @@ def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
         print(json.dumps(result, allow_nan=False))
         return
     _print_warnings(result["warnings"])
-    print(f"{result['task']} version {result['task_version']}: {result['n_units']} units, {result['n_groups']} groups")
+    print(
+        f"{result['task']} version {result['task_version']}: "
+        f"{counted(result['n_units'], 'unit')}, {counted(result['n_groups'], 'group')}"
+    )
     print(score_table(result["scores"]) if given.command == "score" else comparison_table(result["comparisons"]))
 
 

@@ -24,6 +24,7 @@ from evaluator.sandbox.image_errors import ImageError
 from evaluator.sandbox.systems import SystemExecution, SystemLimits, SystemResult
 from evaluator.task import find_task
 from evaluator.unpacking import ReadLimits
+from evaluator.words import counted
 
 
 def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
@@ -107,7 +108,7 @@ def _told(given: argparse.Namespace, result: SystemResult, report: dict[str, Any
     run_result.say_cost(result)
     if not report["ok"]:
         return BAD_PREDICTIONS if report["fault"] == "predictions" else BAD_GOLD
-    say(f"{output}: {report['n_lines']} lines, no problems")
+    say(f"{output}: {counted(report['n_lines'], 'line')}, no problems")
     return DONE
 
 

@@ -19,6 +19,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-at", "-id"]
+        verbose_name_plural = "audit entries"
         indexes = [models.Index(fields=["subject", "-at"])]
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ class Likeness(Life):
     rung_at = models.DateTimeField(help_text="when a worker was last told of it")
 
     class Meta:
+        verbose_name_plural = "likenesses"
         constraints = life_constraints("likeness")
         indexes = [models.Index(fields=["state", "queued_at"])]
 
@@ -52,6 +53,7 @@ class NearCopy(models.Model):
 
     class Meta:
         ordering = ["-found_at"]
+        verbose_name_plural = "near-copies"
         constraints = [
             models.UniqueConstraint(fields=["a", "b"], name="near_copy_once_a_pair"),
             models.CheckConstraint(condition=~Q(a=F("b")), name="near_copy_of_two"),

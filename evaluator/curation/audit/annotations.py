@@ -14,6 +14,7 @@ from evaluator.curation.audit.split import Split
 from evaluator.curation.lines import RawLine, identifier, read_lines
 from evaluator.errors import ProblemList, shown
 from evaluator.identifiers import Id, listed
+from evaluator.words import counted
 
 TENTATIVE, GOOD = 0.667, 0.8
 """Krippendorff 2004: from .8 on data can be relied on, from .667 on for tentative conclusions."""
@@ -145,7 +146,8 @@ def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, li
         Finding(
             Severity.WARNING,
             "gold-against-majority",
-            f"{len(against)} labels are not what most annotators said, the first on line {split.line(against[0])}",
+            f"{counted(len(against), 'label is', 'labels are')} "
+            f"not what most annotators said, the first on line {split.line(against[0])}",
             "either somebody settled them, or the gold is wrong",
             "look at them",
             split.file,

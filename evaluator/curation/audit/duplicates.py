@@ -10,6 +10,7 @@ from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.near import near_pairs
 from evaluator.curation.audit.split import Split
 from evaluator.curation.vocabulary import tokens
+from evaluator.words import counted
 
 _NAMED = 10
 
@@ -58,7 +59,8 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
         Finding(
             Severity.ERROR if grave else Severity.WARNING,
             "duplicates-disagree",
-            f"{len(bad)} questions stand there with different answers, first on lines {_lines(split, bad[0])}",
+            f"{counted(len(bad), 'question stands', 'questions stand')} "
+            f"there with different answers, first on lines {_lines(split, bad[0])}",
             "no system can be right on all of them",
             "correct the answers or drop the lines",
             split.file,
@@ -80,7 +82,8 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
             Finding(
                 Severity.WARNING,
                 "duplicates-in-other-groups",
-                f"{len(apart)} questions stand in several groups, first on lines {_lines(split, apart[0])}",
+                f"{counted(len(apart), 'question stands', 'questions stand')} "
+                f"in several groups, first on lines {_lines(split, apart[0])}",
                 "an answer counts more than once, intervals come too narrow, and halves of the split share questions",
                 "drop the repetitions, or give them one group",
                 split.file,

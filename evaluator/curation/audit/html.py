@@ -6,6 +6,8 @@ import json
 from html import escape
 from typing import Any
 
+from evaluator.words import counted
+
 _STYLE = """
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
@@ -24,9 +26,9 @@ def page(report: dict[str, Any]) -> str:
     verdict = "may be published once its warnings are answered" if report["publishable"] else "errors block publishing"
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(report['task'])}: {report['lines']} lines, {report['units']} units, "
-        f"{report['groups']['groups']} groups. {count['errors']} errors, {count['warnings']} warnings, "
-        f"{count['notes']} notes: {verdict}.</p>",
+        f"<p>{escape(report['task'])}: {counted(report['lines'], 'line')}, {counted(report['units'], 'unit')}, "
+        f"{counted(report['groups']['groups'], 'group')}. {counted(count['errors'], 'error')}, "
+        f"{counted(count['warnings'], 'warning')}, {counted(count['notes'], 'note')}: {verdict}.</p>",
         "<h2>Findings</h2>",
         *(map(_finding, report["findings"]) if report["findings"] else ["<p>None.</p>"]),
         "<h2>Sizes</h2>",

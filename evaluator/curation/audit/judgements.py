@@ -13,6 +13,7 @@ from evaluator.curation.audit.split import Split
 from evaluator.errors import shown
 from evaluator.identifiers import Id, listed
 from evaluator.outcomes import Numbers
+from evaluator.words import counted
 
 _LEAST = 10
 _LABELLED = frozenset({"fact-verification", "fact-checking"})
@@ -54,7 +55,8 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
             yield Finding(
                 Severity.WARNING,
                 "annotator-against-gold",
-                f"annotator {shown(annotator)} goes against the gold: {measure} of {like:.2f} on {len(common)} items",
+                f"annotator {shown(annotator)} goes against the gold: "
+                f"{measure} of {like:.2f} on {counted(len(common), 'item')}",
                 "the scale or the labels were probably taken the other way round",
                 "ask what was meant; turn the judgements round, or leave them out",
                 file,

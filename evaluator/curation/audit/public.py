@@ -12,6 +12,7 @@ from evaluator.curation.audit.split import Split
 from evaluator.curation.lines import RawLine, read_lines
 from evaluator.errors import InputsError, shown
 from evaluator.identifiers import Id, listed
+from evaluator.words import counted
 
 _NAMED = 10
 _GOLD = {
@@ -70,7 +71,8 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], found: di
             Finding(
                 Severity.ERROR,
                 "inputs-without-gold",
-                f"{len(unknown)} ids of the inputs are not in the gold: {listed([name for _, name in unknown])}",
+                f"{counted(len(unknown), 'id of the inputs is', 'ids of the inputs are')} "
+                f"not in the gold: {listed([name for _, name in unknown])}",
                 "their answers are rejected as unknown",
                 "write the inputs from this gold",
                 file,
@@ -84,7 +86,8 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], found: di
             Finding(
                 Severity.ERROR,
                 "gold-without-inputs",
-                f"{len(missing)} ids of the gold are not in the inputs: {listed(missing)}",
+                f"{counted(len(missing), 'id of the gold is', 'ids of the gold are')} "
+                f"not in the inputs: {listed(missing)}",
                 "nobody can answer what nobody was asked, and it counts as wrong",
                 "write the inputs from this gold",
                 file,
@@ -143,7 +146,8 @@ def _changed(split: Split, file: str, found: dict[int, RawLine]) -> list[Finding
         Finding(
             Severity.ERROR,
             "inputs-differ",
-            f"{len(changed)} fields of the inputs differ from those of the gold, first {shown(changed[0][1])}",
+            f"{counted(len(changed), 'field of the inputs differs', 'fields of the inputs differ')} "
+            f"from the gold, first {shown(changed[0][1])}",
             "participants answer another question than the gold does",
             "write the inputs from this gold",
             file,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.curation.audit.findings import Finding
+from evaluator.words import counted
 
 _SLICES = 40
 
@@ -15,9 +16,9 @@ def told(report: dict[str, Any], findings: Sequence[Finding]) -> str:
     """report: as `report.audit` makes it."""
     count = report["counts"]
     parts = [
-        f"{report['task']} {report['file']}: {report['lines']} lines, {report['units']} units, "
-        f"{report['groups']['groups']} groups",
-        f"{count['errors']} errors, {count['warnings']} warnings, {count['notes']} notes",
+        f"{report['task']} {report['file']}: {counted(report['lines'], 'line')}, "
+        f"{counted(report['units'], 'unit')}, {counted(report['groups']['groups'], 'group')}",
+        ", ".join(counted(count[f"{kind}s"], kind) for kind in ("error", "warning", "note")),
         *map(_finding, findings),
         _sizes(report),
         _balance(report),

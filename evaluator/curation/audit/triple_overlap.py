@@ -12,6 +12,7 @@ from evaluator.curation.open_triples import OpenTriple
 from evaluator.curation.open_words import Normaliser, TokenCounts
 from evaluator.identifiers import listed
 from evaluator.tasks.link_prediction.layout import ASKED
+from evaluator.words import counted
 
 ABOUT_TRIPLES = frozenset({"fact-checking", "link-prediction"})
 _NAMED = 10
@@ -93,7 +94,8 @@ def strange_relations(split: Split, train: Split) -> list[Finding]:
         Finding(
             Severity.WARNING,
             "relation-not-in-training",
-            f"{len(names)} relations are not in {train.name}, on {len(strange)} lines: {listed(names)}",
+            f"{counted(len(names), 'relation is', 'relations are')} "
+            f"not in {train.name}, on {counted(len(strange), 'line')}: {listed(names)}",
             "nothing can be learnt of them; a name may be misspelt",
             "check the names, or say that relations are new",
             split.file,

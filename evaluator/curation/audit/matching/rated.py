@@ -12,6 +12,7 @@ from evaluator.curation.audit.duplicates import as_words
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.matching.collected import Faults
 from evaluator.curation.audit.split import Split
+from evaluator.words import counted
 
 
 def _rated_apart(split: Split) -> Iterator[Finding]:
@@ -31,7 +32,8 @@ def _rated_apart(split: Split) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "duplicates-rated-apart",
-            f"{len(apart)} texts stand there with a rating in the lowest and one in the highest quarter, first on "
+            f"{counted(len(apart), 'text stands', 'texts stand')} "
+            f"there with a rating in the lowest and one in the highest quarter, first on "
             "lines " + ", ".join(map(str, lines[0][:10])),
             "no metric can agree with both",
             "look at them; one rating may stand at another text's",

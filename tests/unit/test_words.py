@@ -1,0 +1,37 @@
+"""How many of what: one is no plural, in texts, pages and the admin."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+
+from evaluator.words import counted
+
+# A number out of a template, then a plural that no filter turns: `{{ n|intcomma }} lines`.
+FIXED = re.compile(r"\{\{ [\w.]+(?:\|length)?\|intcomma \}\}(?:</strong>)? (?:error|note|warning|line|unit|group)s\b")
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, "0 errors"), (1, "1 error"), (2, "2 errors"), (2000, "2,000 errors")])
+def test_a_noun_follows_its_number(n: int, said: str) -> None:
+    assert counted(n, "error") == said
+
+
+def test_what_is_more_than_an_s_is_given() -> None:
+    assert [counted(n, "entry is", "entries are") for n in (1, 3)] == ["1 entry is", "3 entries are"]
+
+
+def test_pages_turn_the_noun_with_its_number() -> None:
+    pages = sorted(Path(settings.ROOT, "leaderboard", "templates").rglob("*.html"))
+    assert len(pages) > 100
+    found = {page.name: FIXED.findall(page.read_text("utf-8")) for page in pages}
+    assert {name: texts for name, texts in found.items() if texts} == {}
+
+
+@pytest.mark.parametrize("name", ["AuditEntry", "NearCopy", "Likeness"])
+def test_the_admin_says_more_than_one(name: str) -> None:
+    expected = {"AuditEntry": "audit entries", "NearCopy": "near-copies", "Likeness": "likenesses"}
+    assert apps.get_model("leaderboard", name)._meta.verbose_name_plural == expected[name]
