@@ -73,7 +73,7 @@ def _kept(
     there = dataset.raw_files.filter(sha256=sha256).first()
     if there is not None:
         if upload is not None:
-            upload.delete()
+            pieces.discard(upload)
         raise Refused(Code.NAME_TAKEN, f"This very file is here already, as {there.name}.")
     raw = RawFile(
         dataset=dataset, name=name, sha256=sha256, bytes=file.size, uploaded_by=by, uploaded_at=timezone.now()
