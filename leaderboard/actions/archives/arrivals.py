@@ -116,8 +116,7 @@ def _told(read: Any, *args: Any, **named: Any) -> Any:
     try:
         return read(*args, **named)
     except reading.ArchiveFault as fault:
-        taken = any("here" in line for line in fault.lines)
-        code = Code.NAME_TAKEN if taken else Code.INVALID_NAME
+        code = Code.NAME_TAKEN if isinstance(fault, reading.ThereAlready) else Code.INVALID_NAME
         lines = "; ".join(fault.lines[:20])
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
     except _DAMAGED as error:

@@ -34,6 +34,10 @@ class ArchiveFault(Exception):
         self.lines = lines
 
 
+class ThereAlready(ArchiveFault):
+    """Something of the archive is here already, and is another one."""
+
+
 class Head(msgspec.Struct):
     """What archive.json says."""
 
@@ -121,7 +125,7 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
             _check(model, lines)
             in_the_way = known.conflicts(model, lines, numbers)
             if in_the_way:
-                raise ArchiveFault(*in_the_way)
+                raise ThereAlready(*in_the_way)
             same = known.same(model, lines, numbers)
             numbers[model] |= same
             there_already[model] |= same.keys()
