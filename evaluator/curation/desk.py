@@ -161,7 +161,7 @@ def namespace(
     if wrong:
         name, what = next(iter(wrong.items()))
         raise UsageError(f"{name} {what}")
-    given: dict[str, Any] = {parameter.name: parameter.default for parameter in offer.generator.parameters}
+    given: dict[str, Any] = {one.name: one.otherwise for one in offer.generator.parameters}
     for parameter in offer.generator.parameters:
         if parameter.kind is Kind.SECRET:
             given[parameter.name] = parameter.read(salt)

@@ -60,6 +60,13 @@ class Parameter:
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
+    @property
+    def otherwise(self) -> Any:
+        """The value where nothing is given."""
+        if self.kind is Kind.YES:
+            return False
+        return list(self.default) if isinstance(self.default, list) else self.default
+
     def read(self, text: str) -> Any:
         """The value that one text stands for. Raises ParameterError."""
         if self.kind is Kind.WHOLE:
@@ -83,7 +90,7 @@ class Parameter:
         if not text:
             if self.required:
                 raise ParameterError("is empty, expected a value")
-            return list(self.default) if isinstance(self.default, list) else self.default
+            return self.otherwise
         if self.kind is Kind.KEYS:
             return [key for part in text.split(",") if (key := part.strip())]
         if self.kind is Kind.SEVERAL:
@@ -98,7 +105,7 @@ class Parameter:
             return
         named |= {"required": self.required, "default": self.default, "metavar": self.metavar}
         if self.kind is Kind.KEYS:
-            parser.add_argument(self.flag, action="append", **{**named, "default": list(self.default or [])})
+            parser.add_argument(self.flag, action="append", **{**named, "default": list(self.otherwise or [])})
         elif self.kind is Kind.CHOICE:
             parser.add_argument(self.flag, choices=self.choices, **named)
         else:
