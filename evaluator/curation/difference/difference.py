@@ -22,6 +22,8 @@ LONGEST = 600
 
 Id = str | int
 _encode = msgspec.json.Encoder(order="deterministic").encode
+_in_order = msgspec.json.Encoder().encode
+"""For what a layout has put into an order of its own: a fact's properties stand as its task names them."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -189,7 +191,7 @@ def _written(line: dict[str, Any], name: str) -> bytes | None:
 
 
 def _counted(members: list[Any]) -> Counter[bytes]:
-    return Counter(map(_encode, members))
+    return Counter(map(_in_order, members))
 
 
 def _members(counted: Counter[bytes]) -> list[Any]:
