@@ -16,7 +16,8 @@ IN_FORCE, SCORED_AGAIN, SET_ASIDE = "in force", "being scored again", "set aside
 class Erratum:
     """One corrected gold version.
 
-    n_changed: items that it changed; None: nobody counted, or the gold is held out and the organisers do not tell.
+    n_changed: items that it changed, without those that are merely written otherwise; None: nobody counted, or the gold
+    is held out and the organisers do not tell.
     state: IN_FORCE; SCORED_AGAIN, while a board of it is prepared; SET_ASIDE, where its scoring was cancelled.
     replaced: the boards, one a phase, whose place was taken by one of this gold.
     """
@@ -53,8 +54,8 @@ def _n_changed(gold: GoldVersion) -> int | None:
     correction: Correction | None = getattr(gold, "correction", None)
     if correction is None or not (gold.split.gold_public or correction.tells_count):
         return None
-    n: int = correction.counts["n_changed"]
-    return n
+    counts = correction.counts
+    return int(counts["n_changed"]) - int(counts["by_kind"]["other"])
 
 
 def _state(gold: GoldVersion, boards: Sequence[Leaderboard]) -> str:

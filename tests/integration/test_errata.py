@@ -27,8 +27,8 @@ def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch)
     return two_systems()
 
 
-def confirmed(world: World, *, tells_count: bool = False) -> GoldVersion:
-    file = uploaded(gold_lines(CORRECTED))
+def confirmed(world: World, *, content: bytes | None = None, tells_count: bool = False) -> GoldVersion:
+    file = uploaded(content or gold_lines(CORRECTED))
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
     gold_differences.lay_beside(pk=found.pk)
@@ -93,6 +93,11 @@ def test_the_count_is_told_where_the_organisers_tell_it(world: World) -> None:
     confirmed(world, tells_count=True)
     assert api()[0]["n_changed"] == 4 and " 4 items." in entries()[0][2]
     assert "not told" not in table(PAGES[0])
+
+
+def test_items_that_are_merely_written_otherwise_do_not_count(world: World) -> None:
+    confirmed(world, content=gold_lines().replace(b'"claim"', b'"remark": "seen twice", "claim"'), tells_count=True)
+    assert api()[0]["n_changed"] == 0
 
 
 def test_the_count_is_told_where_everybody_can_count(world: World) -> None:
