@@ -26,7 +26,8 @@ class Offer:
     """One generator on the desk.
 
     title, about: for whoever is no programmer. tasks: that it makes gold of; empty: all. defaults: of parameters, by
-    task, where the generator's own do not fit. beside: outputs that are no gold.
+    task, where the generator's own do not fit. beside: outputs that are no gold. keeps_lines: gold's lines are lines of
+    the file that it reads.
     """
 
     generator: Generator
@@ -35,6 +36,7 @@ class Offer:
     tasks: tuple[str, ...] = ()
     defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
+    keeps_lines: bool = False
 
     @property
     def name(self) -> str:
@@ -81,12 +83,14 @@ OFFERS: dict[str, Offer] = {
             as_it_is.GENERATOR,
             "Take it as it is",
             "The raw file is gold in the task's own format. Every line is taken, byte for byte.",
+            keeps_lines=True,
         ),
         Offer(
             holdout.GENERATOR,
             "Hold out a share",
             "Shares the lines of a gold file out among parts at random. What belongs together stays together.",
             defaults=_BY_DOCUMENT,
+            keeps_lines=True,
         ),
         Offer(
             folds.GENERATOR,
@@ -103,6 +107,7 @@ OFFERS: dict[str, Offer] = {
                 )
             },
             beside=("folds.jsonl",),
+            keeps_lines=True,
         ),
         Offer(
             symmetric.GENERATOR,

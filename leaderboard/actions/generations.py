@@ -7,6 +7,7 @@ same bytes again.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -277,6 +278,8 @@ def _looked_at(mine: Mine, part: GeneratedPart, content: bytes) -> bool:
     asked: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with unnamed(content) as file:
         prepared = referee.prepare_gold(gold=file, **asked)
+        if not prepared.ok and OFFERS[row.generator].keeps_lines:
+            prepared.report["problems"] = _in_raw_file(row, content, prepared.report.get("problems", []))
         if not _went_through(mine, prepared):
             return False
         told: dict[str, Any] = {}
@@ -293,6 +296,29 @@ def _looked_at(mine: Mine, part: GeneratedPart, content: bytes) -> bool:
             raise LateError
         GeneratedPart.objects.filter(pk=part.pk).update(facts=facts, first=_first(content, prepared.attachment))
     return True
+
+
+def _in_raw_file(row: Generation, content: bytes, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Problems of a part's lines, told where the same lines stand in the raw file: that is the file to be mended."""
+    source = row.sources.select_related("raw").get()
+    lines = content.split(b"\n")
+    at_fault = {lines[one["line"] - 1] for one in problems if one.get("line") and one["line"] <= len(lines)}
+    places: dict[bytes, int] = {}
+    with opened(source.raw.file) as file:
+        stream = gzip.GzipFile(fileobj=file) if source.raw.name.endswith(".gz") else file
+        for number, raw in enumerate(stream, start=1):
+            if (line := raw.rstrip(b"\r\n")) in at_fault:
+                places.setdefault(line, number)
+    told = []
+    for one in problems:
+        place = places.get(lines[one["line"] - 1]) if one.get("line") and one["line"] <= len(lines) else None
+        told.append(one if place is None else _moved(one, source.raw.name, place))
+    return sorted(told, key=lambda one: one.get("line") or 0)
+
+
+def _moved(problem: dict[str, Any], file: str, line: int) -> dict[str, Any]:
+    begins = f"{problem['file']}:{problem['line']}: "
+    return {**problem, "file": file, "line": line, "text": f"{file}:{line}: {problem['text'].removeprefix(begins)}"}
 
 
 def _first(gold: bytes, inputs: bytes) -> list[list[Any]]:

@@ -132,6 +132,15 @@ def test_parts_that_are_no_gold_of_the_task_are_told(world: World) -> None:
     assert [one["line"] for one in preview.problems] == [2, 4, 6, 8]
 
 
+def test_lines_of_a_part_are_told_where_they_stand_in_the_raw_file(world: World) -> None:
+    file = previews.raw(world, previews.claims().replace(b'"REFUTES"', b'"MAYBE"'), "mine.jsonl")
+    preview = made(begun(world, file, parameters={"parts": "a=0.5,b=0.5", "by": "group"}))
+    assert preview.state == State.REJECTED
+    told = {(one["file"], one["line"]) for one in preview.problems}
+    assert told and told <= {("mine.jsonl", line) for line in (2, 4, 6, 8)}
+    assert all(one["text"].startswith(f"mine.jsonl:{one['line']}: ") for one in preview.problems)
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [

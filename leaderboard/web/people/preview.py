@@ -38,8 +38,8 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
 def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
     """(line, inputs as they are downloaded, what gold has over them), at even distances over the whole file."""
     lines = list(_raw_lines(split.inputs))
-    chosen = sorted({place * len(lines) // most for place in range(min(most, len(lines)))}) if lines else []
-    wanted = {place: json.loads(lines[place]) for place in chosen}
+    count = min(most, len(lines))
+    wanted = {place: json.loads(lines[place]) for place in (number * len(lines) // count for number in range(count))}
     identities = {_identity(line) for line in wanted.values()}
     found = {_identity(line): line for line in _lines(gold.file) if _identity(line) in identities}
     pairs = []

@@ -1,0 +1,180 @@
+"""The pages of a new split: from a raw file to drafts without a script, who sees what of it, and what is recorded."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from leaderboard.actions import generations, publication
+from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
+from tests import previews
+from tests.integration.calling import person
+from tests.integration.crawling import crawl
+from tests.integration.gold_files import close_all
+from tests.world import World, build
+
+pytestmark = pytest.mark.django_db
+CANARY = "CANARY"
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def logged_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def organiser(world: World) -> Client:
+    user = person("olive")
+    world.benchmark.organisers.add(user)
+    return logged_in(user)
+
+
+def at(name: str, *more: Any) -> str:
+    return reverse(name, args=["tiny", *more])
+
+
+def words(response: Any) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
+
+
+def previewed(client: Client, content: bytes, generator: str = "holdout", **parameters: str) -> Generation:
+    """Through the pages: a raw file, a generator's form; then the worker comes."""
+    assert client.post(at("manage_new_split"), {"file": SimpleUploadedFile("raw.jsonl", content)}).status_code == 302
+    raw = RawFile.objects.latest("pk")
+    form = {"source_gold": raw.pk, **{f"parameter_{name}": text for name, text in parameters.items()}}
+    asked = client.post(at("manage_generator", generator), form)
+    assert asked.status_code == 302, words(asked)
+    generation = Generation.objects.latest("pk")
+    generations.generate(pk=generation.pk)
+    generation.refresh_from_db()
+    return generation
+
+
+def drafts_form(generation: Generation, **changes: str) -> dict[str, str]:
+    form = {}
+    for part in generation.parts.all():
+        told = {"take": "on", "name": part.name, "kind": "test", **changes}
+        form |= {f"part-{part.place}-{name}": text for name, text in told.items()}
+    return form
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
+    client = organiser(world)
+    start = client.get(at("manage_new_split"))
+    assert "No raw file yet" in words(start) and "Hold out a share" in words(start)
+    assert "Scenarios over a knowledge graph" not in words(start)
+    generation = previewed(client, previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
+    page = words(client.get(at("manage_preview", generation.pk)))
+    assert "4 lines, 4 units in 4 groups" in page and "Even shares of label" in page
+    assert str(generation.seed) in page and "raw.jsonl" in page
+    answer = client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    assert (answer.status_code, answer["Location"]) == (302, at("manage_split", "final"))
+    drafts = Split.objects.filter(name__in=("dev", "final"))
+    assert [(split.state, split.gold_public) for split in drafts] == [("draft", False)] * 2
+    life = words(client.get(at("manage_split", "final")))
+    assert "What the public gets beside what stays hidden" in life and "4. Draft" in life
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_lines_at_fault_are_on_the_page_with_their_numbers(world: World) -> None:
+    client = organiser(world)
+    broken = previews.claims().replace(b'"id": "r3"', b'"id": null')
+    generation = previewed(client, broken, parts="a=0.5,b=0.5", by="group")
+    page = client.get(at("manage_preview", generation.pk))
+    assert "raw.jsonl :4" in words(page) and "Make draft splits" not in words(page)
+    again = words(client.get(at("manage_generator", "holdout") + f"?again={generation.pk}"))
+    assert "Make a preview" in again
+    filled = client.get(at("manage_generator", "holdout") + f"?again={generation.pk}").content.decode()
+    assert 'value="a=0.5,b=0.5"' in filled and str(generation.seed) in filled
+
+
+def test_a_form_that_does_not_fit_says_where(world: World) -> None:
+    client, raw = organiser(world), previews.raw(world)
+    answer = client.post(at("manage_generator", "folds"), {"source_gold": raw.pk, "parameter_folds": "0"})
+    assert answer.status_code == 422 and "Number of folds" in words(answer)
+    assert client.post(at("manage_generator", "holdout"), {}).status_code == 422
+    assert client.get(at("manage_generator", "scenarios")).status_code == 404
+    assert not Generation.objects.exists()
+
+
+def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
+    client, preview = organiser(world), previews.done(world)
+    for n in (1, 2):
+        assert client.get(at("manage_preview", preview.pk)).status_code == 200
+        assert AuditEntry.objects.filter(action="generation.read").count() == n
+    Split.objects.update(state="draft", published_at=None)
+    page = client.get(at("manage_beside", "test"))
+    act = AuditEntry.objects.get(action="gold.read")
+    assert act.actor is not None and act.actor.username == "olive"
+    assert "REFUTES" in words(page) and "claim 0" in words(page)
+    trail = words(client.get(at("manage_trail")))
+    assert "looked at a preview, which quotes gold" in trail and "looked at gold" in trail
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) -> None:
+    client = logged_in(world.curator)
+    generation = previewed(client, previews.claims(), parts="final=0.5,rest=0.5", by="group")
+    client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    split = Split.objects.get(name="final")
+    publication.publish_unaudited(split=split, by=world.curator)
+    page = words(Client().get(reverse("split", args=["tiny", "final"])))
+    assert "How it was made" in page and "final=0.5,rest=0.5" in page
+    assert generation.sources.get().raw.sha256 in page and "version 2" in page
+    for secret in (str(generation.seed), generation.salt, "raw.jsonl"):
+        assert secret not in page
+    assert "How it was made" not in words(Client().get(reverse("split", args=["tiny", "test"])))
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_what_only_raw_files_hold_comes_out_nowhere(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(0)
+    client = logged_in(world.curator)
+    content = previews.claims().replace(b'"group": "g', f'"remark": "{CANARY}", "group": "{CANARY}-'.encode())
+    generation = previewed(client, content, parts="final=0.5,rest=0.5", by="group", stratify="label")
+    client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    previewed(client, content.replace(b'"label"', b'"lable"') + b"\n", parts="a=0.5,b=0.5")
+    publication.publish_unaudited(split=Split.objects.get(name="final"), by=world.curator)
+    pks = Generation.objects.values_list("pk", flat=True)
+    starts = ["/", at("benchmark"), at("manage_benchmark"), at("manage_new_split"), at("manage_trail")]
+    starts += [at("manage_preview", pk) for pk in pks] + ["/api/v1/", "/api/v1/benchmarks/tiny/"]
+    starts += [reverse("split", args=["tiny", name]) for name in ("final", "rest")]
+    told, shown = [], []
+    for role in (None, world.researcher, world.curator):
+        for answer in crawl(logged_in(role) if role else Client(), starts):
+            allowed = role == world.curator and re.search(r"/previews/\d+/$|/beside/$|/gold/\d+/$", answer.address)
+            (shown if allowed else told).append(answer)
+    assert [answer.address for answer in told if CANARY.encode() in answer.text] == []
+    assert len(told) > 60 and CANARY not in caplog.text
+    assert CANARY not in json.dumps(list(AuditEntry.objects.values_list("detail", flat=True)))
+    assert any(CANARY.encode() in answer.text for answer in shown), "or the search is worth nothing"
+
+
+def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
+    client, preview = organiser(world), previews.done(world)
+    assert client.get(at("manage_preview_state", preview.pk))["HX-Refresh"] == "true"
+    Generation.objects.update(state="queued", finished_at=None)
+    waiting = client.get(at("manage_preview_state", preview.pk))
+    assert "HX-Refresh" not in waiting and "Waits for a worker" in words(waiting)
+    assert client.post(at("manage_preview_cancel", preview.pk)).status_code == 302
+    assert "It was cancelled" in words(client.get(at("manage_preview", preview.pk)))
