@@ -5,9 +5,9 @@ Bold is what stands on the page, code is what one types or a file's name. A sent
     Open `/manage/`.                              Follow **Manage**.
     Press **Publish**.                            Under **Title** type `Small claims`.
     Under **Task** choose **Fact verification**.  Under **File** choose the file `claims.jsonl`.
-    Under each **Your answer** type `Known.`.     Tick **Publish it**.
+    Under each **Your answer** type `Known.`.     Tick **Publish it**.            Under **Files** tick **one.txt**.
     The page says **Submitted**.                  Wait until the page says **done**.
-    Wait until **Read the report** is there, and follow it.
+    Wait until **Read the report** is there, and follow it.   Follow **inputs**, and keep it as `inputs.jsonl`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ LONG = 240_000
 """Milliseconds: until a page has answered, and until a worker has."""
 BOLD, CODE = r"\*\*(.+?)\*\*", r"`([^`]+)`"
 ITEM = re.compile(r"^\d+\. (.*(?:\n(?! *\n|\d+\. |#).*)*)", re.MULTILINE)
-ENDS = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+SENTENCE = re.compile(r"\s*((?:`[^`]*`|\*\*.+?\*\*|[^.])+\.?)")
+"""Points within bold and code end nothing."""
 
 
 class NotUnderstood(ValueError):
@@ -50,7 +51,7 @@ def sentences_of(document: Path, section: str) -> list[Sentence]:
     for item in ITEM.finditer(content, heading.end(), end):
         place = f"{document.name}:{content.count(chr(10), 0, item.start()) + 1}"
         text = " ".join(item[1].split())
-        found += [Sentence(place, one) for one in ENDS.split(text)]
+        found += [Sentence(place, one) for one in SENTENCE.findall(text)]
     return found
 
 
@@ -61,19 +62,23 @@ class Hands:
     page: Page
     files: Path
 
-    def do(self, sentence: Sentence) -> None:
-        """Raises NotUnderstood; an AssertionError or a time-out of the browser names the sentence's place."""
+    @staticmethod
+    def understand(sentence: Sentence) -> tuple[Callable[..., None], tuple[str, ...]]:
+        """What is to be done, and with what. Raises NotUnderstood."""
         for pattern, act in FORMS.items():
-            found = re.fullmatch(pattern, sentence.text)
-            if found:
-                try:
-                    act(self, *found.groups())
-                except Exception as error:
-                    error.add_note(f"{sentence.place}: {sentence.text}\nat {self.page.url}")
-                    error.add_note(self.page.locator("main").inner_text()[:3000])
-                    raise
-                return
+            if found := re.fullmatch(pattern, sentence.text):
+                return act, found.groups()
         raise NotUnderstood(f"{sentence.place}: {sentence.text!r} is no sentence that a reader's hands know")
+
+    def do(self, sentence: Sentence) -> None:
+        """Raises NotUnderstood. What else goes wrong names the sentence, and what the page said."""
+        act, words = self.understand(sentence)
+        try:
+            act(self, *words)
+        except Exception as error:
+            error.add_note(f"{sentence.place}: {sentence.text}\nat {self.page.url}")
+            error.add_note(self.page.locator("main").inner_text()[:3000])
+            raise
 
     def field(self, label: str) -> Locator:
         """The one field of this label, with or without `(optional)` behind it."""
@@ -86,6 +91,11 @@ class Hands:
 
     def follows(self, name: str) -> None:
         self.page.get_by_role("link", name=name, exact=True).first.click(timeout=SOON)
+
+    def keeps(self, name: str, file: str) -> None:
+        with self.page.expect_download(timeout=SOON) as download:
+            self.follows(name)
+        download.value.save_as(self.files / file)
 
     def presses(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).last.click(timeout=SOON)
@@ -108,6 +118,11 @@ class Hands:
     def ticks(self, label: str) -> None:
         self.field(label).first.check(timeout=SOON)
 
+    def ticks_one_of(self, group: str, label: str) -> None:
+        """A box of several under one heading."""
+        boxes = self.page.get_by_role("group", name=re.compile(rf"^{re.escape(group)}\b"))
+        boxes.get_by_label(label, exact=True).check(timeout=SOON)
+
     def reads(self, text: str) -> None:
         expect(self.page.locator("main")).to_contain_text(text, timeout=SOON)
 
@@ -122,12 +137,14 @@ class Hands:
 FORMS: dict[str, Callable[..., None]] = {
     rf"Open {CODE}\.": Hands.opens,
     rf"Follow {BOLD}\.": Hands.follows,
+    rf"Follow {BOLD}, and keep it as {CODE}\.": Hands.keeps,
     rf"Press {BOLD}\.": Hands.presses,
     rf"Under {BOLD} type {CODE}\.": Hands.types,
     rf"Under each {BOLD} type {CODE}\.": Hands.types_in_each,
     rf"Under {BOLD} choose the file {CODE}\.": Hands.chooses_file,
     rf"Under {BOLD} choose {BOLD}\.": Hands.chooses,
     rf"Tick {BOLD}\.": Hands.ticks,
+    rf"Under {BOLD} tick {BOLD}\.": Hands.ticks_one_of,
     rf"The page says {BOLD}\.": Hands.reads,
     rf"Wait until the page says {BOLD}\.": Hands.waits,
     rf"Wait until {BOLD} is there, and follow it\.": Hands.waits_for,
