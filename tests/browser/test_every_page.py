@@ -75,6 +75,8 @@ CURATOR = {
     "manage-scorers": "/manage/benchmarks/atlas-facts/scorers/",
     "manage-phase": "/manage/benchmarks/atlas-facts/phases/create/",
     "manage-split": "/manage/benchmarks/atlas-facts/splits/create/",
+    "manage-new-split-atlas": "/manage/benchmarks/atlas-facts/new-split/",
+    "manage-generator-folds": "/manage/benchmarks/atlas-facts/new-split/generators/folds/",
 }
 
 
