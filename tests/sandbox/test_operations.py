@@ -121,6 +121,21 @@ def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path
     assert result.report is not None and result.report["ok"] and result.report["told"]["keys"]
 
 
+@pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
+def test_the_difference_of_corrected_gold(one_referee: Box, task: str, tmp_path: Path) -> None:
+    """Fewer items in another order, each with something more that is not scored, packed."""
+    _, options, gold, _ = next(case for case in CASES if case[0] == task)
+    lines = gold.read_bytes().splitlines(keepends=True)
+    after = b"".join(line.replace(b"{", b'{"remark": 1, ', 1) for line in lines[:0:-1])
+    (tmp_path / "after").write_bytes(gzip.compress(after, mtime=0))
+    arguments = {"task": task, "options": options, "before_name": "before.jsonl", "after_name": "after.jsonl.gz"}
+    result, here = both(one_referee, "gold_difference", arguments, before=gold, after=tmp_path / "after")
+    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
+    assert result.attachment == here[1]
+    counted = {kind: n for kind, n in result.report["counts"]["by_kind"].items() if n}
+    assert counted == {"other": len(lines) - 1, "removed": 1} and result.report["counts"]["reordered"]
+
+
 LINE = b'{"id": "a", "predicted_label": "SUPPORTS"}\n'
 BAD = {
     "empty": b"",
