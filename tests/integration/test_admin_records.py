@@ -185,6 +185,7 @@ def test_what_a_record_s_page_leaves_out_is_not_exported_either(desk: Client, wo
 def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World) -> None:
     previewed = preview(desk, as_csv(ROW))
     assert "BERT" in previewed.content.decode()
+    assert "style=" not in previewed.content.decode(), "the policy of the pages forbids inline styles"
     assert not ReportedResult.objects.exists()
     assert confirm(desk, previewed).status_code == 302
     kept = ReportedResult.objects.get()
@@ -211,6 +212,7 @@ def test_a_row_at_fault_is_named_and_nothing_is_kept(
 ) -> None:
     page = preview(desk, as_csv(ROW, {**ROW, "table": "3", **changes})).content.decode()
     assert said in page
+    assert "Row 2" in page and "Row 1" not in page
     assert "Traceback" not in page and "confirm" not in re.findall(r'type="submit"[^>]*name="(\w+)"', page)
     assert not ReportedResult.objects.exists()
 
