@@ -121,7 +121,7 @@ class Trial:
         return Warned("trivial-baseline", f"{told}. It reads nothing that could tell the answer: {one.baseline.doc}.")
 
     def _not_apart(self, one: Tried) -> Warned | None:
-        """An uploaded system whose interval holds what the best trivial baseline has."""
+        """An uploaded system that is not shown to be better than the best trivial baseline."""
         cell = one.cell(self.primary)
         if one.row.kind != DryRun.Kind.FILE or cell.low is None or cell.high is None:
             return None
@@ -131,11 +131,11 @@ class Trial:
             return None
         sign = -1 if self.task.measure(self.primary).higher_is_better is False else 1
         best, which = max(values, key=lambda pair: sign * pair[0])
-        if not cell.low <= best <= cell.high:
+        if (cell.low > best) if sign > 0 else (cell.high < best):
             return None
         return Warned(
             "not-apart",
-            f"{one.row.name} cannot be told from {which.row.name}, which solves nothing: its interval of "
+            f"{one.row.name} is not shown to be better than {which.row.name}, which solves nothing: its interval of "
             f"{self.primary} is {cell.low:.3f} to {cell.high:.3f}, and {which.row.name} has {best:.3f}.",
         )
 

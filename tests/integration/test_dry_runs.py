@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.utils import timezone
 
 from evaluator.baselines import BASELINES
@@ -28,6 +30,7 @@ from leaderboard.models import (
 )
 from tests import world as small
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded
+from tests.integration.reading_pages import read
 from tests.world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
@@ -261,3 +264,51 @@ class TestFaults:
         world.insert_run()
         dry_runs.run(pk=row.pk)
         assert after(row).state == State.QUEUED
+
+
+class TestThePage:
+    WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
+
+    def client(self, world: World) -> Client:
+        client = Client()
+        client.force_login(world.curator)
+        return client
+
+    def test_from_the_button_to_the_numbers(self, world: World) -> None:
+        client = self.client(world)
+        assert "Score the baselines" in client.get(self.WHERE).content.decode()
+        assert client.post(f"{self.WHERE}begin/").status_code == 302
+        state = client.get(f"{self.WHERE}state/")
+        assert "0 of 4 baselines are scored" in state.content.decode() and "HX-Refresh" not in state
+        for row in DryRun.objects.all():
+            dry_runs.run(pk=row.pk)
+        assert client.get(f"{self.WHERE}state/")["HX-Refresh"] == "true"
+        page = client.get(self.WHERE).content.decode()
+        assert "origin=original" in page and "says nothing" in page and "needs public gold to train on" in page
+        assert read(page).faults == []
+
+    def test_a_file_comes_back_with_its_problems(self, world: World) -> None:
+        client = self.client(world)
+        file = SimpleUploadedFile("p.jsonl", prediction_lines({**LABELS, "a1": "MAYBE"}))
+        answer = client.post(f"{self.WHERE}add/", {"name": "Ours", "file": file})
+        assert answer.status_code == 422
+        assert "MAYBE" in answer.content.decode()
+        file = SimpleUploadedFile("p.jsonl", prediction_lines())
+        assert client.post(f"{self.WHERE}add/", {"name": "<b>Ours</b>", "file": file}).status_code == 302
+        dry_runs.run(pk=DryRun.objects.get().pk)
+        page = client.get(self.WHERE).content.decode()
+        assert "&lt;b&gt;Ours" in page and "1.000" in page
+
+    def test_nobody_else_reads_a_number(self, world: World) -> None:
+        for row in [*begun(world), added(world, name="tungsten-canary")]:
+            dry_runs.run(pk=row.pk)
+        Benchmark.objects.update(state="public")
+        stranger = Client()
+        stranger.force_login(world.researcher)
+        for client in (Client(), stranger):
+            for where in ("/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/benchmarks/tiny/splits/test/"):
+                body = client.get(where).content
+                assert b"canary" not in body and b"majority" not in body
+            for where in ("/api/v1/benchmarks/tiny/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/"):
+                assert b"canary" not in client.get(where).content
+            assert client.get(self.WHERE).status_code in (302, 404)
