@@ -1,0 +1,28 @@
+"""docs/operators.md in the arrangement of compose.yaml, done as it says on services that are up."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+from tests.container import engine
+from tests.container.composed import Services
+from tests.documents.blocks import walk_of
+from tests.documents.shell import shell
+
+
+def test_production_is_made_and_backed_up(site: Services, tmp_path: Path) -> None:
+    compose = " ".join(engine.compose_command())
+    here = {
+        # The services are up, from the image that is under test.
+        "docker compose up --build --detach": f"{compose} ps",
+        "docker compose": compose,
+    }
+    where = {"COMPOSE_FILE": str(engine.ROOT / "compose.yaml"), "COMPOSE_PROJECT_NAME": site.project}
+    with shell(tmp_path, here, **{**site.environment, **where}) as terminal:
+        for block in walk_of(engine.ROOT / "docs" / "operators.md", "compose"):
+            terminal.run(block)
+    assert (tmp_path / "holdout.dump").read_bytes().startswith(b"PGDMP")
+    with tarfile.open(tmp_path / "files.tgz") as files:
+        assert any(name.startswith("files/gold/") for name in files.getnames())
+    assert (tmp_path / ".env").read_text().count("=") == 3
