@@ -1,0 +1,138 @@
+"""From a raw file to a draft in a real browser: with the keyboard alone, without scripts, over a broken connection."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Site, faults, log_in, shoot
+
+pytestmark = pytest.mark.browser
+START = "/manage/benchmarks/mirror-claims/new-split/"
+BIG = 17_000_000
+"""More than one piece has room for."""
+
+
+def claims(folder: Path, word: str) -> Path:
+    """Gold lines of twenty claims, all of them new to the server."""
+    path = folder / f"{word}.jsonl"
+    path.write_text(
+        "".join(
+            f'{{"id": "{hashlib.sha256(f"{word} {i}".encode()).hexdigest()[:12]}", "claim": "{word} number {i}", '
+            f'"evidence_text": "text {i}", "label": "{("SUPPORTS", "REFUTES")[i % 2]}", "group": "{word}-{i}"}}\n'
+            for i in range(20)
+        )
+    )
+    return path
+
+
+def tab_to(page: Page, name: str, role: str) -> None:
+    """With the tab key alone, until what has this name is in focus."""
+    wanted = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
+    for _ in range(120):
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"the tab key does not reach {name}")
+
+
+def wait_for_preview(page: Page) -> None:
+    page.get_by_role("heading", name="4. Make draft splits").wait_for(timeout=120_000)
+
+
+def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "curator")
+    page.goto(START)
+    assert faults(page) == []
+    shoot(page, "manage-new-split")
+    page.get_by_label("File to upload").set_input_files(claims(tmp_path, "keyboard"))
+    tab_to(page, "Upload the raw file", "button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("rowheader", name="keyboard.jsonl")).to_be_visible()
+    tab_to(page, "Hold out a share", "link")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Hold out a share")).to_be_visible()
+    assert faults(page) == []
+    shoot(page, "manage-generator")
+    tab_to(page, "Gold lines", "combobox")
+    page.keyboard.type("keyboard")
+    tab_to(page, "Parts and their shares", "textbox")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("typed-dev=0.5,typed-test=0.5")
+    tab_to(page, "Make a preview", "button")
+    page.keyboard.press("Enter")
+    wait_for_preview(page)
+    assert faults(page) == []
+    shoot(page, "manage-preview")
+    expect(page.get_by_text("10 lines, 10 units in 10 groups")).to_have_count(2)
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    assert faults(page) == []
+    shoot(page, "manage-preview-dark")
+    page.emulate_media(color_scheme="light")
+    tab_to(page, "Make draft splits", "button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="typed-test", level=1)).to_be_visible()
+    tab_to(page, "What the public gets beside what stays hidden", "link")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What the public gets, and what stays hidden")).to_be_visible()
+    expect(page.get_by_role("region", name=re.compile(r"^Inputs, line"))).to_have_count(10)
+    assert faults(page) == []
+    shoot(page, "manage-beside")
+
+
+@pytest.fixture
+def plain(chromium: Browser, site: Site) -> Iterator[Page]:
+    """A page of a browser that runs no scripts."""
+    context = chromium.new_context(base_url=site.url, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, tmp_path: Path) -> None:
+    log_in(plain, site, "curator")
+    plain.goto(START)
+    expect(plain.get_by_text("Without JavaScript a file goes in one piece")).to_be_visible()
+    plain.get_by_label("File to upload").set_input_files(claims(tmp_path, "scriptless"))
+    plain.get_by_role("button", name="Upload the raw file").click()
+    plain.get_by_role("link", name="Take it as it is").click()
+    plain.get_by_label("Gold lines").select_option(label="scriptless.jsonl")
+    plain.get_by_role("button", name="Make a preview").click()
+    make = plain.get_by_role("button", name="Make draft splits")
+    for _ in range(600):
+        if make.is_visible():
+            break
+        plain.get_by_role("link", name="Look again").click()
+    plain.get_by_label("Name").fill("scriptless")
+    make.click()
+    expect(plain.get_by_role("heading", name="scriptless", level=1)).to_be_visible()
+
+
+def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "curator")
+    big = tmp_path / "big.txt"
+    big.write_bytes(b"subject\trelation\tobject\n" * (BIG // 24))
+    page.goto(START)
+    page.route(re.compile(r"/pieces/\?offset=[1-9]"), lambda route: route.abort())
+    page.get_by_label("File to upload").set_input_files(big)
+    page.get_by_role("button", name="Upload the raw file").click()
+    expect(page.locator("[data-upload-news]")).to_contain_text("The connection was lost")
+    page.unroute_all(behavior="ignoreErrors")
+    page.goto("/")
+    page.goto(START)
+    expect(page.get_by_text("16.0 MB of")).to_be_visible()
+    offsets: list[str] = []
+    page.on(
+        "request", lambda asked: offsets.append(asked.url.partition("offset=")[2]) if "offset=" in asked.url else None
+    )
+    page.get_by_label("File to upload").set_input_files(big)
+    page.get_by_role("button", name="Upload the raw file").click()
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="big.txt"))
+    expect(row).to_contain_text(hashlib.sha256(big.read_bytes()).hexdigest())
+    assert offsets == ["16000000"]
+    row.get_by_role("button", name="Remove big.txt").click()
+    expect(page.get_by_text("The raw file big.txt is removed.")).to_be_visible()
