@@ -5,6 +5,7 @@ They never see the gold that they are scored on. The same inputs, training gold 
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
@@ -56,7 +57,9 @@ def made(
     """
     find_task(task).read_inputs(inputs, name, options, facts)
     inputs.seek(0)
-    raw = io.BytesIO(inputs.read())
+    body = inputs.read()
+    # It was read through within its limits a moment ago.
+    raw = io.BytesIO(gzip.decompress(body) if name.endswith(".gz") else body)
     asked = Asked([msgspec.json.decode(line) for line in raw], trains, facts, seed)
     answers = baseline.answer(asked)
     return b"" if answers is None else msgspec.json.Encoder().encode_lines(answers)

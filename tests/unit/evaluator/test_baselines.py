@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from collections.abc import Sequence
@@ -174,6 +175,10 @@ def test_the_command_writes_what_the_server_makes(tmp_path: Path, capfdbinary: p
     assert written == made("fact-verification", "claim-only", ASKED, [CLAIMS])
     assert main(words) == 64
     assert b"it needs public gold" in capfdbinary.readouterr().err
+    packed = tmp_path / "inputs.jsonl.gz"
+    packed.write_bytes(gzip.compress(ASKED))
+    assert main([*words[:-1], str(packed), "--train", str(train)]) == 0
+    assert [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()] == written
     assert main(["baseline", "fact-verification"]) == 0
     assert b"claim-only: " in capfdbinary.readouterr().out
     assert main([*words[:2], "clever", *words[3:]]) == 64

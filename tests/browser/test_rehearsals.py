@@ -1,0 +1,104 @@
+"""A draft is tried with baselines, rehearsed by a tester without scripts, and sent away as an archive, in a browser."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import ROOT, Site, faults, log_in, shoot
+
+pytestmark = pytest.mark.browser
+SLUG = "rehearsed-claims"
+PREDICTIONS = ROOT / "fixtures" / "mirror-claims" / "predictions" / "test"
+KEY = "age1x0t4r3je9n3hnyz8gh0l4nd069uprqcrcg57m80473nacghtwqusz8enx3"
+
+
+@pytest.fixture(scope="module")
+def draft(site: Site) -> str:
+    """A benchmark that nobody but its managers sees, as an operator leaves it."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
+    asked = ["import_benchmark", "own", "fixtures/mirror-claims", "--slug", SLUG, "--by", "curator", "--no-public"]
+    subprocess.run(
+        [sys.executable, "manage.py", *asked], cwd=ROOT, env={**own, "HOLDOUT_DATA": str(site.data)}, check=True
+    )
+    return f"/manage/benchmarks/{SLUG}"
+
+
+def a_file() -> Path:
+    return min(PREDICTIONS.glob("*.jsonl*"))
+
+
+def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, draft: str) -> None:
+    log_in(page, site, "curator")
+    page.goto(f"{draft}/splits/test/dry-run/")
+    shoot(page, "dry-run-empty")
+    page.get_by_role("button", name="Score the baselines").focus()
+    page.keyboard.press("Enter")
+    # The page follows the work by itself.
+    expect(page.get_by_role("rowheader", name="contrast=negation")).to_be_visible(timeout=120_000)
+    page.get_by_label("What to call it").fill("Ours")
+    page.get_by_label("Predictions file").set_input_files(a_file())
+    page.get_by_role("button", name="Try it").press("Enter")
+    expect(page.get_by_role("columnheader", name="Ours")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("heading", name="What to look at")).to_be_visible()
+    assert faults(page) == []
+    shoot(page, "dry-run")
+    page.emulate_media(color_scheme="dark")
+    assert faults(page) == []
+    shoot(page, "dry-run-dark")
+
+
+def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
+    page: Page, site: Site, draft: str, chromium: Browser
+) -> None:
+    log_in(page, site, "curator")
+    page.goto(f"{draft}/")
+    page.get_by_role("link", name="Rehearse Test").click()
+    page.get_by_label("Testers").fill("ada")
+    page.get_by_role("button", name="Begin the rehearsal").click()
+    assert faults(page) == []
+    shoot(page, "rehearsal")
+    with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
+        tester = context.new_page()
+        log_in(tester, site, "ada")
+        tester.goto(f"/benchmarks/{SLUG}-test-rehearsal/test/submit/")
+        expect(tester.get_by_role("region", name="Rehearsal")).to_contain_text("This is a rehearsal.")
+        tester.get_by_label("name of another system").fill("Rehearsing")
+        tester.get_by_label("Predictions file").set_input_files(a_file())
+        tester.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
+        expect(tester.get_by_role("region", name="Rehearsal")).to_be_visible()
+        assert "/submissions/" in tester.url
+    page.get_by_role("link", name="Rehearsal: ").click()
+    expect(page.get_by_role("link", name="Rehearsing")).to_be_visible(timeout=120_000)
+    assert faults(page) == []
+    shoot(page, "rehearsal-board")
+    page.goto(f"{draft}/phases/test/rehearsal/")
+    page.get_by_role("button", name="End the rehearsal").click()
+    expect(page.get_by_role("region", name="Rehearsals that are over")).to_contain_text(f"{SLUG}-test-rehearsal")
+    assert faults(page) == []
+    shoot(page, "rehearsal-over")
+
+
+def test_a_benchmark_leaves_as_an_archive_and_is_looked_at(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
+    log_in(page, site, "curator")
+    page.goto(f"{draft}/exports/")
+    page.get_by_label("Public keys").fill(KEY)
+    page.get_by_role("button", name="Write the archive").click()
+    download = page.get_by_role("button", name="Download")
+    expect(download).to_be_visible(timeout=120_000)
+    assert faults(page) == []
+    shoot(page, "export")
+    with page.expect_download() as fetched:
+        download.click()
+    fetched.value.save_as(tmp_path / "archive.zip")
+    page.goto("/manage/archives/")
+    page.get_by_label("Archive", exact=True).set_input_files(tmp_path / "archive.zip")
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("region", name="In the way")).to_contain_text(f"the benchmark {SLUG}")
+    assert faults(page) == []
+    shoot(page, "arrival")
