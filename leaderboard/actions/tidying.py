@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from django.apps import apps
@@ -59,7 +60,7 @@ def strays() -> Iterator[Item]:
             named = _named(storage)
             for name in _listed(storage):
                 if name not in named and _is_old(storage, name):
-                    yield Item(f"{alias}/{name}", storage.size(name), lambda s=storage, n=name: s.delete(n))
+                    yield Item(f"{alias}/{name}", storage.size(name), partial(storage.delete, name))
 
 
 def _named(storage: Storage) -> set[str]:
@@ -100,7 +101,7 @@ def _old_files(folder: Path, age: timedelta, pattern: str = "*") -> Iterator[Ite
         stat = path.lstat()
         if path.is_file() and stat.st_mtime < before:
             told = f"{path.name} of {datetime.fromtimestamp(stat.st_mtime, UTC):%Y-%m-%d}"
-            yield Item(told, stat.st_size, lambda path=path: path.unlink(missing_ok=True))
+            yield Item(told, stat.st_size, partial(path.unlink, missing_ok=True))
 
 
 def _large_logs() -> Iterator[Item]:
@@ -108,7 +109,7 @@ def _large_logs() -> Iterator[Item]:
     for path in sorted(folder.glob("*.log")) if folder.is_dir() else ():
         size = path.stat().st_size
         if size > LARGE_LOG_BYTES:
-            yield Item(path.name, size, lambda path=path: _shorten(path))
+            yield Item(path.name, size, partial(_shorten, path))
 
 
 def _shorten(log: Path) -> None:

@@ -60,7 +60,7 @@ class ExportsRecords(ExportMixin):
         AuditEntry.objects.create(
             action="records.exported",
             subject=f"{self.model._meta.model_name}:list",
-            actor=request.user,
+            actor_id=request.user.pk,
             detail={"n": n, "format": file_format.get_extension()},
         )
         return super().get_export_data(file_format, request, queryset, **kwargs)
