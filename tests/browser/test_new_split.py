@@ -61,7 +61,7 @@ def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tm
     shoot(page, "manage-generator")
     tab_to(page, "Gold lines", "combobox")
     page.keyboard.type("keyboard")
-    tab_to(page, "Parts and their shares", "textbox")
+    tab_to(page, "Parts and their shares (optional)", "textbox")
     page.keyboard.press("Control+A")
     page.keyboard.type("typed-dev=0.5,typed-test=0.5")
     tab_to(page, "Make a preview", "button")
@@ -124,7 +124,7 @@ def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site,
     page.unroute_all(behavior="ignoreErrors")
     page.goto("/")
     page.goto(START)
-    expect(page.get_by_text("16.0 MB of")).to_be_visible()
+    expect(page.get_by_text("16 MB of 17 MB")).to_be_visible()
     offsets: list[str] = []
     page.on(
         "request", lambda asked: offsets.append(asked.url.partition("offset=")[2]) if "offset=" in asked.url else None

@@ -39,6 +39,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.rebuilding import differences
+from tests import previews
 from tests.conftest import ROOT
 from tests.integration.calling import person
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
@@ -93,6 +94,7 @@ def world() -> Iterator[World]:
     late = teams.create(name="Late", by=person("late"))
     more = {"before": at, "closes_at": at + timedelta(days=1), "made_by": world.curator, "made_at": at}
     Extension.objects.create(phase=full, team=late, reason="a fire", **more)
+    previews.done(world).parts.update(split=world.split)
     yield world
 
 

@@ -1,4 +1,4 @@
-"""Published sets at the desk: FEVER Symmetric's files and CoDEx's triples become drafts whose gold is what was published."""
+"""Published sets at the desk: FEVER Symmetric's files and CoDEx's triples become drafts with the right gold."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class _Files(forms.ModelMultipleChoiceField):
 
 
 def _field(parameter: Parameter, default: str) -> forms.Field:
-    told: dict[str, Any] = {"label": parameter.title, "help_text": escape(_sentence(parameter.help)), "required": False}
+    told: dict[str, Any] = {"label": parameter.title, "help_text": escape(_help(parameter)), "required": False}
     if parameter.kind is Kind.YES:
         return forms.BooleanField(**told)
     told |= {"initial": default, "required": parameter.required}
@@ -110,6 +110,13 @@ def _field(parameter: Parameter, default: str) -> forms.Field:
     field = forms.CharField(max_length=500, **told)
     field.widget.attrs |= {"spellcheck": "false", "autocomplete": "off"}
     return field
+
+
+def _help(parameter: Parameter) -> str:
+    """What the command line says, where a form says it otherwise in its own words."""
+    if parameter.kind is Kind.KEYS:
+        return _sentence(parameter.help.removesuffix("; may be repeated")) + " Several stand between commas."
+    return _sentence(parameter.help)
 
 
 def _sentence(text: str) -> str:
@@ -130,6 +137,10 @@ class DraftForm(forms.Form):
     kind = forms.ChoiceField(choices=Split.Kind.choices)
     gold_public = forms.BooleanField(required=False, label="Publish the gold")
     hide_inputs = forms.BooleanField(required=False, label="Hide the inputs too")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].is_one_of_two = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
