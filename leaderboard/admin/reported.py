@@ -47,7 +47,7 @@ class Numbers(JSONWidget):
         try:
             values = msgspec.convert(given, list[Value])
         except msgspec.ValidationError as error:
-            raise ValueError(f"values: {error}; expected such as {EXAMPLE}") from None
+            raise ValueError(f"{error}; expected such as {EXAMPLE}") from None
         _check_measures(values, str((row or {}).get("benchmark", "")))
         return msgspec.to_builtins(values)
 
@@ -57,24 +57,33 @@ class Numbers(JSONWidget):
 
 def _check_measures(values: list[Value], slug: str) -> None:
     if not values:
-        raise ValueError(f"values has no number; expected such as {EXAMPLE}")
+        raise ValueError(f"there is no number; expected such as {EXAMPLE}")
     benchmark = Benchmark.objects.filter(slug=slug).first()
     known = {measure.name for measure in TASKS[benchmark.task].measures} if benchmark else set()
     unknown = [value.measure for value in values if known and value.measure not in known]
     if unknown:
-        raise ValueError(f"values: measure {unknown[0]!r}; expected one of {', '.join(sorted(known))}")
+        raise ValueError(f"measure is {unknown[0]!r}; expected one of {', '.join(sorted(known))}")
 
 
 class Change(Diff):
-    """A cell before and after, without the inline colours of the package's own: the policy forbids them."""
+    """The fields of a row with what becomes of each; without the package's inline colours, which the policy forbids."""
+
+    def __init__(self, resource: ModelResource, instance: Any, new: bool) -> None:
+        super().__init__(resource, instance, new)
+        self.names = [field.column_name for field in resource.get_import_fields()]
 
     def as_html(self) -> list[Any]:
+        """Each field that says something; empty where it does not."""
         return [
-            format_html("{}", after)
-            if self.new or before == after
-            else format_html("<del>{}</del> <ins>{}</ins>", before, after)
-            for before, after in zip(self.left, self.right, strict=True)
+            _told(name, "" if self.new else before, after)
+            for name, before, after in zip(self.names, self.left, self.right, strict=True)
         ]
+
+
+def _told(name: str, before: Any, after: Any) -> Any:
+    if before in ("", after):
+        return format_html("<strong>{}</strong>: {}", name, after) if after != "" else ""
+    return format_html("<strong>{}</strong>: <del>{}</del> <ins>{}</ins>", name, before, after)
 
 
 class ReportedRows(ModelResource):

@@ -200,8 +200,8 @@ def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World
     ("changes", "said"),
     [
         ({"benchmark": "nowhere"}, "benchmark is &#x27;nowhere&#x27;"),
-        ({"values": "[]"}, "values has no number"),
-        ({"values": "{"}, "values"),
+        ({"values": "[]"}, "there is no number"),
+        ({"values": "{"}, "Row 2, values"),
         ({"values": '[{"measure": "beauty", "value": 1, "shown": "1"}]'}, "beauty"),
         ({"values": '[{"measure": "accuracy", "value": "1", "shown": "1"}]'}, "Expected `float`"),
         ({"system": "x" * 201}, "at most 200 characters"),
