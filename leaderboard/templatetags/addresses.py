@@ -23,8 +23,10 @@ def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: str | None) -> str:
-    """The query string with these parameters set, or dropped where the value is empty."""
+    """The query string with these parameters set, or dropped where the value is empty. Whatever is changed, one begins
+    with the first page again."""
     query = context["request"].GET.copy()
+    query.pop("page", None)
     for name, value in changes.items():
         query.pop(name, None)
         if value:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from leaderboard.standings import Board, Row
+from leaderboard.web.cut import Cut
 from leaderboard.web.heat_rows import HeatCell, Source, heat_rows, reasons
 from leaderboard.web.sorting import Heading, Key, Sorting, by_name
 
@@ -65,8 +66,10 @@ def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) ->
     return Sorting.asked(request, keys | {"system": Key(by_name, best_first=False)}, default)
 
 
-def grouped_table(board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[Planned]]]) -> GroupedTable:
-    """plan: each group's title and columns."""
+def grouped_table(
+    board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[Planned]]], cut: Cut
+) -> GroupedTable:
+    """plan: each group's title and columns. cut: the systems that are shown; what is best is so among all of them."""
     rows = sorting.apply(board.rows)
     cells = heat_rows(rows, [column.source for _, columns in plan for column in columns])
     headings = sorting.headings
@@ -80,7 +83,7 @@ def grouped_table(board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequ
     ]
     return GroupedTable(
         groups,
-        [(row, _split(line, groups)) for row, line in zip(rows, cells, strict=True)],
+        [(row, _split(line, groups)) for row, line in zip(cut.of(rows), cut.of(cells), strict=True)],
         headings,
         reasons(cells),
     )

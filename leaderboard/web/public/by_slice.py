@@ -14,6 +14,7 @@ from evaluator.task import TASKS
 from leaderboard.reported import reported_of
 from leaderboard.standings import WHOLE, Board, SliceValue
 from leaderboard.web.charts.heat import legends
+from leaderboard.web.cut import Cut
 from leaderboard.web.heat_rows import Source, among, heat_rows, reasons
 from leaderboard.web.public.access import board_or_404, dimension_or_404
 from leaderboard.web.public.boards import other_boards
@@ -43,7 +44,8 @@ class Column:
 @require_safe
 @conditional_page
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
-    """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system.
+    """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
+    `?page=` of 150 systems.
 
     Without `measure`: all of them where the values are few, else the primary one.
     """
@@ -108,15 +110,15 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     headings = sorting.headings
     columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
     cells = heat_rows(rows, [column.source for column in columns])
+    cut = Cut.asked(request, len(rows))
+    shown = list(zip(cut.of(rows), cut.of(cells), strict=True))
     return {
+        "cut": cut,
         "columns": columns,
         "is_tall": len(columns) > UPRIGHT,
         "headings": headings,
-        "rows": list(zip(rows, cells, strict=True)),
-        "details": [
-            (column, [(row, line[place].cell) for row, line in zip(rows, cells, strict=True)])
-            for place, column in enumerate(columns)
-        ],
+        "rows": shown,
+        "details": [(column, [(row, line[place].cell) for row, line in shown]) for place, column in enumerate(columns)],
         # A ladder tells none, and some scorers give none.
         "has_intervals": any(heat.cell.low is not None for line in cells for heat in line),
         "legends": legends([measure]),

@@ -21,6 +21,7 @@ from leaderboard.web.charts.heat import legends
 from leaderboard.web.charts.intervals import interval_plot
 from leaderboard.web.charts.matrix import OPEN, Grid, Place, grid_of, leaders, matrices
 from leaderboard.web.charts.multiples import multiples
+from leaderboard.web.cut import Cut
 from leaderboard.web.grouped import Planned, grouped_table, sorted_by
 from leaderboard.web.heat_rows import among, reasons
 from leaderboard.web.public.access import board_or_404
@@ -41,7 +42,7 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 @conditional_page
 def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
-    `?download=svg`: the matrices as a picture.
+    `?download=svg`: all matrices as a picture; `?page=` of 150 systems.
 
     404 unless the phase crosses the two dimensions of the address.
     """
@@ -94,7 +95,9 @@ def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> 
     rows = sorting.apply(board.rows)
     selected = grid.place(sorting.key)
     plot = interval_plot(rows, measure.name, selected.source.slice)
+    cut = Cut.asked(request, len(rows))
     shown = {
+        "cut": cut,
         "grid": grid,
         "view": view_of(request, board, pair),
         "headings": sorting.headings,
@@ -102,7 +105,7 @@ def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> 
         "selected": selected,
         # The band behind the strips is the leader's of the whole board: it says nothing about this cell.
         "plot": plot and replace(plot, leader=None),
-        "strips": [(row, selected.source.cell(row), plot.strip(row) if plot else None) for row in rows],
+        "strips": [(row, selected.source.cell(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
         # A ladder tells none, and some scorers give none.
         "has_intervals": any(selected.source.cell(row).low is not None for row in rows),
         "is_pooled_by_scores": measure.scale is not None,
@@ -110,14 +113,15 @@ def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> 
         **_as_data(board, pair, measure),
     }
     if shown["view"] == TABLE:
-        return shown | {"table": grouped_table(board, sorting, _plan(grid))}
+        return shown | {"table": grouped_table(board, sorting, _plan(grid), cut)}
     drawn = matrices(grid, rows)
+    here = cut.of(drawn)
     return shown | {
-        "matrices": drawn,
+        "matrices": drawn if request.GET.get("download") else here,
         "is_wide": len(grid.headings) > WIDE,
         **_headings(grid),
         "leaders": leaders(grid, drawn),
-        "reasons": reasons(cells for matrix in drawn for _, cells in matrix.lines),
+        "reasons": reasons(cells for matrix in here for _, cells in matrix.lines),
     }
 
 

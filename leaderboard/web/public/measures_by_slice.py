@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from evaluator.measures import Measure
 from leaderboard.standings import WHOLE, Board, Slice
 from leaderboard.web.charts.heat import legends
+from leaderboard.web.cut import Cut
 from leaderboard.web.grouped import Planned, grouped_table, sorted_by
 from leaderboard.web.heat_rows import Source
 
@@ -35,8 +36,10 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
     for value in values:
         plan.append((value, [_planned(board, measure, value, ((dimension, value),)) for measure in offered]))
     columns = [column for _, group in plan for column in group]
-    table = grouped_table(board, sorted_by(request, columns, columns[0].key), plan)
+    cut = Cut.asked(request, len(board.rows))
+    table = grouped_table(board, sorted_by(request, columns, columns[0].key), plan, cut)
     return {
+        "cut": cut,
         "table": table,
         "has_intervals": table.has_intervals,
         "legends": legends(offered),

@@ -1,0 +1,44 @@
+"""Tables of many systems, a page at a time: which part an address asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TypeVar
+
+from django.http import HttpRequest
+
+T = TypeVar("T")
+SIZE = 150
+"""Systems of a page, as boards have."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Page `number` of n systems, from 1; `?page=` beyond the last is the last, and what is no page the first."""
+
+    n: int
+    number: int
+
+    @classmethod
+    def asked(cls, request: HttpRequest, n: int) -> Cut:
+        text = request.GET.get("page", "")
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+        return cls(n, max(1, min(number, ceil(n / SIZE))))
+
+    @property
+    def last(self) -> int:
+        return max(1, ceil(self.n / SIZE))
+
+    @property
+    def before(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def after(self) -> int | None:
+        return self.number + 1 if self.number < self.last else None
+
+    def of(self, things: Sequence[T]) -> Sequence[T]:
+        """This page's of things that come one a system, in the order of the table."""
+        return things[(self.number - 1) * SIZE : self.number * SIZE]
