@@ -1,4 +1,4 @@
-"""Crossed and by-slice tables of many systems come a page at a time, by links alone; best is what is so on all pages."""
+"""Tables by slice and of two dimensions come a page at a time, by links alone; what is best is so on all pages."""
 
 from __future__ import annotations
 
