@@ -1,0 +1,34 @@
+"""As `faulty_worker`, for generators: HOLD_AT names the point, HOLD_FILE appears when it is reached."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from leaderboard import jobs
+from leaderboard.actions import generations, referee
+from tests.integration.holding import hold
+
+app = jobs.app
+
+
+def once(function: Any) -> Any:
+    """`function` the first time; then it holds."""
+    calls = iter([function])
+
+    def wrapped(*args: Any) -> Any:
+        return next(calls, hold)(*args)
+
+    return wrapped
+
+
+match os.environ["HOLD_AT"]:
+    case "asking":
+        # Raw files are open and the sandbox is about to be asked.
+        referee.generate = hold
+    case "parts-kept":
+        generations._looked_at = hold
+    case "second-part":
+        generations._looked_at = once(generations._looked_at)
+    case other:
+        raise SystemExit(f"unknown point {other}")
