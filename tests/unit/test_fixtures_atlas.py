@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from evaluator.__main__ import main
+
 # Mesquita et al. 2019, table 2, with the ids of the published files.
 PROPERTIES = {
     "1": "SUBSIDIARY_OF", "2": "FOUNDED_BY", "3": "EMPLOYEE_OR_MEMBER_OF", "4": "CEO", "5": "DATE_FOUNDED",
@@ -41,9 +43,12 @@ def atlas() -> dict[str, list[dict[str, Any]]]:
     return {name: split(name) for name in ("train", "dev", "test")}
 
 
-def test_documents_go_to_folds_in_turn(atlas: dict[str, list[dict[str, Any]]]) -> None:
+def test_folds_are_of_one_size_and_numbers_do_not_tell_them(atlas: dict[str, list[dict[str, Any]]]) -> None:
     folds = {d["documentId"]: d["fold"] for documents in atlas.values() for d in documents}
-    assert [folds[name] for name in sorted(folds)] == [i % 5 + 1 for i in range(250)]
+    assert Counter(folds.values()) == dict.fromkeys(range(1, 6), 50)
+    assert sorted(folds) == [f"A{number:04d}" for number in range(1, 251)]
+    in_turn = sum(folds[name] == i % 5 + 1 for i, name in enumerate(sorted(folds)))
+    assert in_turn < 100, "a fifth by chance"
     assert {name: sorted({d["fold"] for d in documents}) for name, documents in atlas.items()} == {
         "train": [1, 2, 3],
         "dev": [4],
@@ -104,3 +109,29 @@ def test_an_identifier_stands_for_one_entity(atlas: dict[str, list[dict[str, Any
     for _, _, fact in facts_of([d for documents in atlas.values() for d in documents]):
         towns[fact["objectText"]].add(fact["objectUri"])
     assert len(towns["Harrow Bay"]) == 2  # two towns of one name: a linker cannot go by names alone
+
+
+def audited(capsys: pytest.CaptureFixture[str], path: Path) -> tuple[int, str]:
+    status = main(["audit", "split", "knowledge-base-population", "--gold", str(path)])
+    return status, capsys.readouterr().out
+
+
+TELLS = re.compile(r"\[(?:ids|order)-tells?-label\]")
+
+
+@pytest.mark.parametrize("name", ["train", "dev", "test"])
+def test_neither_ids_nor_order_tell_how_many_facts_there_are(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, told = audited(capsys, FOLDER / "splits" / f"{name}.jsonl")
+    assert status == 0 and "[" in told and TELLS.findall(told) == []
+
+
+def test_ids_that_do_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    documents = sorted(split("dev"), key=lambda one: sum(len(passage["facts"]) for passage in one["passages"]))
+    lines = [
+        json.dumps(one, ensure_ascii=False).replace(one["documentId"], f"B{number:04d}")
+        for number, one in enumerate(documents)
+    ]
+    path = tmp_path / "dev.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    status, told = audited(capsys, path)
+    assert status == 1 and re.search(r"ERROR \S+ \[ids-tell-label\]\s+the ids tell the number of facts", told)

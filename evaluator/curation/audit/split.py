@@ -20,8 +20,8 @@ class Secret:
     """What nobody may see: the label, or another value that only gold has.
 
     values: one a line, strings for classes or numbers; None: the line has none. answer: whether it is the answer itself
-    (a label), not something beside it. grave: whether public ids, order or columns must not tell it; how many
-    facts a text states is less than that.
+    (a label), not something beside it. grave: whether public ids, order or columns must not tell it; which
+    system wrote a text is less than that.
     """
 
     name: str

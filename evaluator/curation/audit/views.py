@@ -97,8 +97,8 @@ def _knowledge_base_population(task: Any, file: str, gold: Any) -> Split:
         texts=texts,
         answers=[_facts_told(some) for some in facts],
         secrets=[
-            Secret("number of facts", [float(len(some)) for some in facts], grave=False),
-            Secret("property", rarest, grave=False),
+            Secret("number of facts", [float(len(some)) for some in facts]),
+            Secret("property", rarest),
         ],
         triples=[[(f.subjectUri, f.propertyId, f.objectUri) for f in some if f.objectUri] for some in facts],
     )
@@ -126,8 +126,8 @@ def _fact_extraction(task: Any, file: str, gold: Any) -> Split:
         texts=texts if any(texts) else [],
         answers=list(gold.facts),
         secrets=[
-            Secret("number of facts", [float(len(some)) for some in gold.facts], grave=False),
-            Secret("relation", rarest, grave=False),
+            Secret("number of facts", [float(len(some)) for some in gold.facts]),
+            Secret("relation", rarest),
         ],
         triples=[sorted(some) for some in gold.facts],
     )
