@@ -19,8 +19,8 @@ from leaderboard.actions import (  # noqa: E402
     corrections,
     disk_alarm,
     doorbell,
-    dry_runs,
-    generations,
+    dry_run_scores,
+    generating,
     gold_differences,
     near_copies,
     notices,
@@ -86,7 +86,7 @@ def lay_beside(pk: str) -> None:
 
 @app.task(name="leaderboard.jobs.dry_run")
 def dry_run(pk: str) -> None:
-    dry_runs.run(pk=int(pk))
+    dry_run_scores.run(pk=int(pk))
 
 
 @app.task(name="leaderboard.jobs.export_archive")
@@ -96,7 +96,7 @@ def export_archive(pk: str) -> None:
 
 @app.task(name="leaderboard.jobs.generate")
 def generate(pk: str) -> None:
-    generations.generate(pk=int(pk))
+    generating.generate(pk=int(pk))
 
 
 @app.task(name="leaderboard.jobs.deliver")
@@ -116,8 +116,8 @@ def sweep() -> None:
     side_by_sides.sweep()
     near_copies.sweep()
     split_audits.sweep()
-    generations.sweep()
-    dry_runs.sweep()
+    generating.sweep()
+    dry_run_scores.sweep()
     exports.sweep()
     arrivals.sweep()
     gold_differences.sweep()

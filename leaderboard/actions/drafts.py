@@ -11,7 +11,7 @@ import structlog
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 
-from leaderboard.actions import generations, referee, splits
+from leaderboard.actions import generating, referee, splits
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.reports import ReportError
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
@@ -62,8 +62,8 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
 def _again(generation: Generation) -> dict[str, bytes]:
     """The parts by name, each with the sha256 that the preview found."""
     try:
-        answer = generations.run(generation)
-        _, contents = generations.read(answer) if answer.ok else (None, {})
+        answer = generating.run(generation)
+        _, contents = generating.read(answer) if answer.ok else (None, {})
     except (referee.SandboxError, ReportError) as error:
         log.error("referee_away", error=str(error))
         raise Refused(

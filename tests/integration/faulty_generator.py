@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.actions import generations, referee
+from leaderboard.actions import generating, referee
 from tests.integration.holding import hold
 
 app = jobs.app
@@ -27,8 +27,8 @@ match os.environ["HOLD_AT"]:
         # Raw files are open and the sandbox is about to be asked.
         referee.generate = hold
     case "parts-kept":
-        generations._looked_at = hold
+        generating._looked_at = hold
     case "second-part":
-        generations._looked_at = once(generations._looked_at)
+        generating._looked_at = once(generating._looked_at)
     case other:
         raise SystemExit(f"unknown point {other}")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from leaderboard.actions import claims, drafts, generations, referee, splits
+from leaderboard.actions import claims, drafts, generating, generations, referee, splits
 from leaderboard.actions.drafts import Wanted
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
@@ -49,7 +49,7 @@ def begun(world: World, file: RawFile | None = None, **changes: Any) -> Generati
 
 
 def made(generation: Generation) -> Generation:
-    generations.generate(pk=generation.pk)
+    generating.generate(pk=generation.pk)
     generation.refresh_from_db()
     return generation
 
@@ -197,13 +197,13 @@ def test_a_worker_that_dies_loses_one_part(world: World, monkeypatch: pytest.Mon
 def test_a_killed_workers_preview_is_taken_up_again(world: World) -> None:
     """The lease runs out: what the dead worker would still write is not heard, and another makes the same."""
     generation = begun(world)
-    mine = claims.claim(generations.WAITING, pk=generation.pk)
+    mine = claims.claim(generating.WAITING, pk=generation.pk)
     assert mine is not None
     Generation.objects.update(lease_until=generation.queued_at)
-    assert generations.sweep() == 1
+    assert generating.sweep() == 1
     assert made(generation).state == State.DONE
     with pytest.raises(claims.LateError):
-        generations._generate(mine)
+        generating._generate(mine)
     generation.refresh_from_db()
     assert (generation.state, generation.attempt, generation.parts.count()) == (State.DONE, 2, 2)
 

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, generations
+from leaderboard.actions import doorbell, generating, generations
 from leaderboard.models import Generation, State
 from tests import previews
 from tests.stack import empty_queue
@@ -71,9 +71,9 @@ def test_a_killed_workers_preview_is_made_by_another(
     assert len(before) == n_parts
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert generations.sweep() == 0, "a lease that has not ended is not taken away"
+    assert generating.sweep() == 0, "a lease that has not ended is not taken away"
     Generation.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert generations.sweep() == 1
+    assert generating.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE
     assert generation.attempt == 2 and all(part.facts for part in generation.parts.all())
@@ -93,6 +93,6 @@ def test_a_lost_message_is_rung_again(world: World, stack_later) -> None:
     generation = begun(world)
     empty_queue()
     Generation.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert generations.sweep() == 1
+    assert generating.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import generations, publication
+from leaderboard.actions import generating, publication
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
 from tests import previews
 from tests.integration.calling import person
@@ -64,7 +64,7 @@ def previewed(client: Client, content: bytes, generator: str = "holdout", **para
     asked = client.post(at("manage_generator", generator), form)
     assert asked.status_code == 302, words(asked)
     generation = Generation.objects.latest("pk")
-    generations.generate(pk=generation.pk)
+    generating.generate(pk=generation.pk)
     generation.refresh_from_db()
     return generation
 
