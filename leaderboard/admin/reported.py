@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -52,7 +53,7 @@ class Numbers(JSONWidget):
         return msgspec.to_builtins(values)
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
-        return msgspec.json.encode(value).decode()
+        return json.dumps(value, ensure_ascii=False)
 
 
 def _check_measures(values: list[Value], slug: str) -> None:

@@ -372,6 +372,11 @@ READ_ONLY_RECORDS = {
 """Nobody adds, changes or deletes these in the admin; staff may look."""
 EDITED_RECORDS = {"benchmark", "dataset", "phase", "reportedresult", "split", "system", "team", "user"}
 OTHERS_RECORDS = {"account_emailaddress"}
+WITH_HISTORY = {"benchmark", "dataset", "phase", "reportedresult"}
+"""Each earlier state of these has a page."""
+NOT_EXPORTED = {"user"}
+"""Of the admin's records all others leave as a file for who may look at them."""
+IMPORTED = {"reportedresult"}
 ADMIN = {
     *("index", "login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n"),
     *("view_on_site", "app_list", "auth_user_password_change"),
