@@ -2,47 +2,32 @@
 
 Scored as submissions are, in the sandbox, by a worker of the scoring side that lets runs go first. Nothing comes of one
 but its own row: no submission, no charge, no release. What it says tells of hidden gold: those who manage the split
-read it, and nobody else.
+read it, and nobody else. `dry_run_scores` does the work.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import IO, Any, cast
 
 import structlog
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from msgspec import to_builtins
 
 from evaluator.baselines import BASELINES
-from evaluator.task import TASKS
-from leaderboard.actions import background, doorbell, names, provenance, referee, reports
-from leaderboard.actions.background import NoAnswerError, Work
-from leaderboard.actions.claims import Claim, LateError
+from leaderboard.actions import doorbell, names, referee
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.splits import check_manages
-from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Reason, Split, State, User
-from leaderboard.storage import check_digest, opened
+from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Split, State, User
 from leaderboard.uploads import sha256_of
 
 log = structlog.get_logger(__name__)
-Mine = Claim[DryRun]
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 STANDING = (*UNDER_WAY, State.DONE)
 MOST_TRAINS = referee.MOST_TABLES - 2
 MOST_FILES = 50
 """Uploaded ones, of one gold version."""
-WAITING = DryRun.objects.select_related("gold__split__dataset")
-
-
-class UnfitError(Exception):
-    """The file does not fit, or the baseline can say nothing of these inputs: the end of the work."""
 
 
 def why_not(split: Split) -> str:
@@ -177,101 +162,3 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
     more = answer.report.get("more", 0)
     what = f"The file has {len(problems) + more} problems." if problems else "The file could not be checked."
     raise Refused(Code.INVALID_PREDICTIONS, what, problems, more)
-
-
-def _run(mine: Mine) -> None:
-    row = mine.row
-    if row.gold.split.inputs_sha256 != row.inputs_sha256:
-        raise NoAnswerError(Reason.SUPERSEDED)
-    try:
-        with _predictions(row) as predictions:
-            result = _scored(row, predictions)
-    except UnfitError:
-        over: dict[str, Any] = {"state": State.REJECTED, "lease_until": None, "finished_at": timezone.now()}
-    else:
-        over = {"state": State.DONE, "result": result, "lease_until": None, "finished_at": timezone.now()}
-    if not mine.own().update(**over):
-        raise LateError
-
-
-@contextmanager
-def _predictions(row: DryRun) -> Iterator[IO[bytes]]:
-    """What was uploaded, or what the baseline says."""
-    if row.kind == DryRun.Kind.FILE:
-        with opened(row.file) as stored:
-            check_digest(stored, row.sha256)
-            yield stored
-        return
-    answer = _baseline(row)
-    if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    if not answer.attachment:
-        raise UnfitError
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made:
-        made.write(answer.attachment)
-        made.flush()
-        made.seek(0)
-        yield made
-
-
-def _baseline(row: DryRun) -> referee.Answer:
-    split, trains = row.gold.split, list(row.trains.select_related("split").order_by("split", "pk"))
-    with ExitStack() as stack:
-        files = {"inputs": stack.enter_context(opened(split.inputs))}
-        check_digest(files["inputs"], row.inputs_sha256)
-        for place, train in enumerate(trains):
-            files[str(place)] = stack.enter_context(opened(train.file))
-            check_digest(files[str(place)], train.sha256)
-        return referee.baseline(
-            task=split.dataset.task,
-            name=row.name,
-            files=files,
-            train_names=[str(train.file.name) for train in trains],
-            expects=row.gold.expects,
-            options=row.options,
-        )
-
-
-def _scored(row: DryRun, predictions: IO[bytes]) -> dict[str, Any]:
-    gold, task = row.gold, TASKS[row.gold.split.dataset.task]
-    with opened(gold.file) as stored:
-        check_digest(stored, gold.sha256)
-    answer = referee.score(
-        task=task.name,
-        gold=gold,
-        predictions=predictions,
-        name="predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl",
-        options=row.options,
-        seed=provenance.SEED,
-        half=row.half,
-    )
-    if not answer.ok:
-        if not answer.reason and answer.report.get("fault") == "predictions":
-            raise UnfitError
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    found = reports.checked(
-        answer.report,
-        task=task.name,
-        task_version=task.version,
-        measures=[task.measure(name) for name in gold.measures],
-    )
-    return {
-        "primary": found.primary,
-        "task_version": task.version,
-        "n_units": found.result.n_units,
-        "n_groups": found.result.n_groups,
-        "scores": [to_builtins(score) for score in found.scores],
-    }
-
-
-WORK = Work("dry_run", WAITING, doorbell.ring_for_dry_run, _run, makes_way=True)
-
-
-def run(*, pk: int) -> None:
-    """One dry run from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    return background.sweep(WORK)

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.baselines import BASELINES
-from leaderboard.actions import dry_runs, referee, splits
+from leaderboard.actions import dry_run_scores, dry_runs, referee, splits
 from leaderboard.actions.refusal import Code
 from leaderboard.models import (
     AuditEntry,
@@ -86,7 +86,7 @@ def test_each_baseline_of_the_task_is_scored(world: World) -> None:
     rows = begun(world)
     assert [row.name for row in rows] == [one.name for one in BASELINES["fact-verification"]]
     for row in rows:
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
     states = {row.name: after(row).state for row in rows}
     # Nothing is there to be trained on.
     rejected = {"claim-only": "rejected", "evidence-only": "rejected"}
@@ -98,7 +98,7 @@ def test_each_baseline_of_the_task_is_scored(world: World) -> None:
 def test_nothing_else_comes_of_one(world: World) -> None:
     rows = [*begun(world), added(world)]
     for row in rows:
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
     assert accuracy(rows[-1]) == 1.0
     for model in (Submission, QuotaCharge, Run, Release, Leaderboard):
         assert not model.objects.exists(), model
@@ -119,7 +119,7 @@ def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch:
     monkeypatch.setattr(referee, "_ask", watched)
     rows = begun(world)
     for row in rows:
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
     public = {"inputs": world.split.inputs.open().read(), "0": train.current_gold.file.open().read()}  # type: ignore[union-attr]
     assert seen == [public] * len(rows)
     assert not any(world.gold.file.open().read() in one.values() for one in seen)
@@ -130,7 +130,7 @@ def test_what_is_there_is_not_made_twice(world: World) -> None:
     first = begun(world)
     assert begun(world) == []
     for row in first:
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
     again = begun(world)
     # What could say nothing before may be able to, once there is public gold.
     assert [row.name for row in again] == ["claim-only", "evidence-only"]
@@ -209,23 +209,23 @@ class TestFaults:
         row = begun(world)[0]
         with monkeypatch.context() as broken:
             broken.setattr(referee, "score", dies)
-            dry_runs.run(pk=row.pk)
+            dry_run_scores.run(pk=row.pk)
             assert after(row).state == State.QUEUED
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
         assert (after(row).state, row.attempt) == (State.DONE, 2)
         monkeypatch.setattr(referee, "baseline", dies)
         other = DryRun.objects.get(name="random")
         for _ in range(settings.MAX_ATTEMPTS + 1):
-            dry_runs.run(pk=other.pk)
+            dry_run_scores.run(pk=other.pk)
         assert (after(other).state, other.reason) == (State.FAILED, "sandbox")
 
     def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
         row = begun(world)[0]
         past = timezone.now() - timedelta(minutes=5)
         DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, rung_at=past)
-        assert dry_runs.sweep() >= 1
+        assert dry_run_scores.sweep() >= 1
         assert after(row).state == State.QUEUED
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
         assert after(row).state == State.DONE
 
     def test_one_that_was_removed_is_not_heard(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,13 +237,13 @@ class TestFaults:
             return score(**asked)
 
         monkeypatch.setattr(referee, "score", removed_meanwhile)
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
         assert not DryRun.objects.filter(pk=row.pk).exists()
 
     def test_data_that_were_replaced_end_it(self, world: World) -> None:
         row = begun(world)[0]
         Split.objects.update(inputs_sha256="0" * 64)
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
         assert (after(row).state, row.reason) == (State.FAILED, "superseded")
 
     def test_impossible_numbers_are_not_kept(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,13 +256,13 @@ class TestFaults:
 
         monkeypatch.setattr(referee, "score", wrong)
         row = begun(world)[0]
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
         assert (after(row).state, row.reason, row.result) == (State.FAILED, "bad_report", {})
 
     def test_runs_go_first(self, world: World) -> None:
         row = begun(world)[0]
         world.insert_run()
-        dry_runs.run(pk=row.pk)
+        dry_run_scores.run(pk=row.pk)
         assert after(row).state == State.QUEUED
 
 
@@ -281,7 +281,7 @@ class TestThePage:
         state = client.get(f"{self.WHERE}state/")
         assert "0 of 4 baselines are scored" in state.content.decode() and "HX-Refresh" not in state
         for row in DryRun.objects.all():
-            dry_runs.run(pk=row.pk)
+            dry_run_scores.run(pk=row.pk)
         assert client.get(f"{self.WHERE}state/")["HX-Refresh"] == "true"
         page = client.get(self.WHERE).content.decode()
         assert "origin=original" in page and "says nothing" in page and "needs public gold to train on" in page
@@ -295,13 +295,13 @@ class TestThePage:
         assert "MAYBE" in answer.content.decode()
         file = SimpleUploadedFile("p.jsonl", prediction_lines())
         assert client.post(f"{self.WHERE}add/", {"name": "<b>Ours</b>", "file": file}).status_code == 302
-        dry_runs.run(pk=DryRun.objects.get().pk)
+        dry_run_scores.run(pk=DryRun.objects.get().pk)
         page = client.get(self.WHERE).content.decode()
         assert "&lt;b&gt;Ours" in page and "1.000" in page
 
     def test_nobody_else_reads_a_number(self, world: World) -> None:
         for row in [*begun(world), added(world, name="tungsten-canary")]:
-            dry_runs.run(pk=row.pk)
+            dry_run_scores.run(pk=row.pk)
         Benchmark.objects.update(state="public")
         stranger = Client()
         stranger.force_login(world.researcher)
