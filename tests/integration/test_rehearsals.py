@@ -300,3 +300,34 @@ def test_testers_send_by_the_api_too(world: World) -> None:
         answer = client_of(user).post(where, {"system": "Bernoulli", "file": file})
         assert answer.status_code == expected, answer.content
     assert System.objects.count() == 1
+
+
+class TestThePage:
+    WHERE = "/manage/benchmarks/tiny/phases/test/rehearsal/"
+
+    def test_it_is_begun_followed_and_ended(self, world: World) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        assert "Scores of a rehearsal tell of hidden gold" in client.get(self.WHERE).content.decode()
+        unknown = client.post(self.WHERE, {"testers": "ada\nnobody"})
+        assert (unknown.status_code, Rehearsal.objects.exists()) == (422, False)
+        assert "no team nobody" in unknown.content.decode() and "ada" in unknown.content.decode()
+        assert client.post(self.WHERE, {"testers": "ada\r\n\r\nada"}).status_code == 302
+        made = Rehearsal.objects.get()
+        assert [one.username for one in made.testers.all()] == ["ada"]
+        assert f"/benchmarks/{SLUG}/test/" in client.get(self.WHERE).content.decode()
+        assert client.post(f"{self.WHERE}{made.pk}/testers/", {"testers": ""}).status_code == 302
+        assert not made.testers.exists()
+        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 302
+        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 409
+        page = client.get(self.WHERE).content.decode()
+        assert "Begin the rehearsal" in page and SLUG in page
+        # Over, it is beside its phase, and on the desk no more.
+        assert SLUG not in client.get("/manage/").content.decode()
+        assert "This rehearsal is over" in client.get(f"/benchmarks/{SLUG}/").content.decode()
+
+    def test_a_date_that_is_past_comes_back(self, world: World) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        answer = client.post(self.WHERE, {"testers": "", "ends_at": "2020-01-01T00:00"})
+        assert (answer.status_code, "would end before it begins" in answer.content.decode()) == (422, True)
