@@ -280,6 +280,14 @@ class TestTheEnd:
         # What answered other items is not scored again.
         assert Run.objects.count() == n
 
+    def test_testers_see_a_drafts_data_until_then(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        rehearsal = begun(world)
+        inputs = f"/benchmarks/{SLUG}/splits/test/inputs.jsonl"
+        assert status(world.researcher, inputs) == 200
+        ended(rehearsal, world)
+        assert (status(world.researcher, inputs), status(world.researcher, ADDRESSES[0])) == (404, 200)
+
     def test_a_sealed_one_that_ended_stays_shut(self, world: World) -> None:
         later = timezone.now() + timedelta(days=9)
         Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
