@@ -219,8 +219,8 @@ def test_the_admin_is_for_staff_alone(everybody):
 def admin_addresses() -> Iterator[str]:
     for name, route in ADMIN_ROUTES.items():
         # The addresses of earlier states are regular expressions.
-        route = route.replace("([^/]+)", "1").replace("/^", "/").removesuffix("$")
-        where = "admin/leaderboard/" if name == "app_list" else PARAMETER.sub("1", route)
+        plain = route.replace("([^/]+)", "1").replace("/^", "/").removesuffix("$")
+        where = "admin/leaderboard/" if name == "app_list" else PARAMETER.sub("1", plain)
         assert "(" not in where, where
         yield f"/{where}"
 
