@@ -17,8 +17,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from leaderboard.actions import tokens
-from leaderboard.models import ImageUpload
+from leaderboard.models import ImageUpload, RawUpload
 from leaderboard.wsgi import application
+from tests import previews
 from tests.boards import stand
 from tests.containers import engine_is_there, takes_images
 from tests.integration.calling import ROOT, person
@@ -28,9 +29,10 @@ pytestmark = pytest.mark.django_db
 WRITES = {
     *("token_issue", "token_revoke", "submit", "image_upload", "image_upload_piece", "image_upload_discard"),
     *("image_submit", "image_reference", "scorer_upload"),
+    *("raw_upload", "raw_upload_piece", "raw_upload_discard"),
     *("team_create", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"),
 }
-ONLY_MANAGERS = {"scorer_upload"}
+ONLY_MANAGERS = {"scorer_upload", "raw_upload"}
 ONLY_MEMBERS = {"team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"}
 """Of a team, or who holds an invitation."""
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -46,6 +48,7 @@ def test_the_schema_names_every_operation():
         *("submission_scores", "submission_predictions"),
         *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
         *("image_reference", "scorer_upload", "leaderboard_drawings"),
+        *("raw_upload", "raw_upload_state", "raw_upload_piece", "raw_upload_discard"),
         *("team_list", "team_create", "team", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave"),
         *("invitation_answer",),
     }
@@ -97,6 +100,9 @@ class Place:
             by = self.user or self.world.researcher
             upload = ImageUpload.objects.create(phase=self.world.phase, by=by, name="image.tar", bytes=5)
             key = upload.pk
+        if "raw-uploads" in path:
+            RawUpload.objects.all().delete()
+            key = previews.upload(self.world, self.user or self.world.researcher).pk
         if "/teams/" in path:
             key = self.world.system.team_id
         return {"invitation": "1", "slug": "tiny", "phase": "test", "split": "test", "name": TASK, "id": str(key)}
