@@ -1,0 +1,84 @@
+"""The admin in a real browser: nothing that it shows breaks the policy of our pages, at any width."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site, shoot
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.browser
+HEAD = "benchmark,system,paper,table,split,same_split,values,track,note,position\n"
+ROW = 'mirror-claims,{},Somebody 2019,2,test,0,"[{{""measure"": ""{}"", ""value"": 0.5, ""shown"": ""50.0""}}]",,,0\n'
+
+
+@pytest.fixture(scope="module")
+def operator(site: Site) -> str:
+    """A superuser who is a curator, as docs/operators.md makes one."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
+    env = {**ours, "HOLDOUT_DATA": str(site.data), "DJANGO_SUPERUSER_PASSWORD": "seven quiet herons"}
+    who = ["--username", "operator-of-tests", "--email", "operator@holdout.example"]
+    for words in (["createsuperuser", "--noinput", *who], ["make_curator", "operator-of-tests"]):
+        subprocess.run([sys.executable, "manage.py", *words], cwd=ROOT, env=env, check=True)
+    site.passwords["operator-of-tests"] = "seven quiet herons"
+    return "operator-of-tests"
+
+
+@pytest.fixture
+def desk(page: Page, site: Site, operator: str) -> Page:
+    page.goto("/admin/")
+    page.get_by_label("Username or email").fill(operator)
+    page.get_by_label("Password", exact=True).fill(site.passwords[operator])
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.goto("/admin/")
+    return page
+
+
+def test_a_changed_record_has_a_history_that_can_be_read(desk: Page) -> None:
+    desk.goto("/admin/leaderboard/benchmark/?q=mirror-claims")
+    desk.get_by_role("link", name="Mirror Claims").first.click()
+    desk.get_by_label("Contact").fill("https://holdout.example/questions")
+    desk.get_by_role("button", name="Save", exact=True).click()
+    desk.get_by_role("link", name="Mirror Claims").first.click()
+    desk.get_by_role("link", name="History").click()
+    expect(desk.locator("#change-history")).to_contain_text("https://holdout.example/questions")
+    expect(desk.locator("#change-history")).to_contain_text("operator-of-tests")
+    shoot(desk, "admin-history")
+    desk.locator("#change-history a").first.click()
+    expect(desk.get_by_role("button", name="Revert")).to_have_count(0)
+    shoot(desk, "admin-earlier")
+
+
+def test_rows_of_a_paper_are_shown_before_they_are_kept(desk: Page, tmp_path: Path) -> None:
+    def send(content: str) -> None:
+        file = tmp_path / "rows.csv"
+        file.write_text(HEAD + content)
+        desk.goto("/admin/leaderboard/reportedresult/")
+        desk.get_by_role("link", name="Import").click()
+        desk.locator("input[type=file]").set_input_files(file)
+        desk.get_by_label("Format").select_option("csv")
+        desk.get_by_role("button", name="Submit").click()
+
+    send(ROW.format("BERT of tests", "accuracy") + ROW.format("Other", "beauty"))
+    expect(desk.get_by_role("alert")).to_contain_text("Row 2, values")
+    expect(desk.get_by_role("alert")).to_contain_text("beauty")
+    shoot(desk, "admin-import-refused")
+    send(ROW.format("BERT of tests", "accuracy"))
+    shoot(desk, "admin-import-preview")
+    desk.get_by_role("button", name="Confirm import").click()
+    expect(desk.get_by_text("BERT of tests").first).to_be_visible()
+    send(ROW.format("BERT of tests", "group_accuracy"))
+    expect(desk.locator("ins").first).to_contain_text("group_accuracy")
+    shoot(desk, "admin-import-change")
+    desk.goto("/admin/leaderboard/reportedresult/export/")
+    shoot(desk, "admin-export")
+    desk.get_by_label("Format").select_option("csv")
+    with desk.expect_download() as download:
+        desk.get_by_role("button", name="Submit").click()
+    assert "BERT of tests" in Path(download.value.path()).read_text()
