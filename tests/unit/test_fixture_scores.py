@@ -22,9 +22,9 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 ATLAS = {
     "memory": {"text": (153, 4, 684), "exact": (152, 5, 685), "link": (77, 4, 264)},
     "triggers": {"text": (142, 184, 695), "exact": (138, 188, 699), "link": (0, 0, 341)},
-    "patterns": {"text": (458, 9, 379), "exact": (449, 18, 388), "link": (123, 25, 218)},
+    "patterns": {"text": (458, 9, 379), "exact": (449, 18, 388), "link": (123, 31, 218)},
     "patterns-coreference": {"text": (458, 9, 379), "exact": (449, 18, 388), "link": (167, 6, 174)},
-    "perceptron": {"text": (526, 32, 311), "exact": (515, 43, 322), "link": (185, 17, 156)},
+    "perceptron": {"text": (532, 23, 305), "exact": (517, 38, 320), "link": (187, 18, 154)},
     "whole-passage": {"text": (837, 414, 0), "exact": (0, 929, 837), "link": (0, 0, 341)},
     "second-annotator": {"text": (757, 7, 80), "exact": (729, 35, 108), "link": (306, 5, 35)},
 }
