@@ -21,7 +21,7 @@ from leaderboard.audited import Found
 from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, State, User
 from leaderboard.web.audit_words import following
 from leaderboard.web.charts import audit as charts
-from leaderboard.web.people import manage_life
+from leaderboard.web.people import flow, manage_life
 from leaderboard.web.people.access import PersonRequest, managed_split_or_404
 from leaderboard.web.people.refusals import Refusal
 
@@ -140,6 +140,7 @@ def _page(
         "examples": [one for one in found if one.told["numbers"].get("texts")],
         "cues": _cues(told["cues"]),
         "refusal": refusal,
+        "steps": flow.steps_of_split(benchmark, split),
     }
     return render(request, "manage/audit.html", context, status=refusal.status if refusal else 200)
 
