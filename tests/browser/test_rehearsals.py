@@ -70,7 +70,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
         log_in(tester, site, "ada")
         tester.goto(f"/benchmarks/{SLUG}-test-rehearsal/test/submit/")
         expect(tester.get_by_role("region", name="Rehearsal")).to_contain_text("This is a rehearsal.")
-        tester.get_by_label("name of another system").fill("Rehearsing")
+        tester.get_by_label("Name of your system").fill("Rehearsing")
         tester.get_by_label("Predictions file").set_input_files(a_file())
         tester.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
         expect(tester.get_by_role("region", name="Rehearsal")).to_be_visible()

@@ -28,7 +28,7 @@ class SystemForm(forms.Form):
     new_system = forms.CharField(
         max_length=200,
         required=False,
-        label="or the name of another system",
+        label="Name of your system",
         help_text="The method's name, as the leaderboard shall show it.",
     )
     team = forms.ModelChoiceField(
@@ -52,8 +52,10 @@ class SystemForm(forms.Form):
             del self.fields["team"]
         if not systems:
             del self.fields["system"]
-            self.fields["new_system"].label = "Name of your system"
             self.fields["new_system"].required = True
+        else:
+            told = "Where it is none of those above: the method's name, as the leaderboard shall show it."
+            self.fields["new_system"].help_text = told
         for name in ("system", "new_system"):
             # Neither is required by itself, and together they are: "optional" would mislead.
             if name in self.fields:
