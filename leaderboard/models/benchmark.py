@@ -20,12 +20,12 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(state=Benchmark.State.PUBLIC)
 
     def visible_to(self, user: object) -> BenchmarkQuerySet:
-        """Public ones, the drafts and rehearsals that this person manages, and rehearsals that they test."""
+        """Public ones, the drafts and rehearsals that this person manages, and what they test until it ends."""
         if not getattr(user, "is_authenticated", False):
             return self.public()
         if getattr(user, "is_curator", False):
             return self
-        rehearsed = Q(rehearsal__testers=user)
+        rehearsed = Q(rehearsal__testers=user, rehearsal__ended_at=None)
         return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | rehearsed).distinct()
 
 

@@ -13,7 +13,7 @@ class Rehearsal(models.Model):
     """One rehearsal of a phase. `benchmark` is in the state rehearsal: it holds a copy of the phase, is never public,
     and everything that was sent in it stays there when it is over.
 
-    testers: accounts beside the organisers that see it, and may submit until it ends.
+    testers: accounts beside the organisers that see it, and may submit, until it ends; then its managers alone read it.
     """
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="rehearsal")

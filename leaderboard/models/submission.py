@@ -22,19 +22,25 @@ def predictions_storage() -> Storage:
     return storages["predictions"]
 
 
+REHEARSAL_OVER = Q(phase__benchmark__rehearsal__ended_at__isnull=False)
+
+
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of_teams_of(self, user: Any) -> SubmissionQuerySet:
-        """What the teams of this person have sent."""
-        return self.filter(system__team__in=user.teams.values("pk"))
+        """What the teams of this person have sent; of rehearsals that are over, only to who manages them."""
+        return self.visible_to(user).filter(system__team__in=user.teams.values("pk"))
 
     def visible_to(self, user: Any) -> SubmissionQuerySet:
-        """A team's own, those of the benchmarks that this person organises, and for curators all."""
+        """A team's own, those of the benchmarks that this person organises, and for curators all.
+
+        What was sent in a rehearsal is its managers' alone once that is over.
+        """
         if not user.is_authenticated:
             return self.none()
         if user.is_curator:
             return self
-        managed = Q(phase__benchmark__in=user.benchmarks.values("pk"))
-        return self.filter(Q(system__team__in=user.teams.values("pk")) | managed)
+        own = Q(system__team__in=user.teams.values("pk")) & ~REHEARSAL_OVER
+        return self.filter(own | Q(phase__benchmark__in=user.benchmarks.values("pk")))
 
 
 class Submission(models.Model):

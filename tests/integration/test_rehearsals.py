@@ -75,6 +75,12 @@ def status(user: User | None, address: str) -> int:
     return client.get(address).status_code
 
 
+def body(user: User, address: str) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.get(address).content.decode()
+
+
 ADDRESSES = (
     f"/benchmarks/{SLUG}/",
     f"/benchmarks/{SLUG}/test/",
@@ -286,7 +292,23 @@ class TestTheEnd:
         inputs = f"/benchmarks/{SLUG}/splits/test/inputs.jsonl"
         assert status(world.researcher, inputs) == 200
         ended(rehearsal, world)
-        assert (status(world.researcher, inputs), status(world.researcher, ADDRESSES[0])) == (404, 200)
+        assert (status(world.researcher, inputs), status(world.researcher, ADDRESSES[0])) == (404, 404)
+
+    def test_then_its_managers_alone_read_it(self, world: World) -> None:
+        organiser = person("olga")
+        world.benchmark.organisers.add(organiser)
+        rehearsal = begun(world)
+        sent = world.submit(WRONG, phase=copy_of(rehearsal))
+        runs.score(run_id=Run.objects.get().pk)
+        own = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/submissions/{sent.pk}/receipt.json"]
+        pages = [*ADDRESSES, f"/benchmarks/{SLUG}/test/submit/", f"/api/v1/benchmarks/{SLUG}/", *own]
+        lists = ["/me/submissions/", "/api/v1/submissions/", f"/systems/{world.system.pk}/"]
+        assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
+        assert all(str(sent.pk) in body(world.researcher, address) for address in lists)
+        ended(rehearsal, world)
+        for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
+            assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
+        assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
 
     def test_a_sealed_one_that_ended_stays_shut(self, world: World) -> None:
         later = timezone.now() + timedelta(days=9)

@@ -52,7 +52,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
         "place": place,
         "is_own": is_own,
         "manages": manages,
-        "own": _own(found, place) if is_own else [],
+        "own": _own(found, place, request.user) if is_own else [],
     }
     if place is not None:
         context |= _on(place, sees_all=is_own or manages)
@@ -96,9 +96,9 @@ def chart_of(runs: Sequence[tuple[Told, bool, bool]]) -> ProgressChart | None:
     return progress_chart(moments)
 
 
-def _own(found: System, place: Place | None) -> list[OwnRun]:
+def _own(found: System, place: Place | None, reader: Any) -> list[OwnRun]:
     """The team's latest submissions of it, of the phase of that board or of all."""
-    sent = Submission.objects.filter(system=found)
+    sent = Submission.objects.visible_to(reader).filter(system=found)
     if place is not None:
         sent = sent.filter(phase=place.phase)
     followed = progress.followed(sent).order_by("-received_at", "-pk")[:MOST_OWN]
