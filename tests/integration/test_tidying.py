@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
+import shutil
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -11,24 +13,27 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from knox.models import AuthToken
 
-from leaderboard.actions import tidying
-from leaderboard.models import AuditEntry
+from leaderboard.actions import strays, tidying
+from leaderboard.models import AuditEntry, Image
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db
 MONTH = 30 * 86_400
+ALIASES = (*strays.KEPT, "images", "archives")
+WEEK = 7 * 86_400
 
 
 @pytest.fixture
 def world(tmp_path: Path, settings: Any) -> World:
-    """A site on folders of its own; stores of files are shared."""
+    """A site on folders of its own; stores of files are shared, and emptied of what earlier tests left."""
     settings.DATA = tmp_path
+    for alias in ALIASES:
+        shutil.rmtree(storages[alias].base_location, ignore_errors=True)  # type: ignore[attr-defined]
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "uploads"
     return build()
 
@@ -81,34 +86,72 @@ def test_sessions_and_tokens_go_when_they_have_expired(world: World) -> None:
     assert [token.expiry > now for token in AuthToken.objects.all()] == [True]
 
 
-def test_only_an_old_file_that_no_row_names_is_a_stray(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    stray = storages["gold"].save("goldversion/stray.jsonl", ContentFile(b"left by a dead process"))
-    piece = storages["gold"].save("pieces/upload/0", ContentFile(b"under way"))
-    aside = f"gold/{stray}"
-    try:
-        assert aside not in {item.name for item in tidying.strays()}, "it is young: its row may be on its way"
-        monkeypatch.setattr(tidying, "STRAY_AFTER", timedelta(0))
-        found = {item.name: item for item in tidying.strays()}
-        assert aside in found and f"gold/{piece}" not in found
-        named = {world.gold.file.name, world.split.inputs.name}
-        assert not named & {name.partition("/")[2] for name in found}
-        found[aside].remove()
-        assert not storages["gold"].exists(stray) and storages["gold"].exists(world.gold.file.name)
-    finally:
-        storages["gold"].delete(stray)
-        storages["gold"].delete(piece)
+def stored(alias: str, name: str, seconds: float = WEEK + 60) -> Path:
+    """A file in a store that no row names."""
+    return aged(Path(storages[alias].path(name)), seconds, b"left by a dead process")
+
+
+def test_an_old_image_without_a_record_goes_and_what_cannot_be_made_again_stays(world: World) -> None:
+    image, young = stored("images", "image/old.tar"), stored("images", "image/young.tar", WEEK - 60)
+    piece = stored("gold", "pieces/upload/0")
+    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in strays.KEPT]
+    said = tidy("--apply", "--verbosity", "2")
+    assert not image.exists() and young.exists() and piece.exists()
+    assert all(path.exists() for path in kept), "gold, raw files, inputs, predictions and outcomes are never removed"
+    assert "images and archives that no record names: 1, 0.0 MB\n  images/image/old.tar: 22 bytes" in said
+    assert "stored files that no record names, and that stay: 4, 0.0 MB" in said
+    assert "  gold/kept/gold.jsonl: 22 bytes" in said and "pieces" not in said
+    assert "young" not in said, "its row may be on its way"
+
+
+def test_beside_another_database_no_stored_file_is_touched(world: World, tmp_path: Path, settings: Any) -> None:
+    """An empty or older database beside the files of a site."""
+    run = world.insert_run()
+    mail = aged(tmp_path / "mail" / "a.log", MONTH + 60)
+    image = stored("images", "image/old.tar")
+    others = [stored("gold", f"goldversion/{place}.jsonl") for place in range(strays.MANY)]
+    tidy()
+    others.append(stored("gold", "goldversion/last.jsonl", 0))
+    with pytest.raises(CommandError) as refused:
+        tidy("--apply")
+    told = str(refused.value)
+    assert told.startswith("6 of 7 files of gold have no record in ") and told.endswith("No stored file is removed")
+    assert strays.database() in told and str(settings.DATA) in told
+    assert (
+        image.exists()
+        and all(path.exists() for path in others)
+        and run.prediction.file.storage.exists(run.prediction.file.name)
+    )
+    assert not mail.exists(), "what is no stored file goes as ever"
+    with pytest.raises(CommandError, match="6 of 7 files of gold have no record"):
+        call_command("check_files", stdout=io.StringIO())
+
+
+def test_a_few_strays_of_many_files_are_no_doubt(world: World) -> None:
+    for place in range(6):
+        stored("images", f"image/{place}.tar")
+    names = [stored("images", f"image/named-{place}.tar") for place in range(54)]
+    for path in names:
+        sha256 = hashlib.sha256(path.name.encode()).hexdigest()
+        Image.objects.create(archive=f"image/{path.name}", archive_sha256=sha256, archive_bytes=22)
+    assert not strays.find().doubt
+    tidy("--apply")
+    assert not Path(storages["images"].path("image/0.tar")).exists() and all(path.exists() for path in names)
+    for place in range(7):
+        stored("images", f"image/{place}.tar")
+    assert "7 of 61 files of images" in strays.find().doubt
 
 
 def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tidying, "STRAY_AFTER", timedelta(0))
+    monkeypatch.setattr(strays, "AFTER", timedelta(0))
     run = world.insert_run()
-    # Earlier tests left files in the stores that they share with this one; they are what goes.
     tidy("--apply")
     for file in (world.gold.file, world.split.inputs, run.prediction.file):
         assert file.storage.exists(str(file.name))
+    stored("outcomes", "run/stray", 0)
     out = io.StringIO()
     call_command("check_files", stdout=out)
-    assert out.getvalue() == "3 files: all are there, with their sha256\n"
+    assert out.getvalue() == "outcomes/run/stray: no record names it\n3 files: all are there, with their sha256\n"
 
 
 @pytest.mark.parametrize(("harm", "said"), [("altered", "no longer has its sha256"), ("missing", "is missing")])

@@ -1,4 +1,4 @@
-"""`manage.py check_files`: reads every stored file, and compares it with the sha256 that its record names."""
+"""`manage.py check_files`: reads every stored file against its record's sha256, and names those without one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import stored_files
+from leaderboard.actions import stored_files, strays
 
 
 class Command(BaseCommand):
     help = (
         "Reads every stored file (gold, inputs, predictions, outcomes, images, ...) and names what is missing or is "
-        "not what its record says. Nothing is changed. Exit status 1 where something is wrong."
+        "not what its record says, and stored files that no record names. Nothing is changed. Exit status 1 where "
+        "something is wrong; a few files without a record are not."
     )
 
     def handle(self, **_: Any) -> None:
@@ -23,6 +24,11 @@ class Command(BaseCommand):
             if looked.fault:
                 faults += 1
                 self.stdout.write(f"{looked.owner}: {looked.fault}")
+        without = strays.find()
+        for stray in without.files:
+            self.stdout.write(f"{stray}: no record names it")
         if faults:
             raise CommandError(f"{faults} of {n} files are missing or altered")
         self.stdout.write(f"{n} files: all are there, with their sha256")
+        if without.doubt:
+            raise CommandError(without.doubt)

@@ -8,13 +8,15 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import tidying
+from leaderboard.actions import strays, tidying
 
 
 class Command(BaseCommand):
     help = (
-        "Lists what the site may lose: leftovers of broken uploads, old mails and logs, what has expired, and stored "
-        "files that no record names. Nothing that a board, a receipt or a scoring needs. --apply removes it."
+        "Lists what the site may lose: leftovers of broken uploads, old mails and logs, what has expired, and images "
+        "and archives that no record names. --apply removes it. Gold, raw files, inputs, predictions and outcomes "
+        "are never removed: those that no record names are told. Exit status 1 where so many stored files have no "
+        "record that the database may not be theirs; none of them is touched then."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,7 +27,8 @@ class Command(BaseCommand):
         if days < 1:
             raise CommandError(f"--days is {days}; expected 1 or more")
         total = 0
-        for kind, items in tidying.found(days=days).items():
+        without = strays.find()
+        for kind, items in tidying.found(days=days, strays=without).items():
             size = sum(item.bytes for item in items)
             total += size
             self.stdout.write(f"{kind}: {len(items)}, {size / 1e6:.1f} MB")
@@ -34,5 +37,14 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {item.name}: {item.bytes} bytes")
                 if apply:
                     item.remove()
+        self._tell(without.told, verbosity)
         done = "removed" if apply else "may be removed: --apply does it, --verbosity 2 names each"
         self.stdout.write(f"{total / 1e6:.1f} MB in {settings.DATA} {done}")
+        if without.doubt:
+            raise CommandError(without.doubt)
+
+    def _tell(self, told: list[strays.Stray], verbosity: int) -> None:
+        size = sum(stray.bytes for stray in told)
+        self.stdout.write(f"stored files that no record names, and that stay: {len(told)}, {size / 1e6:.1f} MB")
+        for stray in told if verbosity > 1 else ():
+            self.stdout.write(f"  {stray}: {stray.bytes} bytes")
