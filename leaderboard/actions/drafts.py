@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import structlog
-from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 
-from leaderboard.actions import generating, referee, splits
+from leaderboard.actions import parts, splits
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.reports import ReportError
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
-from leaderboard.storage import AlteredError
 
-log = structlog.get_logger(__name__)
 __all__ = ["Wanted", "make"]
 
 
@@ -47,7 +41,7 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
     for one in wanted:
         if one.part.split_id is not None:
             raise Refused(Code.NOT_READY, f"The part {one.part.name} is a split already.")
-    contents = _again(generation)
+    contents = parts.made_again(generation)
     made: list[Split] = []
     try:
         for one in wanted:
@@ -57,29 +51,6 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
             _take_back(split, by)
         raise
     return made
-
-
-def _again(generation: Generation) -> dict[str, bytes]:
-    """The parts by name, each with the sha256 that the preview found."""
-    try:
-        answer = generating.run(generation)
-        _, contents = generating.read(answer) if answer.ok else (None, {})
-    except (referee.SandboxError, ReportError) as error:
-        log.error("referee_away", error=str(error))
-        raise Refused(
-            Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not answer. Try again soon."
-        ) from error
-    except (FileNotFoundError, AlteredError) as error:
-        log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
-        raise Refused(
-            Code.NOT_READY, "A raw file is missing or altered; upload it again and make a preview."
-        ) from error
-    found = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    if found != dict(generation.parts.values_list("name", "sha256")):
-        raise Refused(
-            Code.NOT_READY, "The parts come out otherwise than in the preview: the server was upgraded. Preview again."
-        )
-    return contents
 
 
 def _made(generation: Generation, one: Wanted, contents: dict[str, bytes], by: User) -> Split:
@@ -94,9 +65,7 @@ def _made(generation: Generation, one: Wanted, contents: dict[str, bytes], by: U
     )
     content = contents[one.part.name]
     try:
-        with TemporaryUploadedFile("gold.jsonl", "application/x-ndjson", len(content), None) as file:
-            file.write(content)
-            file.seek(0)
+        with parts.as_upload(content) as file:
             reason = f"Made by the generator {generation.generator}, version {generation.version}."
             splits.add_gold(split=split, file=file, reason=reason, by=by)
         _tie(one.part, split, by)

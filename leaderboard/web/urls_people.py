@@ -81,6 +81,7 @@ new_split: list[URLPattern] = [
     path("previews/<int:pk>/cancel/", manage_previews.cancel, name="manage_preview_cancel"),
     path("previews/<int:pk>/forget/", manage_previews.forget, name="manage_preview_forget"),
     path("previews/<int:pk>/drafts/", manage_previews.make_drafts, name="manage_preview_drafts"),
+    path("previews/<int:pk>/corrections/", manage_previews.correct, name="manage_preview_correct"),
 ]
 
 manage: list[URLPattern | URLResolver] = [
@@ -124,9 +125,7 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
-    path(
-        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"
-    ),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"),
     path(
         "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/testers/",
         manage_rehearsals.testers,

@@ -235,6 +235,9 @@ MANAGE = [
     Row("manage_preview_forget", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_preview_drafts", NO_PAGE, "login 404 404 422 404 422 404"),
     Row("manage_preview_drafts", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
+    # No part is named.
+    Row("manage_preview_correct", NO_PAGE, NOBODY_LOGGED_IN),
+    Row("manage_preview_correct", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     # The split is published: there is nothing to be looked at before.
     *both("manage_beside", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN),
     *both("manage_trail", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -81,21 +83,31 @@ def initial_of(generation: Generation) -> dict[str, Any]:
 
 def _files(dataset: Dataset, several: bool, **told: Any) -> forms.Field:
     rows = dataset.raw_files.all()
+    field: _File | _Files
     if several:
-        return _Files(rows, widget=forms.CheckboxSelectMultiple, **told)
-    return _File(rows, empty_label="Choose a raw file" if told["required"] else "None", **told)
+        field = _Files(rows, widget=forms.CheckboxSelectMultiple, **told)
+    else:
+        field = _File(rows, empty_label="Choose a raw file" if told["required"] else "None", **told)
+    names = Counter(rows.values_list("name", flat=True))
+    field.twice = {name for name, n in names.items() if n > 1}
+    return field
 
 
-class _File(forms.ModelChoiceField):
-    """Raw files by name."""
+class _Named:
+    """Raw files by name, and by their moment where two have the same (`twice`)."""
+
+    twice: Collection[str] = ()
 
     def label_from_instance(self, obj: RawFile) -> str:
-        return obj.name
+        return f"{obj.name}, of {obj.uploaded_at:%Y-%m-%d %H:%M:%S} UTC" if obj.name in self.twice else obj.name
 
 
-class _Files(forms.ModelMultipleChoiceField):
-    def label_from_instance(self, obj: RawFile) -> str:
-        return obj.name
+class _File(_Named, forms.ModelChoiceField):
+    """One of them."""
+
+
+class _Files(_Named, forms.ModelMultipleChoiceField):
+    """Any of them."""
 
 
 def _field(parameter: Parameter, default: str) -> forms.Field:

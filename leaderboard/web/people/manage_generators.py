@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,7 +12,7 @@ from evaluator.curation.desk import offered
 from evaluator.task import TASKS
 from leaderboard.actions import generations
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Generation, Split
 from leaderboard.web.forms.generator import GeneratorForm, initial_of
 from leaderboard.web.people import flow
 from leaderboard.web.people.access import PersonRequest, managed_or_404
@@ -30,11 +28,12 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
     offer = next((one for one in offered(benchmark.task) if one.name == generator), None)
     if offer is None:
         raise Http404("no such generator")
+    earlier = _earlier(benchmark, generator, request.GET.get("again", ""))
     form = GeneratorForm(
         request.POST if request.method == "POST" else None,
         offer=offer,
         dataset=benchmark.dataset,
-        initial=_initial(benchmark, generator, request.GET.get("again", "")),
+        initial=initial_of(earlier) if earlier else {},
     )
     refusal = None
     if request.method == "POST" and form.is_valid():
@@ -56,6 +55,7 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
         "task": TASKS[benchmark.task],
         "offer": offer,
         "form": form,
+        "corrects": _corrected_by(earlier),
         "steps": flow.steps(benchmark, flow.GENERATOR),
         "has_raws": benchmark.dataset.raw_files.exists(),
         "refusal": refusal,
@@ -64,8 +64,14 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
     return render(request, "manage/generator.html", context, status=status)
 
 
-def _initial(benchmark: Benchmark, generator: str, again: str) -> dict[str, Any]:
+def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | None:
     if not again.isdecimal() or len(again) > 18:
-        return {}
-    earlier = benchmark.dataset.generations.filter(pk=int(again), generator=generator).first()
-    return initial_of(earlier) if earlier else {}
+        return None
+    return benchmark.dataset.generations.filter(pk=int(again), generator=generator).first()
+
+
+def _corrected_by(earlier: Generation | None) -> list[Split]:
+    """The splits out of drafts that an earlier preview made: whose gold the same parameters may correct."""
+    if earlier is None:
+        return []
+    return list(Split.objects.filter(generated__generation=earlier).exclude(state=Split.State.DRAFT))

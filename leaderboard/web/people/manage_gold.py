@@ -9,10 +9,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from evaluator.curation.desk import offered
 from evaluator.task import TASKS
 from leaderboard.actions import corrections, splits
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import AuditEntry, Correction
+from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split
 from leaderboard.preparing import progress_of
 from leaderboard.web.forms.benchmark import GoldForm
 from leaderboard.web.forms.correction import CorrectionForm
@@ -50,12 +51,20 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "inputs": first_inputs(found),
         "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=found)],
         "is_correction": is_correction,
+        "made_by": _made_by(found) if is_correction else None,
         "pending": found.corrections.filter(fate=Correction.Fate.PENDING).first(),
         "form": form,
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form.errors else 200
     return render(request, "manage/gold.html", context, status=status)
+
+
+def _made_by(split: Split) -> Generation | None:
+    """Where its gold came from, if that was a generator which is still offered."""
+    part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
+    offers = {offer.name for offer in offered(split.dataset.task)}
+    return part.generation if part and part.generation.generator in offers else None
 
 
 @login_required

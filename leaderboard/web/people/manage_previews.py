@@ -9,12 +9,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard.actions import drafts, generations
+from leaderboard.actions import drafts, generations, part_corrections
 from leaderboard.actions.drafts import Wanted
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, GeneratedPart, Generation, State, User
@@ -99,6 +99,23 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("manage_split", slug, (held_out or made)[-1].name)
 
 
+@login_required
+@require_POST
+def correct(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Use a part as a correction of the split that the same generator made: it waits there for a word."""
+    benchmark, generation = _found(request.user, slug, pk)
+    place, name = request.POST.get("part", ""), request.POST.get("split", "")
+    if not place.isdecimal() or len(place) > 4:
+        raise Http404("no such part")
+    part = get_object_or_404(generation.parts.all(), place=int(place))
+    split = get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
+    try:
+        made = part_corrections.propose(generation=generation, part=part, split=split, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, generation, refused)
+    return redirect("manage_correction", slug, split.name, made.pk)
+
+
 def _found(user: User, slug: str, pk: int) -> tuple[Benchmark, Generation]:
     benchmark = managed_or_404(user, slug)
     rows = benchmark.dataset.generations.select_related("dataset", "requested_by")
@@ -137,6 +154,7 @@ def _page(
         "told": generation_words.told(generation, seed=True),
         "parts": made if is_done else [],
         "forms": forms,
+        "corrigible": part_corrections.corrigible(generation),
         "form_errors": [form for _, form in forms if form.is_bound and form.errors],
         "steps": flow.steps(benchmark, flow.DRAFT if is_done and not forms else flow.PREVIEW, generation=generation),
         "may_forget": generation.is_over and not any(split for split, _ in made),

@@ -38,6 +38,7 @@ ACTS = {
     "generation.forgotten": "forgot a preview",
     "generation.read": "looked at a preview, which quotes gold",
     "generation.used": "made a draft split of a preview",
+    "generation.corrects": "used a preview as a correction of gold",
     "split.created": "made a split",
     "split.published": "published a split",
     "split.retired": "retired a split",
