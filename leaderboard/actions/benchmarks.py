@@ -84,7 +84,11 @@ def add_phase(
             Code.INVALID_NAME, f"The split {split} is not of this benchmark's dataset, {benchmark.dataset.slug}."
         )
     if split.state == Split.State.RETIRED:
-        raise Refused(Code.NOT_READY, f"The split {split.name} is retired; no phase can be opened on it.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {split.name} is retired; no phase can be opened on it.",
+            heading="The phase was not added",
+        )
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
     if time_zone not in zones.names():
@@ -149,7 +153,11 @@ def _check_disclosure(phase: Phase) -> None:
             "together, or one ladder for everybody.",
         )
     if phase.half and not Division.objects.filter(gold=phase.split.current_gold).exists():
-        raise Refused(Code.NOT_READY, f"The groups of {phase.split.name} are not divided yet; divide its gold first.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The groups of {phase.split.name} are not divided yet; divide its gold first.",
+            heading="The phase was not added",
+        )
 
 
 def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
@@ -171,17 +179,35 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
     _check_manages(benchmark, by)
     if benchmark.state == Benchmark.State.REHEARSAL:
-        raise Refused(Code.NOT_READY, "A rehearsal is never published: end it, and publish the benchmark itself.")
+        raise Refused(
+            Code.NOT_READY,
+            "A rehearsal is never published: end it, and publish the benchmark itself.",
+            heading="A rehearsal is not published",
+        )
     phases = list(benchmark.phases.select_related("split"))
     if not phases:
-        raise Refused(Code.NOT_READY, "The benchmark has no phase yet; add one first.")
+        raise Refused(
+            Code.NOT_READY, "The benchmark has no phase yet; add one first.", heading="The benchmark was not published"
+        )
     for phase in phases:
         if phase.split.current_gold is None:
-            raise Refused(Code.NOT_READY, f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}.")
+            raise Refused(
+                Code.NOT_READY,
+                f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}.",
+                heading="The benchmark was not published",
+            )
         if phase.split.is_draft:
-            raise Refused(Code.NOT_READY, f"The split {phase.split.name} is a draft; publish it first.")
+            raise Refused(
+                Code.NOT_READY,
+                f"The split {phase.split.name} is a draft; publish it first.",
+                heading="The benchmark was not published",
+            )
         if not phase.is_to_come() and phase.rehearsals.filter(ended_at=None).exists():
-            raise Refused(Code.NOT_READY, f"The phase {phase.title} would open while it is rehearsed; end that first.")
+            raise Refused(
+                Code.NOT_READY,
+                f"The phase {phase.title} would open while it is rehearsed; end that first.",
+                heading="The benchmark was not published",
+            )
     published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
         state=Benchmark.State.PUBLIC
     )

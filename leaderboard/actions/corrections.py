@@ -38,7 +38,11 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     splits.check_manages(split.dataset, by)
     base = split.current_gold
     if base is None:
-        raise Refused(Code.NOT_READY, f"The split {split.name} has no gold yet; there is nothing to correct.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {split.name} has no gold yet; there is nothing to correct.",
+            heading="There is no gold yet",
+        )
     digest = sha256_of(file)
     splits.check_is_another(split, digest)
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
@@ -85,7 +89,8 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST}.")
     if why_not := why_not_confirmed(correction):
         code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
-        raise Refused(code, why_not)
+        heading = "" if code is Code.INPUTS_CHANGED else "The correction was not confirmed"
+        raise Refused(code, why_not, heading=heading)
     told = {"fate": Fate.CONFIRMED, "decided_by": by, "tells_count": tells_count, "file": ""}
 
     def decide(gold: GoldVersion) -> None:
@@ -94,7 +99,11 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
         if gold.number != correction.base.number + 1 or not waiting.update(
             **told, gold=gold, decided_at=timezone.now()
         ):
-            raise Refused(Code.NOT_READY, "Somebody else was faster; look at the versions that are there now.")
+            raise Refused(
+                Code.NOT_READY,
+                "Somebody else was faster; look at the versions that are there now.",
+                heading="The correction was not confirmed",
+            )
         AuditEntry.record("correction.confirmed", correction, by=by, gold=gold.number, **correction.counts)
 
     with opened(correction.file) as stored:
@@ -131,7 +140,11 @@ def drop(*, correction: Correction, by: User) -> None:
     splits.check_manages(correction.split.dataset, by)
     found = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
     if not found.is_pending:
-        raise Refused(Code.NOT_READY, f"This correction is {found.get_fate_display()}; nothing is left to drop.")
+        raise Refused(
+            Code.NOT_READY,
+            f"This correction is {found.get_fate_display()}; nothing is left to drop.",
+            heading="The correction was not dropped",
+        )
     _end(found, Fate.DROPPED, by=by)
 
 

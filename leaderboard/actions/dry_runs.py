@@ -63,7 +63,11 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     gold = _gold(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)
     if gold.dry_runs.filter(kind=DryRun.Kind.FILE).count() >= MOST_FILES:
-        raise Refused(Code.NOT_READY, f"There are {MOST_FILES} uploaded baselines, as many as are kept; remove some.")
+        raise Refused(
+            Code.NOT_READY,
+            f"There are {MOST_FILES} uploaded baselines, as many as are kept; remove some.",
+            heading="The file was not taken",
+        )
     fields = _fields(gold, phase, by)
     _validate(split, gold, file, fields["options"])
     row = DryRun(kind=DryRun.Kind.FILE, name=name, sha256=sha256_of(file), bytes=file.size or 0, **fields)
@@ -100,11 +104,15 @@ def _gold(split: Split, phase: Phase | None, by: User) -> GoldVersion:
     if phase is not None and phase.split_id != split.pk:
         raise Refused(Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}.")
     if reason := why_not(split):
-        raise Refused(Code.NOT_READY, reason)
+        raise Refused(Code.NOT_READY, reason, heading="No dry run can be made")
     gold = split.current_gold
     assert gold is not None, "why_not has looked"
     if phase is not None and phase.half and not Division.objects.filter(gold=gold).exists():
-        raise Refused(Code.NOT_READY, f"The groups of {split.name} are not divided yet; divide its gold first.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The groups of {split.name} are not divided yet; divide its gold first.",
+            heading="No dry run can be made",
+        )
     return gold
 
 

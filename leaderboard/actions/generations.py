@@ -48,9 +48,14 @@ def begin(
         raise Refused(Code.INVALID_NAME, f"The seed is {seed}; expected a whole number of at most 18 digits.")
     at = timezone.now()
     with transaction.atomic():
-        if dataset.generations.filter(state__in=UNDER_WAY).exists():
-            raise Refused(Code.NOT_READY, "Another preview of this dataset is being made; wait for it, or cancel it.")
-        _forget_oldest(dataset, by)
+        if under_way(dataset) is not None:
+            raise Refused(
+                Code.NOT_READY,
+                "Another preview of this dataset is being made; wait for it, or cancel it.",
+                heading="A preview is under way already",
+            )
+        for old in forgotten_next(dataset):
+            _forget(old, by)
         made = Generation.objects.create(
             dataset=dataset,
             generator=offer.name,
@@ -89,14 +94,27 @@ def forget(*, generation: Generation, by: User) -> None:
     with transaction.atomic():
         held = Generation.objects.select_for_update().get(pk=generation.pk)
         if not held.is_over or held.parts.exclude(split=None).exists():
-            raise Refused(Code.NOT_READY, "It is under way, or splits were made of it: it stays.")
+            raise Refused(
+                Code.NOT_READY, "It is under way, or splits were made of it: it stays.", heading="The preview stays"
+            )
         _forget(held, by)
 
 
-def _forget_oldest(dataset: Dataset, by: User) -> None:
+def forgotten_next(dataset: Dataset) -> list[Generation]:
+    """The previews that make way when another is asked for, whatever became of them; none that splits were made of."""
     unused = dataset.generations.exclude(state__in=UNDER_WAY).exclude(parts__split__isnull=False)
-    for old in list(unused.order_by("-queued_at", "-pk")[KEPT_PREVIEWS - 1 :]):
-        _forget(old, by)
+    return list(unused.order_by("-queued_at", "-pk")[KEPT_PREVIEWS - 1 :])
+
+
+def is_forgotten(dataset: Dataset, pk: int) -> bool:
+    """Whether there was a preview of that number, as the audit trail has it."""
+    gone = AuditEntry.objects.filter(action="generation.forgotten", subject=f"dataset:{dataset.pk}")
+    return gone.filter(detail__generation=pk).exists()
+
+
+def under_way(dataset: Dataset) -> Generation | None:
+    """The one preview that is being made, if any."""
+    return dataset.generations.filter(state__in=UNDER_WAY).first()
 
 
 def _forget(generation: Generation, by: User) -> None:

@@ -25,7 +25,9 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     splits.check_manages(split.dataset, by)
     gold = split.current_gold
     if gold is None:
-        raise Refused(Code.NOT_READY, f"The split {split.name} has no gold yet; upload it first.")
+        raise Refused(
+            Code.NOT_READY, f"The split {split.name} has no gold yet; upload it first.", heading="There is no gold yet"
+        )
     _check_undivided(split, Division.objects.filter(gold=gold).exists())
     if not 0 < share < 1:
         raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number over 0 and under 1.")
@@ -37,7 +39,11 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     with transaction.atomic():
         Split.objects.select_for_update().get(pk=split.pk)
         if split.current_gold != gold:
-            raise Refused(Code.NOT_READY, "The gold was corrected while its groups were divided; divide them again.")
+            raise Refused(
+                Code.NOT_READY,
+                "The gold was corrected while its groups were divided; divide them again.",
+                heading="The groups were not divided",
+            )
         _check_undivided(split, Division.objects.filter(gold=gold).exists())
         division = divisions.store(gold=gold, drawn=drawn, by=by)
         AuditEntry.record(

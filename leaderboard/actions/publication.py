@@ -24,7 +24,8 @@ def publish(*, split: Split, by: User) -> Split:
     # A gold version that comes at this moment waits for us, or we see it.
     found = Split.objects.select_for_update().get(pk=split.pk)
     if why_not := audited.why_not_published(found):
-        raise Refused(Code.NOT_READY, why_not)
+        heading = "The split was not published" if found.is_draft else "The split is no draft"
+        raise Refused(Code.NOT_READY, why_not, heading=heading)
     verdict = audited.verdict(found)
     audit = verdict.audit if verdict.is_passed else None
     if audit is not None:
@@ -42,7 +43,11 @@ def publish_unaudited(*, split: Split, by: User) -> Split:
         split.refresh_from_db()
         return split
     if not found.inputs:
-        raise Refused(Code.NOT_READY, f"The split {found.name} has no data yet; upload its gold.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {found.name} has no data yet; upload its gold.",
+            heading="The split was not published",
+        )
     return _published(split, by=by, audit=None)
 
 
@@ -67,7 +72,11 @@ def retire(*, split: Split, reason: str, by: User) -> Split:
     # What is being received at this moment holds the split's row: it is counted in, or it sees that we were here.
     found = Split.objects.select_for_update().get(pk=split.pk)
     if not found.is_published:
-        raise Refused(Code.NOT_READY, f"The split {found.name} is {found.state}; only a published one can be retired.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {found.name} is {found.state}; only a published one can be retired.",
+            heading="The split was not retired",
+        )
     Split.objects.filter(pk=split.pk).update(
         state=Split.State.RETIRED, retired_at=timezone.now(), retired_reason=reason
     )
@@ -86,7 +95,11 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
     text = text.strip()
     found = SplitAudit.objects.select_for_update().get(pk=audit.pk)
     if found.state != State.DONE or found.accepted_at is not None:
-        raise Refused(Code.NOT_READY, "Answers are given once an audit is done, and stay once it is public.")
+        raise Refused(
+            Code.NOT_READY,
+            "Answers are given once an audit is done, and stay once it is public.",
+            heading="The answers were not kept",
+        )
     told = found.report["findings"]
     if not 0 <= finding < len(told) or told[finding]["severity"] not in audited.TO_ANSWER:
         raise Refused(Code.INVALID_NAME, f"Finding {finding} is none that is answered; expected an error or a warning.")
@@ -112,12 +125,24 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     check_manages(split.dataset, by)
     found = SplitAudit.objects.select_for_update().get(pk=audit.pk)
     if split.is_draft:
-        raise Refused(Code.NOT_READY, f"The split {split.name} is a draft: its audit becomes public with it.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {split.name} is a draft: its audit becomes public with it.",
+            heading="The audit was not made public",
+        )
     if found.state != State.DONE or found.accepted_at is not None:
-        raise Refused(Code.NOT_READY, "Only an audit that is done, and not public yet, can be made public.")
+        raise Refused(
+            Code.NOT_READY,
+            "Only an audit that is done, and not public yet, can be made public.",
+            heading="The audit was not made public",
+        )
     waiting = sum(one.severity in audited.TO_ANSWER and one.answer is None for one in audited.findings(found))
     if waiting:
-        raise Refused(Code.NOT_READY, f"{waiting} of its errors and warnings have no answer yet.")
+        raise Refused(
+            Code.NOT_READY,
+            f"{waiting} of its errors and warnings have no answer yet.",
+            heading="The audit was not made public",
+        )
     SplitAudit.objects.filter(pk=audit.pk).update(accepted_at=timezone.now(), accepted_by=by)
     AuditEntry.record("audit.published", audit, by=by, split=split.name, gold=audit.gold.number)
     audit.refresh_from_db()

@@ -63,7 +63,9 @@ def remove(*, raw: RawFile, by: User) -> None:
             transaction.on_commit(partial(storage.delete, stored))
     except ProtectedError:
         raise Refused(
-            Code.NOT_READY, f"Something was made from {raw.name}: forget the previews that read it first."
+            Code.NOT_READY,
+            f"Something was made from {raw.name}: forget the previews that read it first.",
+            heading="The raw file stays",
         ) from None
 
 

@@ -47,7 +47,8 @@ class Refused(Exception):
     """An action that was refused; nothing was changed, nothing was charged.
 
     `problems` are the lines at fault: dicts of file, line, what, found, expected, text; `more` counts the rest.
-    `retry_at` is when the same may be asked again with hope, where that is known.
+    `retry_at` is when the same may be asked again with hope, where that is known. `heading`: what was refused, in a few
+    words, where the code alone does not tell.
     """
 
     code: Code
@@ -55,6 +56,7 @@ class Refused(Exception):
     problems: list[dict[str, Any]] = field(default_factory=list)
     more: int = 0
     retry_at: datetime | None = None
+    heading: str = ""
 
     def __str__(self) -> str:
         return self.message

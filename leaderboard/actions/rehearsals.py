@@ -78,7 +78,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
     held = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
     if reason := why_not(held):
-        raise Refused(Code.NOT_READY, reason)
+        raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not begun")
     at = timezone.now()
     ends_at = _end(held, ends_at, at)
     copied = _benchmark(held, by)
@@ -87,7 +87,11 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
         with transaction.atomic():
             made = Rehearsal.objects.create(benchmark=copied, phase=held, begun_by=by, begun_at=at)
     except IntegrityError:
-        raise Refused(Code.NOT_READY, f"The phase {held.title} is being rehearsed already; end that first.") from None
+        raise Refused(
+            Code.NOT_READY,
+            f"The phase {held.title} is being rehearsed already; end that first.",
+            heading="The rehearsal was not begun",
+        ) from None
     made.testers.set(testers)
     told = {"benchmark": copied.slug, "testers": sorted(one.username for one in testers)}
     AuditEntry.record("rehearsal.begun", held, by=by, **told)
@@ -99,7 +103,7 @@ def name_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> 
     """Have these test it and nobody else; what others have sent stays. Raises Refused: NOT_READY once it is over."""
     _check_manages(rehearsal, by)
     if rehearsal.is_over:
-        raise Refused(Code.NOT_READY, "This rehearsal is over.")
+        raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.testers.set(testers)
     AuditEntry.record("rehearsal.testers", rehearsal.phase, by=by, testers=sorted(one.username for one in testers))
 
@@ -113,7 +117,7 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     _check_manages(rehearsal, by)
     at = timezone.now()
     if not Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None).update(ended_at=at, ended_by=by):
-        raise Refused(Code.NOT_READY, "This rehearsal is over.")
+        raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.refresh_from_db()
     phases = Phase.objects.select_for_update().filter(benchmark=rehearsal.benchmark)
     for phase in phases:

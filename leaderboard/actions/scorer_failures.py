@@ -28,4 +28,5 @@ def check(*, phase: Phase, team: Team) -> None:
             Code.NOT_READY,
             "The scorer of this phase has failed on several submissions. It takes no more until its organisers have "
             "mended it; they are told. Nothing was submitted, and no quota was used.",
+            heading="This phase takes nothing at the moment",
         )

@@ -60,7 +60,11 @@ def begin(*, split: Split, by: User) -> SplitAudit:
     check_manages(split.dataset, by)
     gold = split.current_gold
     if gold is None:
-        raise Refused(Code.NOT_READY, f"The split {split.name} has no gold yet; there is nothing to audit.")
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {split.name} has no gold yet; there is nothing to audit.",
+            heading="There is no gold yet",
+        )
     under_way = gold.audits.filter(state__in=UNDER_WAY)
     at = timezone.now()
     try:

@@ -144,7 +144,9 @@ def discard(*, dataset: Dataset, by: User) -> None:
     """Forget a dataset that never came to be part of a benchmark, with its splits, gold and files."""
     check_manages(dataset, by)
     if dataset.benchmarks.exists():
-        raise Refused(Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.")
+        raise Refused(
+            Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.", heading="The dataset stays"
+        )
     golds = GoldVersion.objects.filter(split__dataset=dataset)
     files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
     files += [download.file for download in dataset.downloads.all()]
@@ -202,7 +204,11 @@ def _keep(
                 if replaced:
                     transaction.on_commit(lambda: storage.delete(replaced))
             if Division.objects.filter(gold=split.current_gold).first() != before:
-                raise Refused(Code.NOT_READY, "The groups were divided while the gold was checked; upload it again.")
+                raise Refused(
+                    Code.NOT_READY,
+                    "The groups were divided while the gold was checked; upload it again.",
+                    heading="The gold was not taken",
+                )
             last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
             gold.number = last + 1
             gold.save(force_insert=True)

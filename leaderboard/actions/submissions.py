@@ -77,7 +77,11 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
     tracks.check(phase=phase, system=system, track=track)
     gold = boards.gold_of(phase)
     if gold is None or not phase.split.inputs:
-        raise Refused(Code.NOT_READY, "This phase has no data yet; its organisers are still preparing it.")
+        raise Refused(
+            Code.NOT_READY,
+            "This phase has no data yet; its organisers are still preparing it.",
+            heading="This phase is not ready",
+        )
     scorer_failures.check(phase=phase, team=system.team)
     _check_quota(phase=phase, team=system.team, at=at)
     return gold
@@ -195,7 +199,11 @@ def _accept(
     split = locked_split(phase)
     check_in_use(phase, split)
     if split.inputs_sha256 != prediction.inputs_sha256:
-        raise Refused(Code.NOT_READY, "The inputs were replaced while your file was checked; download them again.")
+        raise Refused(
+            Code.NOT_READY,
+            "The inputs were replaced while your file was checked; download them again.",
+            heading="The inputs were replaced meanwhile",
+        )
     gold = boards.gold_of(phase) or gold
     submission = charged(phase=phase, system=system, by=by, track=track, note=note, at=at)
     prediction.submission = submission

@@ -37,7 +37,11 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
     """
     _check_curator(by)
     if ArchiveArrival.objects.count() >= MOST:
-        raise Refused(Code.NOT_READY, f"{MOST} archives wait here already; take one in or remove one first.")
+        raise Refused(
+            Code.NOT_READY,
+            f"{MOST} archives wait here already; take one in or remove one first.",
+            heading="No more archives can wait",
+        )
     with _as_path(file.file) as path:
         head = _told(reading.look_at, path)
     file.seek(0)

@@ -38,7 +38,9 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
         # It holds gold, what all teams sent, and their addresses.
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
     if benchmark.state == Benchmark.State.REHEARSAL:
-        raise Refused(Code.NOT_READY, "A rehearsal is in no archive: it was practice.")
+        raise Refused(
+            Code.NOT_READY, "A rehearsal is in no archive: it was practice.", heading="A rehearsal is not exported"
+        )
     lines = [line.strip() for line in recipients.splitlines() if line.strip()]
     try:
         if lines:

@@ -24,7 +24,7 @@ HEADLINES = {
     Code.OTHER_TRACK: "The system competes in another track",
     Code.NOT_AN_ORGANISER: "Only its organisers may change this",
     Code.NAME_TAKEN: "That name is taken",
-    Code.NOT_READY: "This phase is not ready",
+    Code.NOT_READY: "This was not done",
     Code.GOLD_UNCHANGED: "The gold is the same as before",
     Code.INPUTS_CHANGED: "The public inputs would change",
     Code.NOT_PREPARING: "Nothing is being scored again",
@@ -42,7 +42,7 @@ class Refusal:
     """What `parts/refusal.html` shows of a Refused."""
 
     def __init__(self, refused: Refused) -> None:
-        self.headline = HEADLINES[refused.code]
+        self.headline = refused.heading or HEADLINES[refused.code]
         self.code = refused.code.text
         self.message = refused.message
         self.problems = refused.problems
