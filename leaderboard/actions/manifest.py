@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from leaderboard.printed import Value
+
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80)]
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -104,15 +106,6 @@ class SystemPart(Part):
         if bool(self.predictions) == bool(self.image):
             named = "both" if self.image else "neither"
             raise ValueError(f"system {self.name} names {named} of predictions and image; expected one")
-
-
-class Value(Part):
-    """One printed number: `value` in the measure's own unit, `shown` as the paper prints it."""
-
-    measure: str
-    value: float
-    shown: str
-    slice: dict[str, Any] = {}
 
 
 class ReportedPart(Part):

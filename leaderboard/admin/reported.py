@@ -18,13 +18,11 @@ from import_export.resources import Diff, ModelResource
 from import_export.widgets import ForeignKeyWidget, JSONWidget
 from simple_history.admin import SimpleHistoryAdmin
 
-from evaluator.task import TASKS
-from leaderboard.actions.manifest import Value
+from leaderboard import printed
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.models import AuditEntry, Benchmark, ReportedResult
 
 MOST_BYTES = 1_000_000
-EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"}]'
 
 
 class BenchmarkBySlug(ForeignKeyWidget):
@@ -41,29 +39,14 @@ class BenchmarkBySlug(ForeignKeyWidget):
 
 
 class Numbers(JSONWidget):
-    """What the paper prints, checked as `benchmark.json` is: each with measure, value, shown, and a slice or none."""
+    """What the paper prints: JSON of its form. The record checks the measures, as its own form has it do."""
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Any:
         given = msgspec.json.decode(value) if isinstance(value, str) else value
-        try:
-            values = msgspec.convert(given, list[Value])
-        except msgspec.ValidationError as error:
-            raise ValueError(f"{error}; expected such as {EXAMPLE}") from None
-        _check_measures(values, str((row or {}).get("benchmark", "")))
-        return msgspec.to_builtins(values)
+        return msgspec.to_builtins(printed.check(given, task=None))
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
-
-
-def _check_measures(values: list[Value], slug: str) -> None:
-    if not values:
-        raise ValueError(f"there is no number; expected such as {EXAMPLE}")
-    benchmark = Benchmark.objects.filter(slug=slug).first()
-    known = {measure.name for measure in TASKS[benchmark.task].measures} if benchmark else set()
-    unknown = [value.measure for value in values if known and value.measure not in known]
-    if unknown:
-        raise ValueError(f"measure is {unknown[0]!r}; expected one of {', '.join(sorted(known))}")
 
 
 class Change(Diff):

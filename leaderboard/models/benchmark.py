@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 from simple_history.models import HistoricalRecords
+
+from leaderboard import printed
 
 from .dataset import Dataset, Split
 
@@ -238,3 +241,10 @@ class ReportedResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.system} ({self.paper})"
+
+    def clean(self) -> None:
+        """The numbers are drawn into tables as they are, whichever way the row came in."""
+        try:
+            printed.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
+        except ValueError as error:
+            raise ValidationError({"values": str(error)}) from None

@@ -16,6 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, User
+from leaderboard.reported import reported_of
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -204,6 +205,7 @@ def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World
         ({"values": "{"}, "Row 2, values"),
         ({"values": '[{"measure": "beauty", "value": 1, "shown": "1"}]'}, "beauty"),
         ({"values": '[{"measure": "accuracy", "value": "1", "shown": "1"}]'}, "Expected `float`"),
+        ({"values": '[{"measure": "accuracy", "value": 1, "shown": "1", "slice": {"a": [1]}}]'}, "slice"),
         ({"system": "x" * 201}, "at most 200 characters"),
     ],
 )
@@ -236,3 +238,31 @@ def test_organisers_have_no_admin(world: World) -> None:
     for page in ("", "export/", "import/", f"{world.phase.pk}/history/"):
         answer = client.get(f"/admin/leaderboard/phase/{page}")
         assert answer.status_code == 302 and "/login/" in answer["Location"]
+
+
+def typed(world: World, **changes: str) -> dict[str, str]:
+    """The record's own form, filled in."""
+    return {**ROW, "benchmark": str(world.benchmark.pk), **changes}
+
+
+AT_FAULT = [
+    ('{"a": 1}', "Expected `array`"),
+    ('[{"measure": "beauty", "value": 1, "shown": "1"}]', "measure is &#x27;beauty&#x27;"),
+    ('[{"measure": "accuracy", "value": "1", "shown": "1"}]', "Expected `float`"),
+    ('[{"measure": "accuracy", "value": 1, "shown": "1", "slice": {"a": {"b": 1}}}]', "slice"),
+    ('[{"measure": "accuracy", "value": NaN, "shown": "1"}]', "not finite"),
+]
+
+
+@pytest.mark.parametrize(("values", "said"), AT_FAULT)
+def test_a_typed_row_is_checked_as_an_imported_one(desk: Client, world: World, values: str, said: str) -> None:
+    answer = desk.post("/admin/leaderboard/reportedresult/add/", typed(world, values=values))
+    assert answer.status_code == 200 and said in answer.content.decode()
+    assert not ReportedResult.objects.exists()
+    sound = desk.post("/admin/leaderboard/reportedresult/add/", typed(world))
+    assert sound.status_code == 302, sound.content.decode()
+    kept = ReportedResult.objects.get()
+    where = f"/admin/leaderboard/reportedresult/{kept.pk}/change/"
+    assert said in desk.post(where, typed(world, values=values)).content.decode()
+    assert ReportedResult.objects.get().values == kept.values
+    assert [cells for _, cells in reported_of(world.benchmark).table] == [["58.3"]]

@@ -1,0 +1,45 @@
+"""What a paper prints of a system: the numbers of a reported row, and the one check that all ways in share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from evaluator.task import TASKS
+
+EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"}]'
+
+
+class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """One printed number: `value` in the measure's own unit, `shown` as the paper prints it.
+
+    slice: a value for each of its dimensions; `{}` is the whole.
+    """
+
+    measure: str
+    value: float
+    shown: str
+    slice: dict[str, str | int | float | bool] = {}
+
+
+def check(given: Any, *, task: str | None) -> list[Value]:
+    """The numbers of a row, from what JSON made of them. task: whose measures they may be; None: not known yet.
+
+    Raises ValueError, with what was found and what was expected.
+    """
+    try:
+        values = msgspec.convert(given, list[Value])
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{error}; expected such as {EXAMPLE}") from None
+    if not values:
+        raise ValueError(f"there is no number; expected such as {EXAMPLE}")
+    known = {measure.name for measure in TASKS[task].measures} if task in TASKS else set()
+    for value in values:
+        if known and value.measure not in known:
+            raise ValueError(f"measure is {value.measure!r}; expected one of {', '.join(sorted(known))}")
+        numbers = (value.value, *value.slice.values())
+        if not all(math.isfinite(number) for number in numbers if isinstance(number, float)):
+            raise ValueError(f"{value.measure} has a number that is not finite; expected such as {EXAMPLE}")
+    return values
