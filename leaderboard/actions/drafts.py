@@ -38,10 +38,10 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
         raise Refused(Code.NOT_READY, "The preview is not done; draft splits are made of it when it is.")
     if not wanted:
         raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
-    for one in wanted:
-        if one.part.split_id is not None:
-            raise Refused(Code.NOT_READY, f"The part {one.part.name} is a split already.")
+    _check_free(generation, wanted)
     contents = parts.made_again(generation)
+    # Making them takes a while: another request for the same may have come to its end.
+    _check_free(generation, wanted)
     made: list[Split] = []
     try:
         for one in wanted:
@@ -51,6 +51,19 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
             _take_back(split, by)
         raise
     return made
+
+
+def _check_free(generation: Generation, wanted: Sequence[Wanted]) -> None:
+    """Before anything is made: of a request that was sent twice the second is told what the first has made."""
+    made = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
+    for one in wanted:
+        if one.part.pk in made:
+            raise Refused(Code.NOT_READY, f"The part {one.part.name} is the split {made[one.part.pk]} already.")
+    names = [one.name for one in wanted]
+    for place, name in enumerate(names):
+        splits.check_name_is_free(generation.dataset, name)
+        if name.casefold() in {other.casefold() for other in names[:place]}:
+            raise Refused(Code.NAME_TAKEN, f"Two parts would become the split {name}; expected different names.")
 
 
 def _made(generation: Generation, one: Wanted, contents: dict[str, bytes], by: User) -> Split:

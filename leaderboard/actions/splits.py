@@ -62,11 +62,22 @@ def create_split(
         inputs_public=inputs_public,
         options=options or {},
     )
+    check_name_is_free(dataset, name)
     fields.check(split)
     fields.check_options(dataset.task, split.options)
     split.save(force_insert=True)
     AuditEntry.record("split.created", split, by=by, gold_public=gold_public)
     return split
+
+
+def check_name_is_free(dataset: Dataset, name: str) -> None:
+    """Raises Refused NAME_TAKEN for the name of a split of the dataset, in whatever case: addresses tell them apart,
+    people do not."""
+    there = dataset.splits.filter(name__iexact=name).first()
+    if there is not None:
+        raise Refused(
+            Code.NAME_TAKEN, f"The dataset {dataset} has a split {there.name} already; expected another name."
+        )
 
 
 def add_gold(

@@ -279,3 +279,43 @@ def test_the_oldest_previews_give_way_but_not_those_with_splits(world: World, mo
     assert refusal(generations.forget, generation=used, by=world.curator).code is Code.NOT_READY
     acts = AuditEntry.objects.filter(subject=f"dataset:{world.split.dataset.pk}").values_list("action", flat=True)
     assert {"generation.begun", "generation.used", "generation.forgotten"} <= set(acts)
+
+
+def test_of_drafts_asked_for_twice_at_once_the_second_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tabs: while the second makes its parts the first has made the splits."""
+    preview = made(begun(world))
+    run, first = generating.run, []
+
+    def overtaken(row: Generation) -> referee.Answer:
+        if not first:
+            first.append(row)
+            drafts.make(generation=row, wanted=wanted(row), by=world.curator)
+        return run(row)
+
+    monkeypatch.setattr(generating, "run", overtaken)
+    n_splits = Split.objects.count()
+    refused = refusal(drafts.make, generation=preview, wanted=wanted(preview), by=world.curator)
+    assert refused.code is Code.NOT_READY and "is the split my-train already" in refused.message
+    assert Split.objects.count() == n_splits + 2
+
+
+def test_a_draft_of_a_name_that_is_taken_is_refused_before_its_parts_are_made(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preview = made(begun(world))
+    monkeypatch.setattr(generating, "run", lambda row: pytest.fail("the generator ran"))
+    train, test = preview.parts.all()
+    for names, told in ((("other", "TEST"), "has a split test already"), (("one", "ONE"), "Two parts")):
+        asked = [
+            Wanted(part, name=name, kind="test", gold_public=False)
+            for part, name in zip((train, test), names, strict=True)
+        ]
+        refused = refusal(drafts.make, generation=preview, wanted=asked, by=world.curator)
+        assert refused.code is Code.NAME_TAKEN and told in refused.message
+
+
+@pytest.mark.parametrize("name", ["test", "TEST", "Test"])
+def test_splits_whose_names_differ_in_case_alone_are_refused(world: World, name: str) -> None:
+    given = {"dataset": world.split.dataset, "name": name, "kind": "test", "gold_public": False, "by": world.curator}
+    refused = refusal(splits.create_split, **given)
+    assert refused.code is Code.NAME_TAKEN and "has a split test already" in refused.message

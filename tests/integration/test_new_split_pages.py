@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import generating, publication
+from leaderboard.actions import generating, generations, publication
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
 from tests import previews
 from tests.integration.calling import person
@@ -178,3 +178,40 @@ def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
     assert "HX-Refresh" not in waiting and "Waits for a worker" in words(waiting)
     assert client.post(at("manage_preview_cancel", preview.pk)).status_code == 302
     assert "It was cancelled" in words(client.get(at("manage_preview", preview.pk)))
+
+
+def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generations, "KEPT_PREVIEWS", 1)
+    client, old = organiser(world), previews.done(world)
+    raw = old.sources.get().raw
+    form = client.get(at("manage_generator", "as-it-is"))
+    assert "Another forgets the oldest of them" in words(form)
+    assert at("manage_preview", old.pk) in form.content.decode()
+    assert "The 1 newest that no split was made of are kept" in words(client.get(at("manage_new_split")))
+    assert client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk}).status_code == 302
+    gone = client.get(at("manage_preview", old.pk))
+    assert gone.status_code == 410 and "This preview is forgotten" in words(gone)
+    assert client.get(at("manage_preview", old.pk + 99)).status_code == 404
+    assert logged_in(world.researcher).get(at("manage_preview", old.pk)).status_code == 404
+
+
+def test_a_preview_that_is_under_way_is_led_to(world: World) -> None:
+    client, raw = organiser(world), previews.raw(world)
+    for status in (302, 409):
+        answer = client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk})
+        assert answer.status_code == status
+    one = Generation.objects.get()
+    assert f'href="{at("manage_preview", one.pk)}"' in answer.content.decode()
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_drafts_that_were_made_already_are_named(world: World) -> None:
+    client = organiser(world)
+    generation = previewed(client, previews.claims(), parts="dev=0.5,final=0.5", by="group")
+    form = drafts_form(generation)
+    assert client.post(at("manage_preview_drafts", generation.pk), form).status_code == 302
+    again = client.post(at("manage_preview_drafts", generation.pk), form, follow=True)
+    assert again.status_code == 200 and "made of this preview already: dev, final" in words(again)
+    assert Split.objects.filter(name__in=("dev", "final")).count() == 2

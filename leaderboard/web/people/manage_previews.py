@@ -33,7 +33,12 @@ Part = tuple[GeneratedPart, DraftForm]
 @never_cache
 @require_safe
 def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """What the generator made, or how far it is."""
+    """What the generator made, or how far it is; of one that was forgotten, that it was."""
+    benchmark = managed_or_404(request.user, slug)
+    there = benchmark.dataset.generations.filter(pk=pk).exists()
+    if not there and generations.is_forgotten(benchmark.dataset, pk):
+        context = {"benchmark": benchmark, "kept": generations.KEPT_PREVIEWS}
+        return render(request, "manage/preview_forgotten.html", context, status=410)
     return _page(request, *_found(request.user, slug, pk))
 
 
@@ -89,6 +94,10 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         for part, form in parts
         if form.cleaned_data["take"]
     ]
+    names = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
+    if names and not parts:
+        messages.info(request, f"Draft splits were made of this preview already: {', '.join(names)}.")
+        return redirect("manage_preview", slug, pk)
     try:
         made = drafts.make(generation=generation, wanted=wanted, by=request.user)
     except Refused as refused:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.curation.desk import OFFERS, offered
 from evaluator.task import TASKS
+from leaderboard.actions import generations as previews
 from leaderboard.actions import pieces, raw_files
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, RawUpload
@@ -88,6 +89,7 @@ def _page(
         "raws": raws,
         "offers": offered(benchmark.task),
         "generations": [(one, OFFERS.get(one.generator)) for one in generations],
+        "kept": previews.KEPT_PREVIEWS,
         "form": form,
         "uploads": uploads,
         "chosen": next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None),
