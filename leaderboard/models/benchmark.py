@@ -244,6 +244,8 @@ class ReportedResult(models.Model):
 
     def clean(self) -> None:
         """The numbers are drawn into tables as they are, whichever way the row came in."""
+        if self.values is None:  # its field says that already
+            return
         try:
             printed.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
         except ValueError as error:

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from leaderboard.admin import reported_rows
 from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, User
 from leaderboard.reported import reported_of
 from tests.world import World, build
@@ -217,6 +220,32 @@ def test_a_row_at_fault_is_named_and_nothing_is_kept(
     assert "Row 2" in page and "Row 1" not in page
     assert "Traceback" not in page and "confirm" not in re.findall(r'type="submit"[^>]*name="(\w+)"', page)
     assert not ReportedResult.objects.exists()
+
+
+def test_a_preview_writes_nothing_and_looks_up_a_file_at_once(desk: Client, world: World) -> None:
+    """On SQLite who writes, or begins a transaction that may, keeps everybody else from it."""
+    asked = []
+    for n in (2, 40):
+        with CaptureQueriesContext(connection) as queries:
+            page = preview(desk, as_csv(*({**ROW, "table": f"{n}-{place}"} for place in range(n)))).content.decode()
+        assert f"Row {n}: new" in page
+        assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
+        asked.append(len(queries))
+    assert asked[0] == asked[1]
+    assert not ReportedResult.objects.exists() and not AuditEntry.objects.filter(action="reported.imported").exists()
+
+
+def test_a_file_of_too_many_rows_is_not_read(desk: Client, world: World) -> None:
+    rows = [{**ROW, "table": str(place)} for place in range(reported_rows.MOST_ROWS + 1)]
+    assert "The file has 501 rows; expected at most 500" in preview(desk, as_csv(*rows)).content.decode()
+    previewed = preview(desk, as_csv(*rows[:-1]))
+    assert confirm(desk, previewed).status_code == 302
+    assert ReportedResult.objects.count() == reported_rows.MOST_ROWS
+
+
+def test_a_row_stands_once_in_a_file(desk: Client, world: World) -> None:
+    page = preview(desk, as_csv(ROW, {**ROW, "table": "3"}, {**ROW, "note": "again"})).content.decode()
+    assert "Row 3: it is row 1 again" in page and 'name="confirm"' not in page
 
 
 def test_who_may_not_change_rows_may_not_import_them(world: World) -> None:

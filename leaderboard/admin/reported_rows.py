@@ -1,0 +1,146 @@
+"""The file format of papers' rows: how a row of a file becomes a record, and what a preview tells of it.
+
+A preview looks and writes nothing: on SQLite who writes keeps everybody else from it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+from django.core.exceptions import ValidationError
+from django.utils.html import format_html
+from import_export.fields import Field
+from import_export.instance_loaders import BaseInstanceLoader
+from import_export.resources import Diff, ModelResource
+from import_export.results import Error, Result
+from import_export.widgets import ForeignKeyWidget, JSONWidget
+from tablib import Dataset
+
+from leaderboard import printed
+from leaderboard.models import AuditEntry, Benchmark, ReportedResult
+
+MOST_ROWS = 500
+"""Of one file: a paper has dozens, and all of a file are kept in one transaction."""
+TOLD_BY = ("benchmark", "system", "paper", "table", "split")
+
+
+class BenchmarkBySlug(ForeignKeyWidget):
+    """A benchmark, named as its address names it, and looked up once in a file."""
+
+    def __init__(self) -> None:
+        super().__init__(Benchmark, "slug")
+        self._found: dict[str, Benchmark | None] = {}
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Benchmark:
+        slug = str(value)
+        if slug not in self._found:
+            self._found[slug] = Benchmark.objects.filter(slug=slug).first()
+        found = self._found[slug]
+        if found is None:
+            raise ValueError(f"benchmark is {value!r}; expected the short name of a benchmark of this site")
+        return found
+
+
+class Numbers(JSONWidget):
+    """What the paper prints: JSON of its form. The record checks the measures, as its own form has it do."""
+
+    def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Any:
+        given = msgspec.json.decode(value) if isinstance(value, str) else value
+        return msgspec.to_builtins(printed.check(given, task=None))
+
+    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+
+class Change(Diff):
+    """The fields of a row with what becomes of each; without the package's inline colours, which the policy forbids."""
+
+    def __init__(self, resource: ModelResource, instance: Any, new: bool) -> None:
+        super().__init__(resource, instance, new)
+        self.names = [field.column_name for field in resource.get_import_fields()]
+
+    def as_html(self) -> list[Any]:
+        """Each field that says something; empty where it does not."""
+        return [
+            _told(name, "" if self.new else before, after)
+            for name, before, after in zip(self.names, self.left, self.right, strict=True)
+        ]
+
+
+def _told(name: str, before: Any, after: Any) -> Any:
+    if before in ("", after):
+        return format_html("<strong>{}</strong>: {}", name, after) if after != "" else ""
+    return format_html("<strong>{}</strong>: <del>{}</del> <ins>{}</ins>", name, before, after)
+
+
+class RowsThere(BaseInstanceLoader):
+    """The rows of a file's benchmarks, read once."""
+
+    def __init__(self, resource: ModelResource, dataset: Dataset) -> None:
+        super().__init__(resource, dataset)
+        slugs = set(map(str, dataset["benchmark"])) if "benchmark" in (dataset.headers or ()) else set()
+        rows = ReportedResult.objects.filter(benchmark__slug__in=slugs).select_related("benchmark")
+        self._there = {(row.benchmark, *(getattr(row, name) for name in TOLD_BY[1:])): row for row in rows}
+
+    def get_instance(self, row: Any) -> ReportedResult | None:
+        try:
+            return self._there.get(tuple(self.resource.fields[name].clean(row) for name in TOLD_BY))
+        except ValueError:  # no such benchmark, which the row's own reading tells
+            return None
+
+
+class ReportedRows(ModelResource):
+    """A row is told by benchmark, system, paper, table and split: the same again changes it, another adds one."""
+
+    benchmark = Field(attribute="benchmark", column_name="benchmark", widget=BenchmarkBySlug())
+    values = Field(attribute="values", column_name="values", widget=Numbers())
+
+    class Meta:
+        model = ReportedResult
+        fields = (*TOLD_BY, "same_split", "values", "track", "note", "position")
+        import_id_fields = TOLD_BY
+        instance_loader_class = RowsThere
+        skip_unchanged = True
+        report_skipped = True
+        use_transactions = True
+
+    def get_diff_class(self) -> type[Diff]:
+        return Change
+
+    def import_data(self, dataset: Dataset, dry_run: bool = False, raise_errors: bool = False, **kwargs: Any) -> Result:
+        """All rows or none; with dry_run in no transaction. A file of more than MOST_ROWS rows is not read."""
+        self._seen: dict[tuple[str, ...], int] = {}
+        if len(dataset) > MOST_ROWS:
+            result = Result()
+            fault = ValueError(f"The file has {len(dataset):,} rows; expected at most {MOST_ROWS:,}. Divide it.")
+            result.append_base_error(Error(fault))
+            return result
+        if not dry_run:
+            return super().import_data(dataset, dry_run, raise_errors, **kwargs)
+        for given in ("use_transactions", "collect_failed_rows", "rollback_on_validation_errors"):
+            kwargs.pop(given, None)
+        return self.import_data_inner(dataset, True, raise_errors, False, False, **kwargs)
+
+    def before_import_row(self, row: Any, *, row_number: int, **kwargs: Any) -> None:
+        told = tuple(str(row.get(name, "")) for name in TOLD_BY)
+        first = self._seen.setdefault(told, row_number)
+        if first != row_number:
+            raise ValidationError(f"it is row {first} again; expected another {', '.join(TOLD_BY[1:-1])} or split")
+
+    def validate_instance(
+        self, instance: ReportedResult, import_validation_errors: Any = None, validate_unique: bool = True
+    ) -> None:
+        """Its fields and numbers. That it is there once, of a benchmark that there is, was looked up for all rows."""
+        errors = dict(import_validation_errors or {})
+        try:
+            instance.full_clean(exclude={*errors, "benchmark"}, validate_unique=False, validate_constraints=False)
+        except ValidationError as error:
+            errors = error.update_error_dict(errors)
+        if errors:
+            raise ValidationError(errors)
+
+    def after_save_instance(self, instance: ReportedResult, row: Any, **kwargs: Any) -> None:
+        if not kwargs["dry_run"]:
+            AuditEntry.record("reported.imported", instance, by=kwargs.get("user"), file=kwargs.get("file_name") or "")
