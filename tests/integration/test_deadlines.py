@@ -103,6 +103,11 @@ def test_a_phases_form_reads_dates_in_its_zone(world: World) -> None:
     skipped = {**form, "closes_at": "2030-03-31T02:30", "time_zone": "Europe/Berlin"}
     answer = client.post(where, skipped)
     assert answer.status_code == 422 and "skip" in answer.content.decode()
+    past = client.post(where, {**form, "closes_at": "2020-01-01T00:00", "time_zone": "UTC"})
+    assert past.status_code == 422
+    assert "2020-01-01 00:00 UTC has passed; expected a date that is to come." in past.content.decode()
+    sealed = {**form, "disclosure": "sealed", "sealed_until": "2020-01-01T00:00", "closes_at": ""}
+    assert client.post(where, sealed).status_code == 422
     assert client.post(where, {**form, "time_zone": "AoE"}).status_code == 302
     made = Phase.objects.get(slug="final")
     assert (made.time_zone, made.closes_at) == ("AoE", END)

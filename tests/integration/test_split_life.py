@@ -245,11 +245,21 @@ class TestRetiring:
         assert AuditEntry.objects.get(action="split.retired").detail["reason"] == REASON
 
 
+LATER = [("audited", False, False), ("published", False, False), ("retired", False, False)]
+CORRECTED = gold_lines({name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()})
+
+
+def _life(client: Client) -> list[tuple[str, bool, bool]]:
+    """(name, behind, here) of each step, as the page has them."""
+    return list(client.get(f"{LIFE}life/").context["steps"])
+
+
 def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> None:
     """As an organiser does it, with a worker in this process."""
     organiser = person("olga")
     world.benchmark.organisers.add(organiser)
     client = client_of(organiser)
+    assert _life(client) == [("draft", False, True), *LATER]
     assert "has not been audited" in text(client.get(f"{LIFE}life/"))
     assert client.post(f"{LIFE}audits/begin/").status_code == 302
     audit = SplitAudit.objects.get()
@@ -260,6 +270,13 @@ def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> 
     asked = {f"answer-{one.place}": f"Said to {one.code}." for one, asks, _ in page.context["findings"] if asks}
     assert asked and client.post(f"{LIFE}audits/{audit.pk}/", asked)["Location"] == f"{LIFE}audits/{audit.pk}/"
     assert client.post(f"{LIFE}publish/").status_code == 302
+    assert _life(client)[1:3] == [("audited", True, False), ("published", False, True)]
+    assert splits.add_gold(
+        split=Split.objects.get(), file=uploaded(CORRECTED, "gold.jsonl"), reason="better", by=organiser
+    )
+    # The corrected gold has no audit yet; that the split was published with one stays true.
+    assert _life(client)[1:3] == [("audited", True, False), ("published", False, True)]
+    assert "left out" not in text(client.get(f"{LIFE}life/"))
     public = text(Client().get("/benchmarks/tiny/splits/test/"))
     assert all(said in public for said in asked.values())
     assert client.post(f"{LIFE}retire/", {"reason": REASON}).status_code == 302

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 
 from evaluator.task import TASKS
 from leaderboard import availability, limits, zones
@@ -128,6 +130,8 @@ class PhaseForm(forms.Form):
         for name in ("opens_at", "closes_at", "sealed_until"):
             if found.get(name) is not None:
                 read_local(self, found, name, found["time_zone"])
+        for name in ("closes_at", "sealed_until"):
+            self._check_is_to_come(name, found.get(name), found["time_zone"])
         filled = {name: found.pop(name, None) for name in LIMIT_FIELDS}
         if self.errors:
             return found
@@ -144,6 +148,11 @@ class PhaseForm(forms.Form):
             if filled[name] is not None
         }
         return found
+
+    def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
+        """A phase that is over before it is there takes nothing. Manifests may have one: it was, elsewhere."""
+        if at is not None and name not in self.errors and at <= timezone.now():
+            self.add_error(name, f"{zones.in_words(at, zone)} has passed; expected a date that is to come.")
 
 
 def _steps_in_words(dataset: Dataset) -> str:

@@ -67,6 +67,8 @@ def page(
     """The desk's page of a split, with what was refused, if anything was."""
     gold = split.current_gold
     verdict = audited.verdict(split)
+    # Gold that was corrected since has no audit of its own yet; the split was published with one all the same.
+    was_audited = verdict.is_passed or bool(audited.public_audits(split))
     audits = list(gold.audits.select_related("requested_by", "gold")) if gold else []
     context = {
         "benchmark": benchmark,
@@ -74,7 +76,8 @@ def page(
         "gold": gold,
         "verdict": verdict,
         "why_not": audited.why_not_published(split) if split.is_draft else "",
-        "steps": _steps(split, verdict),
+        "steps": _steps(split, was_audited),
+        "was_audited": was_audited,
         "flow": flow.steps_of_split(benchmark, split),
         "followed": following(audits[0]) if audits else None,
         "audits": audits,
@@ -85,12 +88,10 @@ def page(
     return render(request, "manage/split.html", context, status=status)
 
 
-def _steps(split: Split, verdict: audited.Verdict) -> list[tuple[str, bool, bool]]:
+def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:
     """(name, behind it, where it stands) of each step of a split's life."""
     names = ("draft", "audited", "published", "retired")
-    now = split.state if not (split.is_draft and verdict.is_passed) else "audited"
+    now = split.state if not (split.is_draft and was_audited) else "audited"
     at = names.index(now)
     # Without an audit, that step was left out, not passed.
-    return [
-        (name, place < at and (name != "audited" or verdict.is_passed), place == at) for place, name in enumerate(names)
-    ]
+    return [(name, place < at and (name != "audited" or was_audited), place == at) for place, name in enumerate(names)]
