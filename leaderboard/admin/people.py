@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
 
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.models import Membership, System, Team, User
@@ -33,8 +34,13 @@ class TeamAdmin(ExportsRecords, admin.ModelAdmin):
 
 @admin.register(System)
 class SystemAdmin(ExportsRecords, admin.ModelAdmin):
+    """Kind and team stay as they were: boards, quotas and choices of teams were made by them."""
+
     list_display = ("name", "team", "kind", "created_at")
     list_filter = ("kind",)
     list_select_related = ("team",)
     search_fields = ("name", "team__name")
     raw_id_fields = ("team",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: System | None = None) -> tuple[str, ...]:
+        return ("kind", "team") if obj is not None else ()

@@ -16,6 +16,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from leaderboard import busy
 from leaderboard.actions.refusal import Refused
 from leaderboard.logs import places
 
@@ -74,6 +75,10 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             return _of_framework(Interrupted())
         case SuspiciousOperation() | MultiPartParserError() | RecursionError():
             return _answer(400, "bad_request", "The request could not be read.")
+    if busy.is_busy(error):
+        response = _answer(503, "busy", busy.MESSAGE)
+        response["Retry-After"] = str(busy.RETRY_AFTER)
+        return response
     return None if settings.DEBUG else _broken(error)
 
 

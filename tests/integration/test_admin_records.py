@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.admin import reported_rows
-from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, User
+from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
 from leaderboard.reported import reported_of
 from tests.world import World, build
 
@@ -295,3 +295,16 @@ def test_a_typed_row_is_checked_as_an_imported_one(desk: Client, world: World, v
     assert said in desk.post(where, typed(world, values=values)).content.decode()
     assert ReportedResult.objects.get().values == kept.values
     assert [cells for _, cells in reported_of(world.benchmark).table] == [["58.3"]]
+
+
+def test_what_a_system_is_ranked_by_is_not_changed_in_the_admin(desk: Client, world: World) -> None:
+    other = Team.objects.create(name="Others")
+    where = f"/admin/leaderboard/system/{world.system.pk}/change/"
+    shown = desk.get(where).content.decode()
+    fields = dict(re.findall(r'name="(\w+)"[^>]*?value="([^"]*)"', shown)) | {"name": "Renamed"}
+    answer = desk.post(where, {**fields, "kind": System.Kind.ORGANISER, "team": str(other.pk)})
+    assert answer.status_code == 302, answer.content.decode()
+    system = System.objects.get(pk=world.system.pk)
+    assert (system.name, system.kind, system.team) == ("Renamed", world.system.kind, world.system.team)
+    assert 'name="kind"' not in shown and 'name="team"' not in shown
+    assert 'name="kind"' in desk.get("/admin/leaderboard/system/add/").content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -9,11 +10,14 @@ from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
+from leaderboard import busy
+
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
     403: ("forbidden", "This is not for you to see or do."),
     404: ("not_found", "There is nothing at this address."),
     413: ("too_large", "The upload is over the limit."),
+    503: ("busy", busy.MESSAGE),
     500: ("internal", "The server made an error. It has been logged."),
 }
 
@@ -46,10 +50,24 @@ def too_many(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Rendered without the request: whoever the person is may be what could not be found out."""
+    """Rendered without the request: whoever the person is may be what could not be found out.
+
+    Django calls it while it handles the exception. A database that others hold is no error: 503, to be tried again.
+    """
+    if busy.is_busy(sys.exception()):
+        return _busy(request)
     if _is_program(request):
         return _json(500)
     return HttpResponse(loader.get_template("500.html").render({}), status=500)
+
+
+def _busy(request: HttpRequest) -> HttpResponse:
+    if _is_program(request):
+        response: HttpResponse = _json(503)
+    else:
+        response = HttpResponse(loader.get_template("503.html").render({"message": busy.MESSAGE}), status=503)
+    response["Retry-After"] = str(busy.RETRY_AFTER)
+    return response
 
 
 def _answer(request: HttpRequest, status: int) -> HttpResponse:
