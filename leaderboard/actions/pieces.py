@@ -143,9 +143,11 @@ def _delete_strays(kind: Kind) -> None:
     """A row goes before its pieces do; and it goes alone when its person, phase or dataset is deleted."""
     with contextlib.suppress(FileNotFoundError):
         folders = kind.storage().listdir(PIECES)[0]
-        for key in (UUID(name) for name in folders):
-            if not kind._default_manager.filter(pk=key).exists():
-                delete_pieces(kind.storage(), key)
+        for name in folders:
+            # What is called otherwise is none of ours.
+            with contextlib.suppress(ValueError):
+                if not kind._default_manager.filter(pk=(key := UUID(name))).exists():
+                    delete_pieces(kind.storage(), key)
 
 
 def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
