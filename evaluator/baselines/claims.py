@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from evaluator.baselines.definition import Asked, Baseline, Line
+from evaluator.curation.audit.trivial.claims import most_frequent
 from evaluator.curation.audit.trivial.words import Words
 from evaluator.tasks.fact_verification.layout import LABELS
 
 
 def _majority(asked: Asked) -> Iterable[Line]:
-    trained = Counter(_labels(asked))
-    most = max(LABELS, key=lambda label: trained[label])
-    return _lines(asked, [most] * len(asked.inputs))
+    return _lines(asked, [most_frequent(_labels(asked))] * len(asked.inputs))
 
 
 def _random(asked: Asked) -> Iterable[Line]:

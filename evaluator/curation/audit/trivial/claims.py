@@ -12,6 +12,7 @@ from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.trivial.trivial import Trivial
 from evaluator.curation.audit.trivial.words import Words
 from evaluator.curation.draws import draws
+from evaluator.tasks.fact_verification.layout import LABELS
 
 _FOLDS = 5
 
@@ -19,7 +20,7 @@ _FOLDS = 5
 def systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:
     labels = [str(label) for label in split.answers]
     trained = [str(label) for train in trains for label in train.answers]
-    most = Counter(trained or labels).most_common(1)[0][0]
+    most = most_frequent(trained or labels)
     majority = max(Counter(labels).values()) / len(labels)
     yield Trivial(
         "majority",
@@ -50,6 +51,12 @@ def systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:
             majority,
             _shown(split),
         )
+
+
+def most_frequent(labels: Sequence[str]) -> str:
+    """Of labels that are as frequent the first of the task's, whatever the order of the file; without any, SUPPORTS."""
+    count = Counter(label.upper() for label in labels)
+    return max(LABELS, key=lambda label: count[label])
 
 
 def _shown(split: Split) -> tuple[str, ...]:

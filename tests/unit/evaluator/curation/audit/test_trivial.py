@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
+from evaluator.curation.audit.trivial.claims import systems
 from evaluator.curation.audit.trivial.words import Words
-from tests.unit.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split
+from evaluator.operations import JOBS
+from tests.unit.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
 
 
 def scores(report):
@@ -47,6 +50,20 @@ def test_a_claim_that_gives_its_label_away(trained):
     clean = audited(split("fact-verification", claims(200, 1)))
     assert not {"trivial-system", "one-sided-words"} & codes(clean)
     assert scores(clean)["majority"]["accuracy"] == pytest.approx(clean["balance"][0]["majority"], abs=1e-5)
+
+
+@pytest.mark.parametrize("first", ["REFUTES", "SUPPORTS"])
+def test_of_two_labels_as_frequent_audit_and_baseline_answer_the_same(first):
+    other = {"REFUTES": "SUPPORTS", "SUPPORTS": "REFUTES"}[first]
+    tied = [line | {"label": (first, other)[place % 2]} for place, line in enumerate(claims(40, 2))]
+    asked = claims(30, 1)
+    majority = next(iter(systems(split("fact-verification", asked), [split("fact-verification", tied, "train.jsonl")])))
+    audit = [line["predicted_label"] for line in majority.predictions]
+    questions = [{name: line[name] for name in ("id", "claim")} for line in asked]
+    arguments = {"task": "fact-verification", "baseline": "majority", "inputs_name": "i", "train_names": ["t"]}
+    _, body = JOBS["baseline"]({"inputs": stream(questions), "0": stream(tied)}, arguments)
+    dry_run = [json.loads(line)["predicted_label"] for line in body.splitlines()]
+    assert audit == dry_run == ["SUPPORTS"] * len(asked)
 
 
 def test_entities_that_give_a_fact_away():
