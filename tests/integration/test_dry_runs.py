@@ -299,6 +299,26 @@ class TestThePage:
         page = client.get(self.WHERE).content.decode()
         assert "&lt;b&gt;Ours" in page and "1.000" in page
 
+    def test_what_was_scored_before_a_correction_is_found(self, world: World) -> None:
+        client = self.client(world)
+        row = added(world, {**LABELS, "a1": "REFUTES"}, name="Earlier")
+        dry_run_scores.run(pk=row.pk)
+        assert "gold=" not in client.get(self.WHERE).content.decode(), "one version leaves nothing to choose"
+        turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}
+        corrected = uploaded(gold_lines(turned), "gold.jsonl")
+        splits.add_gold(split=world.split, file=corrected, reason="better", by=world.curator)
+        page = client.get(self.WHERE).content.decode()
+        assert "Earlier" not in page and f'href="{self.WHERE}?gold=1"' in page and "Score the baselines" in page
+        before = client.get(f"{self.WHERE}?gold=1").content.decode()
+        assert "Earlier" in before and "0.750" in before and "These are of gold version 1" in before
+        # Nothing is asked of a version that is not in force any more.
+        assert "Score the baselines" not in before and f"{self.WHERE}add/" not in before
+        assert read(before).faults == []
+        for number in ("7", "x", "\N{SUPERSCRIPT TWO}", ""):
+            assert client.get(self.WHERE, {"gold": number}).status_code == 404
+        removed = client.post(f"{self.WHERE}{row.pk}/remove/")
+        assert removed["Location"] == f"{self.WHERE}?gold=1"
+
     def test_nobody_else_reads_a_number(self, world: World) -> None:
         for row in [*begun(world), added(world, name="tungsten-canary")]:
             dry_run_scores.run(pk=row.pk)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,7 +19,7 @@ from evaluator.baselines import BASELINES
 from leaderboard import tried
 from leaderboard.actions import dry_runs
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Benchmark, DryRun, Phase, Split
+from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 from leaderboard.web.audit_words import ASK_AGAIN, FAILED
 from leaderboard.web.charts.audit import slice_name
 from leaderboard.web.charts.tried import plot
@@ -42,7 +44,7 @@ def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """The part of the page that follows the work; once that is over the page is asked to load anew."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, found)
-    context = _context(benchmark, found, phase)
+    context = _context(benchmark, found, phase, found.current_gold)
     answer = render(request, "manage/dry_run_state.html", context)
     if context["ask_again"] is None:
         answer["HX-Refresh"] = "true"
@@ -87,9 +89,10 @@ def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
     benchmark, found = managed_split_or_404(request.user, slug, split)
     row = get_object_or_404(DryRun, pk=pk, gold__split=found)
     phase = benchmark.phases.filter(slug=row.scored_as, split=found).first()
+    gold = row.gold
     dry_runs.remove(row=row, by=request.user)
     messages.success(request, f"{row.name} is removed.")
-    return _back(slug, split, phase)
+    return _back(slug, split, phase, None if gold == found.current_gold else gold)
 
 
 def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
@@ -98,13 +101,32 @@ def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase 
     return get_object_or_404(benchmark.phases.filter(split=split), slug=asked) if asked else None
 
 
-def _back(slug: str, split: str, phase: Phase | None) -> HttpResponse:
+def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
+    """The version whose dry runs are read, `?gold=1`; the one in force where none is named."""
+    asked = request.GET.get("gold")
+    if asked is None:
+        return split.current_gold
+    return get_object_or_404(split.gold_versions, number=int(asked) if asked.isascii() and asked.isdigit() else 0)
+
+
+def _tried_versions(split: Split) -> list[GoldVersion]:
+    """Those with dry runs and the one in force, newest first; none where there is nothing to choose."""
+    rows = split.gold_versions.filter(Exists(DryRun.objects.filter(gold=OuterRef("pk")))).order_by("-number")
+    found = list(rows)
+    current = split.current_gold
+    if current is not None and current not in found:
+        found.insert(0, current)
+    return found if len(found) > 1 else []
+
+
+def _back(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None = None) -> HttpResponse:
+    """gold: an earlier version; None: the one in force."""
+    asked = ({"as": phase.slug} if phase else {}) | ({"gold": str(gold.number)} if gold else {})
     address = reverse("manage_dry_run", args=[slug, split])
-    return redirect(f"{address}?as={phase.slug}" if phase else address)
+    return redirect(f"{address}?{urlencode(asked)}" if asked else address)
 
 
-def _context(benchmark: Benchmark, split: Split, phase: Phase | None) -> dict[str, Any]:
-    gold = split.current_gold
+def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
     found = tried.trial(gold, phase.slug if phase else "") if gold is not None else None
     rows = found.tried if found else []
     return {
@@ -137,10 +159,13 @@ def _page(
     form: DryRunForm | None = None,
 ) -> HttpResponse:
     phase = _phase(request, benchmark, split)
-    context = _context(benchmark, split, phase)
+    gold = _gold(request, split)
+    context = _context(benchmark, split, phase, gold)
     found: tried.Trial | None = context["trial"]
     made = {one.row.name for one in found.tried if one.row.state in dry_runs.STANDING} if found else set()
     context |= {
+        "is_current": gold == split.current_gold,
+        "tried_versions": _tried_versions(split),
         "phases": benchmark.phases.filter(split=split),
         "baselines": BASELINES[benchmark.task],
         "to_make": [one for one in BASELINES[benchmark.task] if one.name not in made],
