@@ -184,6 +184,8 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
             "A rehearsal is never published: end it, and publish the benchmark itself.",
             heading="A rehearsal is not published",
         )
+    if benchmark.state == Benchmark.State.PUBLIC:
+        return benchmark
     phases = list(benchmark.phases.select_related("split"))
     if not phases:
         raise Refused(
