@@ -111,8 +111,8 @@ def wipe() -> None:
         shutil.rmtree(settings.DATA / name, ignore_errors=True)
 
 
-def take_in(archive: Path, key: Path) -> None:
-    call_command("import_archive", archive, "--key", key, stdout=StringIO())
+def take_in(archive: Path, key: Path, said: StringIO | None = None) -> None:
+    call_command("import_archive", archive, "--key", key, stdout=said or StringIO())
 
 
 def shown() -> dict[str, bytes]:
@@ -295,7 +295,8 @@ def test_what_stands_in_the_way_is_named(world: World, key: Path, tmp_path: Path
     archive = export(tmp_path / "tiny.zip", key)
     if taken != "benchmark":
         wipe()
-        mallory = User.objects.create_user("mallory" if taken == "team" else "grace", "m@holdout.example", "x")
+        address = "m@holdout.example" if taken == "team" else "Grace@holdout.example"
+        mallory = User.objects.create_user("mallory", address, "x")
         if taken == "team":
             teams.create(name="compilers", by=mallory)
     before = {model: model._base_manager.count() for model in (*tables.TABLES, User)}
@@ -303,6 +304,25 @@ def test_what_stands_in_the_way_is_named(world: World, key: Path, tmp_path: Path
     with pytest.raises(CommandError, match=words):
         take_in(archive, key)
     assert {model: model._base_manager.count() for model in (*tables.TABLES, User)} == before
+
+
+def test_people_whose_name_somebody_else_has_get_a_free_one(world: World, key: Path, tmp_path: Path) -> None:
+    archive = export(tmp_path / "tiny.zip", key)
+    wipe()
+    mallory = User.objects.create_user("grace", "m@holdout.example", "x")
+    User.objects.create_user("Grace-2", "n@holdout.example", "x")
+    take_in(archive, key, said := StringIO())
+    assert "the account grace comes as grace-3" in said.getvalue()
+    grace = User.objects.get(email="grace@holdout.example")
+    assert grace.username == "grace-3" and not grace.has_usable_password()
+    assert list(Team.objects.get(name="Compilers").members.all()) == [grace]
+    mallory.refresh_from_db()
+    assert mallory.username == "grace" and not mallory.teams.exists()
+    # Another archive of hers finds her under that name.
+    drop_benchmark()
+    take_in(archive, key, said := StringIO())
+    assert "grace" not in said.getvalue()
+    assert User.objects.filter(username__istartswith="grace").count() == 3
 
 
 def test_rights_and_passwords_stay_behind(world: World, key: Path, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.hashers import make_password
-from django.db.models import Model, Q
+from django.db.models import Model
 
+from leaderboard.actions.archives import people
 from leaderboard.actions.archives.rows import Line, Renumbered
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
 
@@ -46,23 +46,6 @@ def to_come(model: type[Model], lines: list[Line], there: There) -> list[Line]:
         named = {f"{one._meta.model_name}:{key}" for one, keys in there.items() for key in keys}
         new = [line for line in new if line["fields"]["subject"] not in named]
     return new
-
-
-def without_rights(lines: list[Line]) -> None:
-    """Make people of an archive people without a password: they ask for a new one by mail. No right travels."""
-    for line in lines:
-        line["fields"]["password"] = make_password(None)
-
-
-def _person(fields: Line, _: Renumbered) -> User | None:
-    return User.objects.filter(username=fields["username"], email__iexact=fields["email"]).first()
-
-
-def _no_other_person(fields: Line, numbers: Renumbered) -> str:
-    taken = User.objects.filter(Q(username=fields["username"]) | Q(email__iexact=fields["email"]))
-    if _person(fields, numbers) or not taken.exists():
-        return ""
-    return f"the account {fields['username']}: its name or its mail address belongs to somebody else here"
 
 
 def _team(fields: Line, _: Renumbered) -> Team | None:
@@ -113,14 +96,14 @@ def _moment(text: str) -> datetime:
 
 
 SAME: dict[type[Model], Callable[[Line, Renumbered], Any]] = {
-    User: _person,
+    User: people.known,
     Team: _team,
     Membership: _membership,
     System: _system,
     Image: _image,
 }
 IN_THE_WAY: dict[type[Model], Callable[[Line, Renumbered], str]] = {
-    User: _no_other_person,
+    User: people.in_the_way,
     Team: _no_other_team,
     System: _no_other_number,
     Dataset: _no_dataset,

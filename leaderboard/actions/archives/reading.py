@@ -18,7 +18,7 @@ from django.db.models import Max, Model, UUIDField
 from django.db.models.fields.files import FieldFile
 from pyrage import x25519
 
-from leaderboard.actions.archives import known, rows, tables, vault, writing
+from leaderboard.actions.archives import known, people, rows, tables, vault, writing
 from leaderboard.models import AuditEntry, Benchmark, Phase, User
 
 Say = Callable[[str], None]
@@ -55,8 +55,9 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
     """The benchmark with all that is in the archive: rows, files, the order of what was published.
 
     Keys are kept where they are free; where another row has one, a new one is given. People are told from each other by
-    username and mail address, and arrive without a password or a right. Its boards are compared with those in the
-    archive before anything is kept. Raises ArchiveFault and vault.KeyFault; nothing is changed then.
+    username and mail address (whose name another has here gets a free one), and arrive without a password or a right.
+    Its boards are compared with those in the archive before anything is kept. Raises ArchiveFault and vault.KeyFault;
+    nothing is changed then.
     """
     with _opened(archive) as outer:
         head = _head(outer)
@@ -136,7 +137,8 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
             if model is AuditEntry:
                 new = [_of_subject(line, numbers) for line in new]
             if model is User:
-                known.without_rights(new)
+                for name, free in people.as_strangers(new):
+                    say(f"the account {name} comes as {free}: somebody else has its name here")
             _files(closed, model, new, kept)
             n += rows.inserted(model, new)
         if n:
