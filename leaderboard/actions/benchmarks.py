@@ -174,6 +174,19 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
         raise Refused(Code.INVALID_NAME, f"The limits do not fit: {error}.") from error
 
 
+def why_not_published(benchmark: Benchmark) -> str:
+    """What is in the way of publishing a draft; empty: nothing."""
+    phases = list(benchmark.phases.select_related("split"))
+    for phase in phases:
+        if phase.split.current_gold is None:
+            return f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}."
+        if phase.split.is_draft:
+            return f"The split {phase.split.name} is a draft; publish it first."
+        if not phase.is_to_come() and phase.rehearsals.filter(ended_at=None).exists():
+            return f"The phase {phase.title} would open while it is rehearsed; end that first."
+    return "" if phases else "The benchmark has no phase yet; add one first."
+
+
 @transaction.atomic
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
@@ -186,30 +199,8 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
         )
     if benchmark.state == Benchmark.State.PUBLIC:
         return benchmark
-    phases = list(benchmark.phases.select_related("split"))
-    if not phases:
-        raise Refused(
-            Code.NOT_READY, "The benchmark has no phase yet; add one first.", heading="The benchmark was not published"
-        )
-    for phase in phases:
-        if phase.split.current_gold is None:
-            raise Refused(
-                Code.NOT_READY,
-                f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}.",
-                heading="The benchmark was not published",
-            )
-        if phase.split.is_draft:
-            raise Refused(
-                Code.NOT_READY,
-                f"The split {phase.split.name} is a draft; publish it first.",
-                heading="The benchmark was not published",
-            )
-        if not phase.is_to_come() and phase.rehearsals.filter(ended_at=None).exists():
-            raise Refused(
-                Code.NOT_READY,
-                f"The phase {phase.title} would open while it is rehearsed; end that first.",
-                heading="The benchmark was not published",
-            )
+    if why_not := why_not_published(benchmark):
+        raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
     published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
         state=Benchmark.State.PUBLIC
     )

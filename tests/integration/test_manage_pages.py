@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
-from leaderboard.actions import publication
+from leaderboard.actions import publication, rehearsals
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
 from leaderboard.web.people.preview import hidden
 from tests import world
@@ -194,3 +196,30 @@ def test_hidden_looks_into_nested_lists() -> None:
     known = {"documentId": "1", "passages": [{"passageId": "1:0:4"}, {"passageId": "b"}]}
     assert hidden(whole, known) == {"passages": [{"facts": [{"propertyId": "2"}]}, {}]}
     assert hidden(known, known) == {}
+
+
+def test_publish_is_offered_once_nothing_is_in_the_way(here: World, curator: Client) -> None:
+    Benchmark.objects.update(state="draft")
+    Split.objects.update(**world.DRAFT)
+    page = text(curator.get(DESK))
+    assert f'action="{DESK}publish/"' not in page and "Not yet: The split test is a draft; publish it first." in page
+    assert "A new split from raw files" in page and "Add a split from a gold file" in page
+    Split.objects.update(**world.published())
+    page = text(curator.get(DESK))
+    assert f'action="{DESK}publish/"' in page and "Not yet" not in page
+    Phase.objects.all().delete()
+    page = text(curator.get(DESK))
+    assert f'action="{DESK}publish/"' not in page and "Not yet: The benchmark has no phase yet" in page
+
+
+def test_a_phase_that_has_opened_is_not_offered_to_be_rehearsed(here: World, curator: Client) -> None:
+    where = f"{DESK}phases/test/rehearsal/"
+    assert where not in text(curator.get(DESK))
+    soon = timezone.now() + timedelta(hours=1)
+    Phase.objects.update(opens_at=soon)
+    phase = Phase.objects.get()
+    assert "Rehearse<" in text(curator.get(DESK)) and where in text(curator.get(DESK))
+    begun = rehearsals.begin(phase=phase, testers=[], ends_at=None, by=here.curator)
+    rehearsals.end(rehearsal=begun, by=here.curator)
+    Phase.objects.filter(pk=phase.pk).update(opens_at=None)
+    assert "Rehearsals<" in text(curator.get(DESK)), "those that are over stay to be found"

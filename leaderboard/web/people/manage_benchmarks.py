@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluator.task import TASKS
 from leaderboard import availability
-from leaderboard.actions import benchmarks, splits
+from leaderboard.actions import benchmarks, rehearsals, splits
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
 from leaderboard.preparing import outdated_version, progress_of
@@ -88,6 +88,13 @@ def _scorers_away(phases: Sequence[Phase]) -> str:
     return availability.of(availability.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
 
 
+def _rehearsal(phase: Phase) -> str:
+    """What leads to a phase's rehearsals: empty where there were none and none can be begun."""
+    if not rehearsals.why_not(phase):
+        return "Rehearse"
+    return "Rehearsals" if phase.rehearsals.exists() else ""
+
+
 def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
     """The benchmark's desk, with what was refused, if anything was."""
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
@@ -96,7 +103,8 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "benchmark": found,
         "task": TASKS[found.task],
         "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
-        "phases": [(phase, progress_of(phase), outdated_version(phase)) for phase in phases],
+        "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
+        "why_not": benchmarks.why_not_published(found) if found.state == Benchmark.State.DRAFT else "",
         "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
         "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
