@@ -53,10 +53,7 @@ class Offer:
 
     def default(self, parameter: Parameter, task: str) -> str:
         """What a form begins with."""
-        given = self.defaults.get(task, {}).get(parameter.name, parameter.default)
-        if isinstance(given, list):
-            return ",".join(map(str, given))
-        return "" if given is None or given is False else str(given)
+        return self.defaults.get(task, {}).get(parameter.name, parameter.otherwise_text)
 
     def parts(self, outputs: Sequence[str]) -> dict[str, str]:
         """The name of a split for each output that is gold; `test` where there is but one."""

@@ -136,10 +136,12 @@ class _Sharing:
 
 
 def _shares(shares: Mapping[str, Fraction | float | str]) -> dict[str, Fraction]:
-    try:
-        wanted = {part: Fraction(str(share)) for part, share in shares.items()}
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"shares are {shown(str(dict(shares)))}, expected numbers") from None
+    wanted = {}
+    for part, text in shares.items():
+        try:
+            wanted[part] = Fraction(str(text))
+        except (ValueError, ZeroDivisionError):
+            raise UsageError(f"the share of part {shown(part)} is {shown(str(text))}, expected a number") from None
     for part, share in wanted.items():
         if share <= 0:
             raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected over 0")

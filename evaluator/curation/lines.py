@@ -5,7 +5,7 @@ Generators that only share lines out write them as they came: no number is round
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -55,9 +55,14 @@ def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str =
     value = line.value.get(key, line.value.get(default) if default else None)
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    found = shown(value) if key in line.value or (default and default in line.value) else "no such key"
-    problems.add(line.number, f"{key} is no name", found, "a string or an integer")
+    held = key if key in line.value or not default else default
+    problems.add(line.number, f"{key} is no name", found(line.value, held), "a string or an integer")
     return None
+
+
+def found(line: Mapping[str, Any], key: str) -> str:
+    """What stands under a key, for a problem that tells it."""
+    return shown(line[key]) if key in line else "no such key"
 
 
 def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> None:

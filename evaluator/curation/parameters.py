@@ -42,7 +42,8 @@ class Parameter:
     """One parameter.
 
     name: as in `recipe.json`; its flag has hyphens for underlines. title: its label on a form. help: one line, for
-    both. default: the value where none is given, read already. lowest: of a WHOLE. desk: whether the site asks for it.
+    both, without the default, which each tells in its own way. default: the value where none is given, read already.
+    lowest, highest: of a WHOLE. desk: whether the site asks for it.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Parameter:
     help: str
     default: Any = None
     lowest: int = 0
+    highest: int | None = None
     choices: tuple[str, ...] = ()
     metavar: str | None = None
     required: bool = False
@@ -67,10 +69,18 @@ class Parameter:
             return False
         return list(self.default) if isinstance(self.default, list) else self.default
 
+    @property
+    def otherwise_text(self) -> str:
+        """The same as a field or a flag would have it; empty where there is none to tell."""
+        value = self.otherwise
+        if isinstance(value, list):
+            return ",".join(map(str, value))
+        return "" if value is None or value is False else str(value)
+
     def read(self, text: str) -> Any:
         """The value that one text stands for. Raises ParameterError."""
         if self.kind is Kind.WHOLE:
-            return _whole(text, self.lowest)
+            return _whole(text, self.lowest, self.highest)
         if self.kind is Kind.CHOICE and text not in self.choices:
             raise ParameterError(f"is {shown(text)}, expected one of {', '.join(self.choices)}")
         if self.kind is Kind.SEVERAL:
@@ -99,7 +109,8 @@ class Parameter:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """The flag."""
-        named: dict[str, Any] = {"help": self.help}
+        told = f"; {self.otherwise_text} unless said" if self.otherwise_text else ""
+        named: dict[str, Any] = {"help": self.help + told}
         if self.kind is Kind.YES:
             parser.add_argument(self.flag, action="store_true", **named)
             return
@@ -147,7 +158,8 @@ class Source:
             parser.add_argument(self.name, **told)
 
 
-def _whole(text: str, lowest: int) -> int:
-    if not _WHOLE.fullmatch(text) or int(text) < lowest:
-        raise ParameterError(f"is {shown(text)}, expected a whole number from {lowest}")
+def _whole(text: str, lowest: int, highest: int | None) -> int:
+    if not _WHOLE.fullmatch(text) or int(text) < lowest or (highest is not None and int(text) > highest):
+        upto = "" if highest is None else f" to {highest}"
+        raise ParameterError(f"is {shown(text)}, expected a whole number from {lowest}{upto}")
     return int(text)

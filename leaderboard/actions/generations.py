@@ -38,7 +38,10 @@ def begin(
     """
     check_manages(dataset, by)
     offer = _offer(dataset, generator)
-    given = {one.name: str(parameters.get(one.name, "")).strip() for one in offer.parameters}
+    given = {
+        one.name: str(parameters.get(one.name, "")).strip() or offer.default(one, dataset.task)
+        for one in offer.parameters
+    }
     _check_parameters(offer, given)
     fields.check_options(dataset.task, dict(options))
     files = _sources(offer, dataset, sources)

@@ -7,7 +7,9 @@ as for any correction.
 
 from __future__ import annotations
 
-from evaluator.curation.desk import OFFERS
+from typing import Any
+
+from evaluator.curation.desk import OFFERS, filled
 from leaderboard.actions import corrections, parts
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.splits import check_manages
@@ -65,4 +67,10 @@ def _alike(generation: Generation) -> list[Generation]:
     if offer is None or offer.generator.seeded:
         rows = rows.filter(seed=generation.seed)
     found = rows.distinct().prefetch_related("parts__split__dataset")
-    return [one for one in found if one.parameters == generation.parameters]
+    return [one for one in found if _values(one) == _values(generation)]
+
+
+def _values(generation: Generation) -> dict[str, Any]:
+    """What its parameters mean: one that is left out is the same as its default, written out."""
+    offer = OFFERS.get(generation.generator)
+    return filled(offer, generation.parameters)[0] if offer else generation.parameters

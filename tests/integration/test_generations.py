@@ -147,7 +147,8 @@ def test_lines_of_a_part_are_told_where_they_stand_in_the_raw_file(world: World)
         ({"generator": "scenarios"}, "no such generator"),
         ({"generator": "?"}, "no such generator"),
         ({"sources": {}}, "Gold lines"),
-        ({"generator": "folds", "parameters": {"folds": "0"}}, "Number of folds"),
+        ({"generator": "folds", "parameters": {"folds": "1"}}, "Number of folds"),
+        ({"generator": "folds", "parameters": {"folds": "1000000000"}}, "from 2 to 1000"),
         ({"options": {"nothing": "x"}}, "nothing"),
         ({"seed": 10**18}, "seed"),
     ],
@@ -156,6 +157,27 @@ def test_what_does_not_fit_is_refused_at_once(world: World, changes: dict[str, A
     refused = refusal(begun, world=world, **changes)
     assert refused.code is Code.INVALID_NAME and told in refused.message
     assert not Generation.objects.exists()
+
+
+def test_an_emptied_field_is_what_the_form_begins_with(world: World) -> None:
+    """Of fact verification, whose lines have no document; else every line would be at fault."""
+    preview = made(begun(world, generator="folds", parameters={"by": " ", "folds": "2", "parts": ""}))
+    assert (preview.parameters["by"], preview.problems, preview.state) == ("id", [], State.DONE)
+    assert [part.name for part in preview.parts.all()] == ["fold-1", "fold-2"]
+
+
+def test_a_key_that_is_there_already_is_told_without_a_flag(world: World) -> None:
+    preview = made(begun(world, generator="folds", parameters={"folds": "2", "mark": "group"}))
+    (problem,) = preview.problems
+    assert "expected another key to write the fold under" in problem["text"] and "--" not in problem["text"]
+
+
+def test_a_key_that_is_missing_is_told_so(world: World) -> None:
+    lines = b'{"id": "12", "claim": "c", "evidence_sentence": 5}\n'
+    file = previews.raw(world, lines, "published.jsonl")
+    preview = made(begun(world, generator="published-symmetric", sources={"published": [file]}, parameters={}))
+    told = {one["what"]: one["found"] for one in preview.problems}
+    assert told["label is no text"] == "no such key" and told["evidence_sentence is no text"] == "5"
 
 
 def test_files_of_another_dataset_are_not_read(world: World) -> None:

@@ -117,6 +117,16 @@ def test_a_form_that_does_not_fit_says_where(world: World) -> None:
     assert not Generation.objects.exists()
 
 
+def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: World) -> None:
+    client = organiser(world)
+    folds = words(client.get(at("manage_generator", "folds")))
+    assert (
+        "The document's key. Empty: id." in folds and "documentId" not in folds and "From 2 to 1000. Empty: 5." in folds
+    )
+    shares = words(client.get(at("manage_generator", "holdout")))
+    assert "Empty: train=0.8,test=0.2." in shares and "Train=" not in shares and "unless said" not in shares
+
+
 def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
     client, preview = organiser(world), previews.done(world)
     for n in (1, 2):

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.curation.lines import read_lines
+from evaluator.curation.lines import found, read_lines
 from evaluator.curation.text_blocks import text_blocks
 from evaluator.errors import GoldError, ProblemList, shown
 
@@ -73,7 +73,7 @@ def symmetric(stream: BinaryIO, file: str) -> Published:
         values = line.value
         wrong = [name for name in ("id", "claim", key, "label") if not isinstance(values.get(name), str)]
         for name in wrong:
-            problems.add(line.number, f"{name} is no text", "something else", "a string")
+            problems.add(line.number, f"{name} is no text", found(values, name), "a string")
         if not wrong:
             lines.append(_member(values, values[key]))
     problems.raise_if_any()

@@ -101,7 +101,7 @@ def _too_wide(split: Split, found: list[Sized], measure: str) -> list[Finding]:
             Severity.NOTE,
             "wide-intervals",
             f"{len(wide)} of {len(found)} slices will have intervals over ±{_WIDE:g}: {_named(wide)}",
-            f"n={first.n}: a {measure} of {first.width.at:g} comes ±{first.width.independent:.2f}; systems closer than "
+            f"n={first.n}: {measure} {first.width.at:g} comes ±{first.width.independent:.2f}; systems closer than "
             "about that are not told apart",
             "collect more, or draw no conclusions from these slices",
             split.file,

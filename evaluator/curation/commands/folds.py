@@ -7,7 +7,7 @@ import argparse
 import msgspec
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.folds import FOLDS, PARTS, parse_parts, part_of_fold, round_robin
+from evaluator.curation.folds import FOLDS, MOST_FOLDS, PARTS, parse_parts, part_of_fold, round_robin
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.lines import identifier, read_lines, with_key
 from evaluator.curation.parameters import Kind, Parameter, Source
@@ -21,7 +21,9 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     if given.mark:
         for line in lines:
             if given.mark in line.value:
-                problems.stop(line.number, f"{given.mark} is there already", "a value", "another key for --mark")
+                problems.stop(
+                    line.number, f"{given.mark} is there already", "a value", "another key to write the fold under"
+                )
     problems.raise_if_any()
     folds = round_robin((document for document in documents if document is not None), given.folds)
     part_of, outputs = part_of_fold(parts), {name: bench.output(f"{name}.jsonl") for name in parts}
@@ -61,16 +63,25 @@ GENERATOR = Generator(
             "by",
             Kind.TEXT,
             "Lines stay together by",
-            "the document's key; documentId unless said",
+            "the document's key",
             default="documentId",
             metavar="KEY",
         ),
-        Parameter("folds", Kind.WHOLE, "Number of folds", f"{FOLDS} unless said", default=FOLDS, lowest=1, metavar="N"),
+        Parameter(
+            "folds",
+            Kind.WHOLE,
+            "Number of folds",
+            f"from 2 to {MOST_FOLDS}",
+            default=FOLDS,
+            lowest=2,
+            highest=MOST_FOLDS,
+            metavar="N",
+        ),
         Parameter(
             "parts",
             Kind.TEXT,
             "Parts and their folds",
-            "files to make: train=1-3,dev=4,test=5 for five folds unless said; else one a fold",
+            "parts and their folds, as in train=1-3,dev=4,test=5; unless said these for five folds, else a part a fold",
             metavar="NAME=FOLDS,...",
         ),
         Parameter(

@@ -49,13 +49,13 @@ SOURCES_READ = (
 )
 PARAMETERS = (
     Parameter("relation", Kind.TEXT, "Relation", "the predicate to ask for", required=True),
-    Parameter("size", Kind.WHOLE, "Claims of a scenario", "claims a scenario; 300 unless said", default=300),
-    Parameter("ratio", Kind.TEXT, "True claims to false ones", "true claims to false ones; 1 unless said", default="1"),
+    Parameter("size", Kind.WHOLE, "Claims of a scenario", "claims a scenario", default=300),
+    Parameter("ratio", Kind.TEXT, "True claims to false ones", "true claims to false ones", default="1"),
     Parameter(
         "transparency",
         Kind.SEVERAL,
         "Transparency",
-        "shares of false claims that nothing suggests: 0,0.2,0.5,1",
+        "shares of false claims that nothing suggests, as in 0,0.2,0.5,1",
         default=["1"],
     ),
     Parameter(
@@ -66,7 +66,11 @@ PARAMETERS = (
         desk=False,
     ),
     Parameter(
-        "popularity", Kind.SEVERAL, "Popularity", "popular,non-popular,random; random unless said", default=["random"]
+        "popularity",
+        Kind.SEVERAL,
+        "Popularity",
+        "one or more of popular, non-popular and random, between commas",
+        default=["random"],
     ),
     Parameter(
         "plausible",
@@ -80,7 +84,7 @@ PARAMETERS = (
         "pool",
         Kind.WHOLE,
         "Clustered facts",
-        f"facts that are clustered at most; {_POOL} unless said",
+        "facts that are clustered at most",
         default=_POOL,
         desk=False,
     ),
@@ -88,7 +92,7 @@ PARAMETERS = (
         "dimensions",
         Kind.WHOLE,
         "Dimensions",
-        "of the decomposition; 50 unless said",
+        "of the decomposition",
         default=_DIMENSIONS,
         desk=False,
     ),

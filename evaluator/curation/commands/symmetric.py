@@ -11,7 +11,7 @@ import msgspec
 
 from evaluator.curation.bench import Bench
 from evaluator.curation.generator import Generator, Made
-from evaluator.curation.lines import RawLine, identifier, read_lines
+from evaluator.curation.lines import RawLine, found, identifier, read_lines
 from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.curation.quadruples import MIN_SALT, Pair, quadruples
 from evaluator.curation.symmetric import symmetric_faults
@@ -46,7 +46,7 @@ def _read(lines: list[RawLine], problems: ProblemList, labelled: bool) -> Iterat
             if isinstance(value, str):
                 texts.append(value)
             else:
-                problems.add(line.number, f"{key} is no text", "something else", "a string")
+                problems.add(line.number, f"{key} is no text", found(line.value, key), "a string")
         if name is not None and len(texts) == 2 + labelled:
             yield Pair(line.number, name, *texts)
 

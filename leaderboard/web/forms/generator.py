@@ -111,12 +111,14 @@ class _Files(_Named, forms.ModelMultipleChoiceField):
 
 
 def _field(parameter: Parameter, default: str) -> forms.Field:
-    told: dict[str, Any] = {"label": parameter.title, "help_text": escape(_help(parameter)), "required": False}
+    told: dict[str, Any] = {"label": parameter.title, "help_text": escape(_help(parameter, default)), "required": False}
     if parameter.kind is Kind.YES:
         return forms.BooleanField(**told)
     told |= {"initial": default, "required": parameter.required}
     if parameter.kind is Kind.WHOLE:
-        return forms.IntegerField(min_value=parameter.lowest, max_value=10**9, **{**told, "required": False})
+        return forms.IntegerField(
+            min_value=parameter.lowest, max_value=parameter.highest or 10**9, **{**told, "required": False}
+        )
     if parameter.kind is Kind.CHOICE:
         return forms.ChoiceField(choices=[(name, name) for name in parameter.choices], **told)
     field = forms.CharField(max_length=500, **told)
@@ -124,11 +126,13 @@ def _field(parameter: Parameter, default: str) -> forms.Field:
     return field
 
 
-def _help(parameter: Parameter) -> str:
-    """What the command line says, where a form says it otherwise in its own words."""
+def _help(parameter: Parameter, default: str) -> str:
+    """What the command line says, where a form says it otherwise in its own words; and what an empty field means."""
+    told = _sentence(parameter.help.removesuffix("; may be repeated"))
     if parameter.kind is Kind.KEYS:
-        return _sentence(parameter.help.removesuffix("; may be repeated")) + " Several stand between commas."
-    return _sentence(parameter.help)
+        told += " Several stand between commas."
+    may_be_empty = parameter.kind not in (Kind.CHOICE, Kind.YES) and not parameter.required
+    return f"{told} Empty: {default}." if default and may_be_empty else told
 
 
 def _sentence(text: str) -> str:

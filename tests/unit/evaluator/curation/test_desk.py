@@ -95,8 +95,9 @@ def test_every_task_has_generators_and_every_generator_a_sample() -> None:
 @pytest.mark.parametrize(
     ("name", "texts", "told"),
     [
-        ("folds", {"folds": "0"}, "a whole number from 1"),
-        ("folds", {"folds": "five"}, "a whole number from 1"),
+        ("folds", {"folds": "1"}, "a whole number from 2 to 1000"),
+        ("folds", {"folds": "five"}, "a whole number from 2 to 1000"),
+        ("folds", {"folds": "1000000000"}, "a whole number from 2 to 1000"),
         ("scenarios", {"relation": ""}, "is empty"),
         ("scenarios", {"relation": "p", "plausible": "maybe"}, "walks, closed-world"),
     ],
@@ -171,3 +172,14 @@ def test_parts_stand_one_behind_the_other() -> None:
 def test_a_generator_of_another_task_is_refused() -> None:
     with pytest.raises(UsageError, match="makes gold of metric-correlation"):
         asked("metric-correlation", "scenarios", {"relation": "p"}, graph=b"a\tp\tb\n")
+
+
+def test_a_default_is_told_beside_what_a_parameter_is_and_by_each_side_in_its_own_way() -> None:
+    for offer in OFFERS.values():
+        parser = argparse.ArgumentParser()
+        offer.generator.add_to(parser)
+        helps = {action.dest: action.help or "" for action in parser._actions}
+        for one in offer.generator.parameters:
+            assert one.otherwise_text == "" or one.otherwise_text not in one.help.split("; ")
+            assert helps[one.name].startswith(one.help)
+            assert ("unless said" in helps[one.name].removeprefix(one.help)) == bool(one.otherwise_text)
