@@ -52,8 +52,8 @@ class Page:
 
     @property
     def before(self) -> int | None:
-        """The number of the page before this one."""
-        return self.wanted.page - 1 if self.wanted.page > 1 else None
+        """The number of the page before this one; beyond the last, of the last."""
+        return min(self.wanted.page - 1, self.last) if self.wanted.page > 1 else None
 
     @property
     def after(self) -> int | None:
