@@ -8,10 +8,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from evaluator.curation.desk import OFFERS, SEED_BELOW, Offer, filled, offered
+from evaluator.unpacking import ReadLimits
 from leaderboard.actions import doorbell, fields, referee
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.splits import check_manages
@@ -152,9 +154,22 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
         raise Refused(Code.INVALID_NAME, "One file is chosen twice; each can be one thing only.")
     if any(raw.dataset_id != dataset.pk for _, raw in files):
         raise Refused(Code.INVALID_NAME, "A file of another dataset is chosen.")
+    most = most_read(offer)
+    if big := next((raw for _, raw in files if raw.bytes > most), None):
+        raise Refused(
+            Code.TOO_LARGE,
+            f"{big.name} has {big.bytes:,} bytes; {offer.title} takes at most {most // 1_000_000} MB of one file.",
+        )
     if len(files) > referee.MOST_TABLES:
         raise Refused(Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {referee.MOST_TABLES}.")
     return files
+
+
+def most_read(offer: Offer) -> int:
+    """Bytes of one raw file, unpacked: what shares lines out reads them all, and writes as much again."""
+    if not offer.keeps_lines:
+        return int(settings.MAX_RAW_BYTES)
+    return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, referee.MOST_MADE)
 
 
 def _salt(dataset: Dataset) -> str:

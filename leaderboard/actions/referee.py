@@ -44,6 +44,8 @@ __all__ = [
 log = structlog.get_logger(__name__)
 MOST_TABLES = 16
 """As many open files as one job takes."""
+MOST_MADE = 256 << 20
+"""Bytes of all parts that a generator makes together."""
 REASONS = {
     Verdict.TIME: Reason.TIME,
     Verdict.MEMORY: Reason.MEMORY,
@@ -339,7 +341,7 @@ def generate(
         "seed": seed,
         "salt": salt,
     }
-    return _ask("generate", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+    return _ask("generate", arguments, files, settings.SCORE_SECONDS, output_bytes=MOST_MADE)
 
 
 def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:

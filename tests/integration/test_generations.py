@@ -180,6 +180,17 @@ def test_a_key_that_is_missing_is_told_so(world: World) -> None:
     assert told["label is no text"] == "no such key" and told["evidence_sentence is no text"] == "5"
 
 
+def test_a_file_that_is_larger_than_its_generator_reads_is_refused_at_once(world: World) -> None:
+    file = previews.raw(world)
+    RawFile.objects.update(bytes=200_000_001)
+    file.refresh_from_db()
+    refused = refusal(begun, world=world, file=file)
+    assert refused.code is Code.TOO_LARGE and "at most 200 MB of one file" in refused.message
+    RawFile.objects.update(bytes=200_000_000)
+    file.refresh_from_db()
+    assert begun(world, file).state == State.QUEUED
+
+
 def test_files_of_another_dataset_are_not_read(world: World) -> None:
     other = splits.create_dataset(slug="other", title="Other", task=world.benchmark.task, by=world.curator)
     file = previews.raw(world)

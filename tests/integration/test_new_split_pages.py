@@ -12,8 +12,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from leaderboard.actions import generating, generations, publication
+from leaderboard.actions import generating, generations, publication, splits
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
 from tests import previews
 from tests.integration.calling import person
@@ -225,3 +226,25 @@ def test_drafts_that_were_made_already_are_named(world: World) -> None:
     again = client.post(at("manage_preview_drafts", generation.pk), form, follow=True)
     assert again.status_code == 200 and "made of this preview already: dev, final" in words(again)
     assert Split.objects.filter(name__in=("dev", "final")).count() == 2
+
+
+def test_a_phase_begins_with_the_split_that_one_came_from(world: World) -> None:
+    client, given = organiser(world), {"dataset": world.split.dataset, "kind": "test", "by": world.curator}
+    train = splits.create_split(name="train", gold_public=True, **given)
+    Split.objects.filter(pk=world.split.pk).update(state="draft", published_at=None)
+    later = splits.create_split(name="later", gold_public=False, **given)
+    for one in (train, later):
+        Split.objects.filter(pk=one.pk).update(state="published", published_at=timezone.now())
+
+    def offered(where: str) -> tuple[list[str], list[str]]:
+        page = client.get(where).content.decode()
+        (field,) = re.findall(r'<select name="split".*?</select>', page, re.DOTALL)
+        return re.findall(r">([^<>]+)</option>", field), re.findall(r"selected>([^<]+)<", field)
+
+    where = at("manage_phase_create")
+    assert offered(where) == (["later (test)", "train (test)", "test (test, a draft)"], [])
+    assert offered(where + "?split=train")[1] == ["train (test)"]
+    Split.objects.filter(pk=train.pk).update(state="retired", retired_at=timezone.now(), retired_reason="x")
+    assert "train (test)" not in offered(where)[0]
+    Split.objects.filter(pk=world.split.pk).update(state="published", published_at=timezone.now())
+    assert f'href="{where}?split=test"' in client.get(at("manage_split", "test")).content.decode()

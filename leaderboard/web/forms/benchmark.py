@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 
 from evaluator.task import TASKS
@@ -116,8 +117,8 @@ class PhaseForm(forms.Form):
         given = limits.defaults()
         for name, (limit, unit) in LIMIT_FIELDS.items():
             self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
-        self.fields["split"].queryset = dataset.splits.order_by("id")  # type: ignore[attr-defined]
-        self.fields["split"].label_from_instance = lambda split: f"{split.name} ({split.kind})"  # type: ignore[attr-defined]
+        self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
+        self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
         self.fields["time_zone"].choices = [(name, name) for name in zones.names()]  # type: ignore[attr-defined]
         self.fields["disclosure"].help_text = _steps_in_words(dataset)
         for name in ("opens_at", "closes_at", "sealed_until"):
@@ -153,6 +154,17 @@ class PhaseForm(forms.Form):
         """A phase that is over before it is there takes nothing. Manifests may have one: it was, elsewhere."""
         if at is not None and name not in self.errors and at <= timezone.now():
             self.add_error(name, f"{zones.in_words(at, zone)} has passed; expected a date that is to come.")
+
+
+def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
+    """What is out and held out first: the field begins with the first. Drafts come last, for phases to be rehearsed."""
+    drafts = Case(When(state=Split.State.DRAFT, then=1), default=0, output_field=IntegerField())
+    splits = dataset.splits.exclude(state=Split.State.RETIRED)
+    return splits.order_by(drafts, "gold_public", "id")
+
+
+def _split_in_words(split: Split) -> str:
+    return f"{split.name} ({split.kind}{', a draft' if split.is_draft else ''})"
 
 
 def _steps_in_words(dataset: Dataset) -> str:

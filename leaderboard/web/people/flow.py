@@ -39,7 +39,7 @@ def steps(
         urls |= {DRAFT: life, AUDIT: f"{life}#audit-title"}
         urls[PUBLISH] = f"{life}#publish-title" if split.is_draft else life
         if not split.is_draft:
-            urls[PHASE] = reverse("manage_phase_create", args=[benchmark.slug])
+            urls[PHASE] = reverse("manage_phase_create", args=[benchmark.slug]) + f"?split={split.name}"
     return [Step(name, urls.get(place, ""), place < here, place == here) for place, name in enumerate(NAMES)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.curation.desk import offered
 from evaluator.task import TASKS
-from leaderboard.actions import generations
+from leaderboard.actions import generations, referee
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, Generation, Split
 from leaderboard.web.forms.generator import GeneratorForm, initial_of
@@ -57,6 +58,9 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
         "form": form,
         "under_way": generations.under_way(benchmark.dataset),
         "forgotten": generations.forgotten_next(benchmark.dataset),
+        "most_mb": generations.most_read(offer) // 1_000_000,
+        "made_mb": referee.MOST_MADE // 1_000_000,
+        "seconds": settings.SCORE_SECONDS,
         "kept": generations.KEPT_PREVIEWS,
         "corrects": _corrected_by(earlier),
         "steps": flow.steps(benchmark, flow.GENERATOR),

@@ -21,7 +21,8 @@ from leaderboard.web.people.refusals import Refusal
 def create(request: PersonRequest, slug: str) -> HttpResponse:
     """A round on one of the benchmark's splits."""
     benchmark = managed_or_404(request.user, slug)
-    form = PhaseForm(request.POST or None, dataset=benchmark.dataset)
+    named = benchmark.dataset.splits.filter(name=request.GET.get("split", "")).first()
+    form = PhaseForm(request.POST or None, dataset=benchmark.dataset, initial={"split": named} if named else {})
     refusal = None
     if form.is_valid():
         try:
