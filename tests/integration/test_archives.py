@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -260,13 +261,13 @@ def test_a_bad_archive_changes_nothing(world: World, key: Path, tmp_path: Path, 
         rewritten(archive, lambda head: head | {"layout": "0001_initial"})
     with pytest.raises(CommandError) as error:
         take_in(archive, key)
-    assert "AGE-SECRET" not in str(error.value)
+    assert "AGE-SECRET" not in str(error.value) and str(error.value).endswith("nothing was changed")
     assert nothing_is_here()
 
 
-def rewritten(archive: Path, change: Any) -> None:
+def rewritten(archive: Path, change: Any, others: dict[str, bytes] | None = None) -> None:
     with ZipFile(archive) as old:
-        members = {name: old.read(name) for name in old.namelist()}
+        members = {name: old.read(name) for name in old.namelist()} | (others or {})
     members["archive.json"] = json.dumps(change(json.loads(members["archive.json"]))).encode()
     with ZipFile(archive, "w") as new:
         for name, content in members.items():
@@ -282,11 +283,47 @@ def nothing_is_here() -> bool:
 def test_a_board_that_would_be_another_one_is_not_taken_in(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "tiny.zip", key)
     wipe()
-    with ZipFile(archive) as opened:
-        board = next(name for name in opened.namelist() if name.startswith("boards/"))
-    rewritten(archive, lambda head: head | {"readable": head["readable"] | {board: "0" * 64}})
+    another = b'{"rows": []}'
+    digest = hashlib.sha256(another).hexdigest()
+    board = members(archive, "boards/")[0]
+    rewritten(archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: another})
     with pytest.raises(CommandError, match="would not be what it was"):
         take_in(archive, key)
+    assert nothing_is_here()
+
+
+def members(archive: Path, folder: str) -> list[str]:
+    with ZipFile(archive) as opened:
+        return [name for name in opened.namelist() if name.startswith(folder)]
+
+
+@pytest.mark.parametrize("kind", ["boards/", "inputs/", "benchmark.json", "byte", "missing", "added"])
+def test_a_spoiled_open_part_is_noticed_before_anything_is_kept(
+    world: World, key: Path, tmp_path: Path, kind: str
+) -> None:
+    archive = export(tmp_path / "tiny.zip", key)
+    wipe()
+    if kind == "byte":
+        inputs = members(archive, "inputs/")[0]
+        with ZipFile(archive) as opened:
+            info = opened.getinfo(inputs)
+        altered(archive, (info.header_offset + 60 + info.compress_size / 2) / archive.stat().st_size)
+        said = f"{inputs} was altered in the archive"
+    elif kind == "missing":
+        rewritten(archive, lambda head: head | {"readable": head["readable"] | {"inputs/other.jsonl": "0" * 64}})
+        said = "inputs/other.jsonl is not in the archive"
+    elif kind == "added":
+        rewritten(archive, lambda head: head, {"inputs/other.jsonl": b"{}"})
+        said = "inputs/other.jsonl is in the archive, and was not written into it"
+    else:
+        name = members(archive, kind)[0]
+        with ZipFile(archive) as opened:
+            content = opened.read(name)
+        rewritten(archive, lambda head: head, {name: content[:-2] + b" " + content[-1:]})
+        said = f"{name} was altered in the archive"
+    with pytest.raises(CommandError) as refused:
+        take_in(archive, key)
+    assert said in str(refused.value) and str(refused.value).endswith("nothing was changed")
     assert nothing_is_here()
 
 

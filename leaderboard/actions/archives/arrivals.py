@@ -7,27 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import msgspec
 import structlog
-from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.actions.archives import reading, vault
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import ArchiveArrival, AuditEntry, Benchmark, Dataset, User
 from leaderboard.models.archive import KEPT
-from leaderboard.storage import AlteredError, check_digest, opened
+from leaderboard.storage import check_digest, opened
 from leaderboard.uploads import sha256_of
 
 log = structlog.get_logger(__name__)
 MOST = 10
 """Archives that wait here at one time."""
-# What a file says that no sound export wrote: which of its parts is at fault, nobody could mend here anyway.
-_DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOperation, DatabaseError, AlteredError)
 
 
 def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
@@ -92,7 +88,7 @@ def take(*, arrival: ArchiveArrival, key: str, by: User) -> Benchmark:
             with _as_path(stored) as path:
                 made: Benchmark = _told(reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None)
     except vault.KeyFault as fault:
-        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}.") from None
+        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
     remove(arrival=arrival, by=by)
     return made
 
@@ -123,7 +119,7 @@ def _told(read: Any, *args: Any, **named: Any) -> Any:
         code = Code.NAME_TAKEN if isinstance(fault, reading.ThereAlready) else Code.INVALID_NAME
         lines = "; ".join(fault.lines[:20])
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
-    except _DAMAGED as error:
+    except reading.DAMAGED as error:
         log.warning("archive_unsound", error=type(error).__name__)
         raise Refused(
             Code.INVALID_NAME, "Nothing was changed. The archive is damaged, or was not written by an export."

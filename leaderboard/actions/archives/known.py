@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Model
 
-from leaderboard.actions.archives import people
+from leaderboard.actions.archives import people, tables
 from leaderboard.actions.archives.rows import Line, Renumbered
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
 
@@ -36,16 +36,42 @@ def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> lis
     return [text for line in lines if (text := told(line["fields"], numbers))]
 
 
-def to_come(model: type[Model], lines: list[Line], there: There) -> list[Line]:
-    """The lines that are to become rows."""
+def to_come(model: type[Model], lines: list[Line], there: There, decided_in: set[str]) -> list[Line]:
+    """The lines that are to become rows. decided_in: keys of the archive's phases and submissions.
+
+    What a team did with its system comes with neither; what was decided about it in this benchmark comes although the
+    system is here already, with another benchmark.
+    """
     new = [line for line in lines if line["pk"] not in there[model]]
     if model is Membership:
         # Who has left a team since the archive was written does not come back with it.
         new = [line for line in new if line["fields"]["team"] not in there[Team]]
     if model is AuditEntry:
-        named = {f"{one._meta.model_name}:{key}" for one, keys in there.items() for key in keys}
-        new = [line for line in new if line["fields"]["subject"] not in named]
+        named = {f"{one._meta.model_name}:{key}" for one, keys in there.items() if one is not System for key in keys}
+        new = [
+            line
+            for line in new
+            if line["fields"]["subject"] not in named
+            and (not _is_of_a_system(line) or tables.is_decided_in(line["fields"]["detail"], decided_in))
+        ]
     return new
+
+
+def not_yet_told(lines: list[Line]) -> list[Line]:
+    """Acts, under their keys here, without those about systems that came with an earlier archive already."""
+    subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
+    told = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
+    there = {(subject, action, at) for subject, action, at in told}
+    return [line for line in lines if _told(line) not in there]
+
+
+def _told(line: Line) -> tuple[str, str, datetime]:
+    fields = line["fields"]
+    return fields["subject"], fields["action"], _moment(fields["at"])
+
+
+def _is_of_a_system(line: Line) -> bool:
+    return str(line["fields"]["subject"]).startswith("system:")
 
 
 def _team(fields: Line, _: Renumbered) -> Team | None:

@@ -11,19 +11,25 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import msgspec
+from django.core.exceptions import SuspiciousOperation
 from django.core.files import File
 from django.core.management.color import no_style
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Max, Model, UUIDField
 from django.db.models.fields.files import FieldFile
 from pyrage import x25519
 
-from leaderboard.actions.archives import known, people, rows, tables, vault, writing
-from leaderboard.models import AuditEntry, Benchmark, Phase, User
+from leaderboard import printed
+from leaderboard.actions.archives import known, people, rows, sound, tables, vault, writing
+from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, User
+from leaderboard.storage import AlteredError
 
 Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
 """Bytes; more than the names and counts of any benchmark fill."""
+
+DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOperation, DatabaseError, AlteredError)
+"""What a file brings about that no sound export wrote: which of its parts, nobody could mend here anyway."""
 
 
 class ArchiveFault(Exception):
@@ -63,7 +69,7 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
         head = _head(outer)
         if head.closed is None:
             raise ArchiveFault(
-                f"{archive.name} was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
+                f"this archive was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
                 "can be hosted with import_benchmark once the gold lies beside it"
             )
         with (
@@ -75,7 +81,7 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
         ):
             numbers = _rows(closed, kept, say)
             benchmark = Benchmark.objects.get(slug=head.slug)
-            _compare(outer, head, benchmark)
+            _compare(head, benchmark)
             _count_on(numbers)
             AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug)
     say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
@@ -94,7 +100,7 @@ def _opened(path: Path) -> Iterator[ZipFile]:
         with ZipFile(path) as archive:
             yield archive
     except BadZipFile as error:
-        raise ArchiveFault(f"{path.name} is no archive, or is damaged: {error}") from error
+        raise ArchiveFault(f"this file is no archive, or is damaged: {error}") from error
 
 
 def _head(outer: ZipFile) -> Head:
@@ -110,12 +116,16 @@ def _head(outer: ZipFile) -> Head:
             f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
             "bring the older of the two servers up to date, and write the archive again if it is the one it came from"
         )
+    faults = sound.faults(outer, head.readable, beside={writing.HEAD, head.closed or writing.HEAD})
+    if faults:
+        raise ArchiveFault(*faults)
     return head
 
 
 def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model], dict[Any, Any]]:
     numbers: dict[type[Model], dict[Any, Any]] = {}
     there_already: known.There = {}
+    decided_in: set[str] = set()
     models: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
     for model in models:
         numbers[model] = {}
@@ -130,12 +140,14 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
             same = known.same(model, lines, numbers)
             numbers[model] |= same
             there_already[model] |= same.keys()
-            new = known.to_come(model, lines, there_already)
+            if model in tables.WHERE_DECIDED:
+                decided_in |= {str(line["pk"]) for line in lines}
+            new = known.to_come(model, lines, there_already, decided_in)
             if room:
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumbered(model, line, numbers) for line in new]
             if model is AuditEntry:
-                new = [_of_subject(line, numbers) for line in new]
+                new = known.not_yet_told([_of_subject(line, numbers) for line in new])
             if model is User:
                 for name, free in people.as_strangers(new):
                     say(f"the account {name} comes as {free}: somebody else has its name here")
@@ -154,6 +166,11 @@ def _check(model: type[Model], lines: list[rows.Line]) -> None:
             raise ArchiveFault(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
         if model is User and (unknown := sorted(line["fields"].keys() - {*rows.OF_A_PERSON})):
             raise ArchiveFault(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
+        if model is ReportedResult:
+            try:
+                printed.check(line["fields"]["values"], task=None)
+            except ValueError as error:
+                raise ArchiveFault(f"a reported row's line: {error}") from error
 
 
 def _chunks(lines: Iterator[rows.Line], size: int = 2_000) -> Iterator[list[rows.Line]]:
@@ -219,16 +236,13 @@ def _files_kept() -> Iterator[list[FieldFile]]:
         raise
 
 
-def _compare(outer: ZipFile, head: Head, benchmark: Benchmark) -> None:
+def _compare(head: Head, benchmark: Benchmark) -> None:
     """The boards must say what they said, byte for byte."""
     here = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
     there = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
     different = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
     if different:
         raise ArchiveFault(*(f"{name} would not be what it was" for name in different))
-    for name, digest in there.items():
-        if hashlib.sha256(outer.read(name)).hexdigest() != digest:
-            raise ArchiveFault(f"{name} was altered in the archive")
 
 
 def _count_on(numbers: rows.Renumbered) -> None:

@@ -141,6 +141,9 @@ TABLES: dict[type[Model], Rows] = {
 }
 """People come before all of these, and what was done with the rows after them: see `people_of` and `acts_on`."""
 
+WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
+"""What an act about a system names, so that it is told whose it is."""
+
 LEFT_OUT: dict[type[Model], str] = {
     ArchiveArrival: "it is an archive itself, and has not been taken in yet",
     ArchiveExport: "it is an archive itself",
@@ -174,7 +177,22 @@ def _people_in(model: type[Model], rows: QuerySet[Any]) -> Iterator[int]:
             yield from rows.order_by().filter(**{f"{field.name}__isnull": False}).values_list(field.name, flat=True)
 
 
-def acts_on(model: type[Model], keys: list[Any]) -> QuerySet[AuditEntry]:
-    """What was done with these rows of a model. People's and teams' own acts are not the benchmark's."""
+def decided_in(benchmark: Benchmark) -> set[str]:
+    """The keys of a benchmark's phases and submissions, as what was decided about systems names them."""
+    found = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
+    return {str(key) for keys in found for key in keys}
+
+
+def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:
+    """What was done with these rows of a model, of systems what was `decided_in` the benchmark: they may stand in
+    others as well, whose reasons are none of it. People's and teams' own acts are not the benchmark's.
+    """
     subjects = [f"{model._meta.model_name}:{key}" for key in keys]
-    return AuditEntry.objects.filter(subject__in=subjects).order_by("pk")
+    for act in AuditEntry.objects.filter(subject__in=subjects).order_by("pk"):
+        if model is not System or is_decided_in(act.detail, decided):
+            yield act
+
+
+def is_decided_in(detail: dict[str, Any], decided: set[str]) -> bool:
+    """Whether an act about a system names one of these phases or submissions."""
+    return str(detail.get("phase")) in decided or str(detail.get("submission")) in decided

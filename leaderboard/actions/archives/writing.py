@@ -133,10 +133,11 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
 
 
 def _acts(benchmark: Benchmark) -> Iterator[AuditEntry]:
+    decided = tables.decided_in(benchmark)
     for model, rows_of in tables.TABLES.items():
         keys = list(rows_of(benchmark).order_by().values_list("pk", flat=True))
         for start in range(0, len(keys), 500):
-            yield from tables.acts_on(model, keys[start : start + 500])
+            yield from tables.acts_on(model, keys[start : start + 500], decided)
 
 
 def file_name(model: type[Model], field: str, stored: str) -> str:

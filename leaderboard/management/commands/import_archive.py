@@ -11,6 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.actions.archives import reading, vault
 from leaderboard.models import User
 
+UNCHANGED = "nothing was changed"
+
 
 class Command(BaseCommand):
     help = (
@@ -32,9 +34,12 @@ class Command(BaseCommand):
             keys = vault.identities(key.read_text().splitlines())
             made = reading.take_in(archive=file, keys=keys, by=person, say=self.stdout.write)
         except reading.ArchiveFault as fault:
-            raise CommandError("\n".join(["nothing was changed:", *fault.lines])) from fault
+            raise CommandError("\n".join([f"{file.name}:", *fault.lines, UNCHANGED])) from fault
         except vault.KeyFault as fault:
-            raise CommandError(f"{key.name}: {fault}") from fault
+            raise CommandError(f"{key.name}: {fault}; {UNCHANGED}") from fault
         except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}") from error
+            raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error
+        except reading.DAMAGED as error:
+            told = f"{file.name} is damaged, or was not written by an export ({type(error).__name__})"
+            raise CommandError(f"{told}; {UNCHANGED}") from error
         self.stdout.write(made.get_absolute_url())
