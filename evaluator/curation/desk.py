@@ -27,7 +27,7 @@ class Offer:
 
     title, about: for whoever is no programmer. tasks: that it makes gold of; empty: all. defaults: of parameters, by
     task, where the generator's own do not fit. beside: outputs that are no gold. keeps_lines: gold's lines are lines of
-    the file that it reads.
+    the file that it reads. in_pieces: it reads files of any size, and keeps of them what it needs.
     """
 
     generator: Generator
@@ -37,6 +37,7 @@ class Offer:
     defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
     keeps_lines: bool = False
+    in_pieces: bool = False
 
     @property
     def name(self) -> str:
@@ -126,12 +127,14 @@ OFFERS: dict[str, Offer] = {
             "Draws true claims of one relation from a knowledge graph, and false ones from easy to hard.",
             tasks=("fact-checking",),
             beside=("origins.jsonl",),
+            in_pieces=True,
         ),
         Offer(
             open_questions.GENERATOR,
             "Questions from triples",
             "Asks each triple for its object and for its subject. Answers that other triples know count as known.",
             tasks=("link-prediction",),
+            in_pieces=True,
         ),
     )
 }

@@ -166,8 +166,8 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
 
 
 def most_read(offer: Offer) -> int:
-    """Bytes of one raw file, unpacked: what shares lines out reads them all, and writes as much again."""
-    if not offer.keeps_lines:
+    """Bytes of one raw file, unpacked: what reads gold holds all of it, and writes as much again."""
+    if offer.in_pieces:
         return int(settings.MAX_RAW_BYTES)
     return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, referee.MOST_MADE)
 

@@ -291,3 +291,14 @@ def _kept(content: bytes) -> Path:
     path = Path(settings.FILE_UPLOAD_TEMP_DIR) / "archive.zip"
     path.write_bytes(content)
     return path
+
+
+def test_a_secret_key_among_the_public_ones_is_not_printed_again(world: World) -> None:
+    secret, public = vault.fresh()
+    client = as_(world.curator)
+    answer = client.post(EXPORTS, {"recipients": f"{public}\n{secret.lower()}"})
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "That was a secret key" in page
+    assert secret.lower() not in page.lower() and not ArchiveExport.objects.exists()
+    kept = client.post(EXPORTS, {"recipients": "age1wrong"})
+    assert "age1wrong" in kept.content.decode(), "what is no secret stays to be mended"

@@ -19,6 +19,16 @@ class ExportForm(forms.Form):
         "people are left out.",
     )
 
+    def clean_recipients(self) -> str:
+        """What was typed stands in the page again, but for a secret key."""
+        typed = str(self.cleaned_data["recipients"])
+        if "AGE-SECRET-KEY" in typed.upper():
+            self.data = {**self.data, "recipients": ""}
+            raise forms.ValidationError(
+                "That was a secret key; expected public ones, which begin with age1. It was not kept."
+            )
+        return typed
+
 
 class ArrivalForm(forms.Form):
     """An archive."""
