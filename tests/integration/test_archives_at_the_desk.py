@@ -191,6 +191,7 @@ class TestIn:
         assert answer["Location"] == f"/manage/archives/{arrival.pk}/"
         page = client.get(answer["Location"]).content.decode()
         assert "Tiny claims" in page and "inputs/test.jsonl" in page and "In the way" not in page
+        assert "comes as <em>name</em>-2" in page, "told before the key is typed"
         assert not Benchmark.objects.exists(), "nothing is taken before its key is there"
         wrong = client.post(answer["Location"], {"key": vault.fresh()[0]})
         assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
