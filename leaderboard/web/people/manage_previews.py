@@ -94,9 +94,9 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         for part, form in parts
         if form.cleaned_data["take"]
     ]
-    names = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
-    if names and not parts:
-        messages.info(request, f"Draft splits were made of this preview already: {', '.join(names)}.")
+    there = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
+    if there and not parts:
+        messages.info(request, f"Draft splits were made of this preview already: {', '.join(there)}.")
         return redirect("manage_preview", slug, pk)
     try:
         made = drafts.make(generation=generation, wanted=wanted, by=request.user)
