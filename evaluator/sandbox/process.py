@@ -109,11 +109,11 @@ class ProcessSandbox:
             socket.send_fds(connection, packets[-1:], descriptors, socket.MSG_NOSIGNAL)
         except OSError:
             # It may have said why before it hung up.
+            why = "the sandbox server hung up before it took the job"
             with contextlib.suppress(SandboxError):
                 connection.settimeout(1.0)
-                reply = _receive(connection)
-                raise SandboxError(f"the sandbox server failed: {reply.what}") from None
-            raise SandboxError("the sandbox server hung up before it took the job") from None
+                why = f"the sandbox server failed: {_receive(connection).what}"
+            raise SandboxError(why) from None
 
 
 class _Run:
