@@ -20,15 +20,22 @@ from playwright.sync_api import Browser
 
 from leaderboard.models import (
     Announcement,
+    ArchiveArrival,
+    ChangedItem,
+    Correction,
     Disqualification,
     Download,
+    DryRun,
     Extension,
     GoldVersion,
     ImageUpload,
     Leaderboard,
+    RawFile,
+    RawUpload,
     ReportedResult,
     Split,
     Standing,
+    State,
     System,
     User,
     Webhook,
@@ -68,6 +75,12 @@ WRITTEN = {
     "User": ["username", "first_name", "last_name"],
     "WorkerReport": ["message", "host"],
     "AuditAnswer": ["text"],
+    "RawFile": ["name"],
+    "RawUpload": ["name"],
+    "DryRun": ["name"],
+    "Correction": ["name"],
+    "ChangedItem": ["item"],
+    "ArchiveArrival": ["name"],
 }
 """The fields that a person, or what a person sent, fills with words of their own."""
 ONLY_SOME = {"retired_reason", "disqualified"}
@@ -80,7 +93,11 @@ OURS = {
     *("ReleaseSlice.dimensions", "Comparison.measure", "Download.name", "Download.suffix", "Download.sha256"),
     *("Invitation.address", "Invitation.token_sha256", "Webhook.salt", "Notice.answer", "SplitAudit.inputs_sha256"),
     *("SplitAudit.code_sha256", "User.password", "User.email", "WorkerReport.queue"),
-    *("Submission.track", "ReportedResult.track"),
+    *("Submission.track", "ReportedResult.track", "RawFile.sha256", "RawUpload.sha256", "Generation.generator"),
+    *("Generation.salt", "Generation.code_sha256", "GeneratedFrom.role", "GeneratedPart.name", "GeneratedPart.sha256"),
+    *("DryRun.scored_as", "DryRun.half", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
+    *("Correction.inputs_sha256", "ChangedItem.kinds", "Move.measure"),
+    *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveArrival.sha256"),
 }
 
 
@@ -118,6 +135,35 @@ def spoil() -> None:
             filled = [name for name in names if getattr(row, name) or name not in ONLY_SOME]
             changes = {name: nasty(name, longest[name], key) for name in filled}
             model._default_manager.filter(pk=row.pk).update(**changes)
+
+
+def on_the_desk(world: World) -> None:
+    """A raw file and one on its way, a dry run, a correction that waits, an archive that was looked at."""
+    at, dataset, curator = timezone.now(), world.split.dataset, world.curator
+    life = {"state": State.DONE, "queued_at": at, "rung_at": at, "finished_at": at, "attempt": 1}
+    sent: dict[str, Any] = {"name": "x", "sha256": "0" * 64, "bytes": 5}
+    RawFile.objects.create(dataset=dataset, file="raw/x", uploaded_by=curator, uploaded_at=at, **sent)
+    RawUpload.objects.create(dataset=dataset, by=curator, **sent)
+    gold = GoldVersion.objects.get(pk=world.gold.pk)
+    DryRun.objects.create(
+        gold=gold, kind="file", file="x", inputs_sha256="0" * 64, requested_by=curator, **sent, **life
+    )
+    correction = Correction.objects.create(
+        split=world.split,
+        base=gold,
+        file="x",
+        inputs_sha256=world.split.inputs_sha256,
+        created_by=curator,
+        counts={"n_before": 4, "n_after": 4, "n_changed": 1, "reordered": False, "by_kind": {"answer": 1}},
+        expires_at=at + timedelta(days=7),
+        **sent,
+        **life,
+    )
+    changes = [{"kind": "answer", "field": NASTY, "before": NASTY, "after": NASTY}]
+    ChangedItem.objects.create(correction=correction, place=0, item="x", line=1, kinds="|answer|", changes=changes)
+    head = {"format": "holdout", "version": 1, "layout": NASTY, "slug": "x", "title": NASTY, "readable": {NASTY: "0"}}
+    head |= {"closed": None, "rows": {NASTY: 1}}
+    ArchiveArrival.objects.create(file="x", head=head, by=curator, at=at, **sent)
 
 
 @pytest.fixture
@@ -160,6 +206,7 @@ def spoiled() -> dict[str, User | None]:
     Split.objects.create(
         dataset=world.split.dataset, name="old", kind="dev", state="retired", retired_reason="x", **dates
     )
+    on_the_desk(world)
     spoil()
     return {"anonymous": None, "A": world.researcher, "X": organiser, "curator": world.curator}
 
@@ -196,3 +243,6 @@ def test_no_stored_text_is_script(chromium: Browser, live_server: Any, spoiled: 
             shown += "<script>taken=1" in page.locator("body").inner_text()
     assert taken == [] and watch.faults == []
     assert len(pages) > 20 and shown > 10, "the words are on the pages, as words"
+    if role == "curator":
+        told = " ".join(pages)
+        assert all(part in told for part in ("/new-split/", "/dry-run/", "/correction", "/archives/")), told
