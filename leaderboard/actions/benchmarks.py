@@ -182,7 +182,8 @@ def why_not_published(benchmark: Benchmark) -> str:
             return f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}."
         if phase.split.is_draft:
             return f"The split {phase.split.name} is a draft; publish it first."
-        if not phase.is_to_come() and phase.rehearsals.filter(ended_at=None).exists():
+        would_open = benchmark.state == Benchmark.State.DRAFT and not phase.is_to_come()
+        if would_open and phase.rehearsals.filter(ended_at=None).exists():
             return f"The phase {phase.title} would open while it is rehearsed; end that first."
     return "" if phases else "The benchmark has no phase yet; add one first."
 
@@ -197,8 +198,6 @@ def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
             "A rehearsal is never published: end it, and publish the benchmark itself.",
             heading="A rehearsal is not published",
         )
-    if benchmark.state == Benchmark.State.PUBLIC:
-        return benchmark
     if why_not := why_not_published(benchmark):
         raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
     published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(

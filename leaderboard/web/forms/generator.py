@@ -94,12 +94,14 @@ def _files(dataset: Dataset, several: bool, **told: Any) -> forms.Field:
 
 
 class _Named:
-    """Raw files by name, and by their moment where two have the same (`twice`)."""
+    """Raw files by name, and by moment and digest where two have the same (`twice`)."""
 
     twice: Collection[str] = ()
 
     def label_from_instance(self, obj: RawFile) -> str:
-        return f"{obj.name}, of {obj.uploaded_at:%Y-%m-%d %H:%M:%S} UTC" if obj.name in self.twice else obj.name
+        if obj.name not in self.twice:
+            return obj.name
+        return f"{obj.name}, of {obj.uploaded_at:%Y-%m-%d %H:%M} UTC, SHA-256 {obj.sha256[:8]}…"
 
 
 class _File(_Named, forms.ModelChoiceField):
