@@ -55,14 +55,15 @@ class Shell:
 
     def _do(self, block: Block) -> str:
         mark = f"done-{uuid.uuid4().hex}"
-        # Any command that fails is told, also in the middle; a variable or a folder that it changes stays changed.
-        script = (
-            f"__failed=0; trap '__failed=$?' ERR\n{self._meant(block.text)}\ntrap - ERR; echo; echo {mark} $__failed\n"
-        )
+        # Any command that fails is told, also in the middle; a variable or a folder that it changes stays changed. From
+        # a file: a command that reads its input, as `docker compose exec -T` does, would swallow the lines after it.
+        script = self.folder / f".{mark}"
+        script.write_text(f"__failed=0; trap '__failed=$?' ERR\n{self._meant(block.text)}\ntrap - ERR\n")
         assert self.process.stdin is not None
-        self.process.stdin.write(script.encode())
+        self.process.stdin.write(f". '{script}' </dev/null; echo; echo {mark} $__failed\n".encode())
         self.process.stdin.flush()
         said = self._until(mark, block)
+        script.unlink()
         text, status = re.split(rf"\n?{mark} ", said, maxsplit=1)
         if int(status.split()[0]):
             pytest.fail(f"{block.place}: a command ended with status {status.strip()}:\n{text[-6000:]}")

@@ -90,6 +90,12 @@ def test_a_shell_keeps_what_a_block_has_set(tmp_path: Path) -> None:
             here.run(Block("page.md:9", "here", False, "echo one", ("two",)))
 
 
+def test_a_command_that_reads_its_input_does_not_swallow_what_follows(tmp_path: Path) -> None:
+    with shell(tmp_path, {}) as here:
+        said = here.run(Block("page.md:1", "here", False, "cat\necho the rest", ()))
+    assert said.strip() == "the rest"
+
+
 def test_sentences_end_at_points_outside_bold_and_code(tmp_path: Path) -> None:
     steps = "1. Follow **6. Publish**. Under **A.b** type\n   `c. d`.\n2. Press **Go**.\n"
     text = f"# Steps\n\nWords. More.\n\n{steps}\n# After\n\n1. Not this.\n"

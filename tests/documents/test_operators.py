@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -75,19 +76,18 @@ def activated(project: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def postgres(tmp_path: Path) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """`user@host:port` of a cluster of its own."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs:
         pytest.skip("needs PostgreSQL: apt-get install postgresql")
-    bin_, port, folder = programs[-1], free_port(), tmp_path / "postgres"
-    folder.mkdir()
+    bin_, port = programs[-1], free_port()
+    # Not below pytest's folders, which nobody else may enter; a socket's path must be short, too.
+    folder = Path(tempfile.mkdtemp(prefix="holdout-postgres-"))
     as_user: list[str] = []
     if os.geteuid() == 0:
         # PostgreSQL refuses to run as root.
         shutil.chown(folder, "postgres")
-        for above in [folder.parent, *folder.parent.parents][:3]:
-            above.chmod(above.stat().st_mode | 0o011)
         as_user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups"]
     data = str(folder / "data")
     subprocess.run(
@@ -101,3 +101,4 @@ def postgres(tmp_path: Path) -> Iterator[str]:
         yield f"holdout@127.0.0.1:{port}"
     finally:
         subprocess.run([*control, "-m", "immediate", "stop"], check=True)
+        shutil.rmtree(folder)
