@@ -41,11 +41,12 @@ def of(phase: Phase) -> list[LimitRow]:
 
 
 def size(number: float) -> str:
-    """Bytes in decimal units, to three digits: `4 GB`, `1.05 MB`."""
+    """Bytes in decimal units, to three digits: `4 GB`, `1.05 MB`. js/image-upload.js says them the same way."""
+    rounded = float(f"{number:.3g}")  # 999,900 bytes are 1 MB, not 1,000 kB
     for unit, name in UNITS:
-        if number >= unit:
-            return f"{number / unit:.3g} {name}" if number < 1000 * unit else f"{number / unit:,.0f} {name}"
-    return f"{number:.0f} bytes"
+        if rounded >= unit:
+            return f"{rounded / unit:.3g} {name}" if rounded < 1000 * unit else f"{number / unit:,.0f} {name}"
+    return f"{number:.0f} byte{'' if number == 1 else 's'}"
 
 
 def duration(seconds: float) -> str:

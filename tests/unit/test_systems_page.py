@@ -47,9 +47,9 @@ def test_each_limit_has_a_row_with_its_default() -> None:
     shown = {row[2].strip("`"): row[1] for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[2])}
     known = limits.defaults().as_dict()
     assert set(shown) == set(known)
-    units = {"s": 1, "KB": 1000, "MB": 10**6, "GB": 10**9}
+    units = {"s": 1, "kB": 1000, "MB": 10**6, "GB": 10**9}
     for name, text in shown.items():
-        found = re.match(r"(\d+)(?: (s|KB|MB|GB)\b)?", text)
+        found = re.match(r"(\d+)(?: (s|kB|MB|GB)\b)?", text)
         assert found, (name, text)
         assert int(found[1]) * units.get(found[2] or "", 1) == known[name], (name, text)
 

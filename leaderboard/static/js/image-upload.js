@@ -163,7 +163,11 @@
   };
 
   // --- telling
-  const size = (bytes) => (bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`);
+  const size = (bytes) => { // as the server's pages say sizes
+    const rounded = Number(bytes.toPrecision(3));
+    const [unit, name] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([least]) => rounded >= least) || [1, "bytes"];
+    return `${unit === 1 ? bytes : rounded / unit} ${name}`;
+  };
   const left = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
   const tell = (done, all, began, first) => {
     const seconds = (Date.now() - began) / 1000;
