@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework import parsers, serializers
+from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,7 +17,8 @@ from leaderboard.actions import image_uploads, images, teams
 from leaderboard.api import addresses, finding
 from leaderboard.api import submission_shapes as shapes
 from leaderboard.api.base import View
-from leaderboard.api.parsers import JSONParser, check_before_reading
+from leaderboard.api.parsers import JSONParser
+from leaderboard.api.pieces import Offset, PieceParser, piece_of
 from leaderboard.api.shapes import errors
 from leaderboard.api.submissions import team_named
 from leaderboard.models import ImageUpload, Submission, System, User
@@ -67,10 +67,6 @@ class Reference(Description):
     reference = serializers.CharField(max_length=400, help_text="registry/name@sha256:...")
 
 
-class Offset(Data):
-    offset = serializers.IntegerField(min_value=0, help_text="where the piece begins: what `received` says")
-
-
 class UploadShape(Data):
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -85,17 +81,6 @@ class UploadShape(Data):
     submission = serializers.URLField(
         allow_null=True, help_text="where to POST when all is there; null: a scorer is described on its page"
     )
-
-
-class PieceParser(parsers.BaseParser):
-    """The body as bytes, and no more of it than one piece may have."""
-
-    media_type = "application/octet-stream"
-
-    def parse(
-        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, bytes]:
-        return {"piece": stream.read(image_uploads.PIECE_BYTES + 1)}
 
 
 class ImagesView(View):
@@ -180,11 +165,8 @@ class PiecesView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next piece. 409 `wrong_offset` says where it has to begin."""
         upload = _upload_or_404(request, pk)
-        check_before_reading(request, expected="the next piece of the archive")
-        asked = Offset(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        sent: Any = request.data
-        image_uploads.add(upload=upload, offset=asked.validated_data["offset"], piece=sent["piece"])
+        offset, piece = piece_of(request, expected="the next piece of the archive")
+        image_uploads.add(upload=upload, offset=offset, piece=piece)
         return Response(_shape(upload, request))
 
 

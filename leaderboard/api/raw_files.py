@@ -16,8 +16,8 @@ from rest_framework.response import Response
 from leaderboard.actions import pieces, raw_files
 from leaderboard.api import addresses, finding
 from leaderboard.api.base import View
-from leaderboard.api.images import Offset, PieceParser
-from leaderboard.api.parsers import JSONParser, check_before_reading
+from leaderboard.api.parsers import JSONParser
+from leaderboard.api.pieces import Offset, PieceParser, piece_of
 from leaderboard.api.shapes import errors
 from leaderboard.models import RawUpload, User
 
@@ -95,11 +95,8 @@ class RawPiecesView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next piece. 409 `wrong_offset` says where it has to begin."""
         upload = _upload_or_404(request, pk)
-        check_before_reading(request, expected="the next piece of the file")
-        asked = Offset(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        sent: Any = request.data
-        raw_files.add_piece(upload=upload, offset=asked.validated_data["offset"], piece=sent["piece"])
+        offset, piece = piece_of(request, expected="the next piece of the file")
+        raw_files.add_piece(upload=upload, offset=offset, piece=piece)
         return Response(_shape(upload, request))
 
 
