@@ -9,7 +9,8 @@ from rest_framework.request import Request
 
 from leaderboard import availability, limits
 from leaderboard.api import addresses
-from leaderboard.errata import IN_FORCE, SCORED_AGAIN, SET_ASIDE
+from leaderboard.api.erratum_shapes import ErratumShape
+from leaderboard.api.reported_shapes import ReportedShape
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.quotas import Quota
 
@@ -136,48 +137,6 @@ class PhaseShape(serializers.Serializer[Any]):
     submissions = serializers.URLField(help_text="where to POST predictions")
     images = serializers.URLField(help_text="where to begin to send an image")
     page = serializers.URLField()
-
-
-class ReportedValueShape(serializers.Serializer[Any]):
-    measure = serializers.CharField()
-    slice = serializers.DictField(child=serializers.CharField())
-    value = serializers.FloatField(allow_null=True)
-    shown = serializers.CharField(help_text="as the paper prints it")
-
-
-class ReportedShape(serializers.Serializer[Any]):
-    """A row copied from a paper; it is not ranked."""
-
-    system = serializers.CharField()
-    paper = serializers.CharField()
-    table = serializers.CharField()
-    split = serializers.CharField(help_text="what it was measured on")
-    same_split = serializers.BooleanField(help_text="whether that is the split shown here")
-    track = serializers.CharField(help_text="the phases' track that it belongs to; empty: none")
-    note = serializers.CharField()
-    values = ReportedValueShape(many=True)
-
-
-class ReplacedShape(serializers.Serializer[Any]):
-    """A board whose place was taken by one of corrected gold; it stays to be read."""
-
-    phase = serializers.CharField(source="phase.slug")
-    gold_version = serializers.IntegerField(source="gold_version.number")
-    task_version = serializers.IntegerField()
-
-
-class ErratumShape(serializers.Serializer[Any]):
-    """A correction of gold that was published already."""
-
-    split = serializers.CharField(source="gold.split.name")
-    gold_version = serializers.IntegerField(source="gold.number")
-    corrected_at = serializers.DateTimeField(source="gold.created_at")
-    reason = serializers.CharField(source="gold.reason")
-    n_changed = serializers.IntegerField(allow_null=True, help_text="items that it changed; null: not told")
-    state = serializers.ChoiceField(
-        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its scoring was cancelled"
-    )
-    replaced = ReplacedShape(many=True, help_text="earlier boards, to be had by `gold_version` and `task_version`")
 
 
 class BenchmarkShape(BenchmarkLine):

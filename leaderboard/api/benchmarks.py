@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Prefetch, Q
 from django.http import FileResponse, Http404
 from django.http.response import HttpResponseBase
@@ -17,11 +15,12 @@ from leaderboard.api import benchmark_shapes as shapes
 from leaderboard.api import finding, queries
 from leaderboard.api.base import View
 from leaderboard.api.pagination import Pages, pages_of
+from leaderboard.api.reported_shapes import reported
 from leaderboard.api.shapes import errors
 from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, GoldVersion, Split, Team
 from leaderboard.quotas import quotas_of
-from leaderboard.reported import Reported, reported_of
+from leaderboard.reported import reported_of
 
 
 class BenchmarksView(View):
@@ -89,21 +88,6 @@ def _team(request: Request) -> Team | None:
     if team is None:
         raise Http404
     return team
-
-
-def reported(rows: Reported) -> list[dict[str, Any]]:
-    """Reported rows as JSON holds them."""
-    names = ("system", "paper", "table", "split", "same_split", "track", "note")
-    return [
-        {
-            **{name: getattr(row, name) for name in names},
-            "values": [
-                {"measure": measure, "slice": dict(slice_), "value": value, "shown": shown}
-                for (measure, slice_), (value, shown) in row.cells.items()
-            ],
-        }
-        for row in rows.rows
-    ]
 
 
 class InputsView(View):

@@ -17,8 +17,7 @@ from rest_framework.request import Request
 from leaderboard.api import queries, table
 from leaderboard.api.asking import asked_for, stem
 from leaderboard.api.base import View
-from leaderboard.api.benchmark_shapes import ReportedShape
-from leaderboard.api.benchmarks import reported
+from leaderboard.api.reported_shapes import ReportedShape, reported
 from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import Phase, System
 from leaderboard.reported import reported_of
