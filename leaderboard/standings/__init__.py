@@ -2,9 +2,10 @@
 
 from leaderboard.standings.board import Board, Pair, Ranges, SliceValue, Summary, Version, by_primary, n_groups_of
 from leaderboard.standings.paging import Page, head_asked, page_of
-from leaderboard.standings.reading import board_of, frozen_boards, phase_seen
+from leaderboard.standings.reading import board_of
 from leaderboard.standings.rows import NO_CELL, WHOLE, Cell, Key, Row, Slice, in_order, label, shown, slice_of
 from leaderboard.standings.wanted import MOST_ROWS, PAGE_SIZE, AskedError, Column, Wanted, asked
+from leaderboard.standings.which import frozen_boards, phase_seen
 
 __all__ = [
     "MOST_ROWS",

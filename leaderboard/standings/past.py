@@ -29,9 +29,10 @@ from leaderboard.disclosure import lets_choose
 from leaderboard.models import AuditEntry, Leaderboard, Phase, Release
 from leaderboard.standings.board import Board, Version
 from leaderboard.standings.choosing import Told, ranked
-from leaderboard.standings.reading import OF_A_SYSTEM, as_text, cells_of, made, places_in, shared_by, shown_board
+from leaderboard.standings.reading import OF_A_SYSTEM, as_text, cells_of, made, places_in, shared_by
 from leaderboard.standings.rows import Row
 from leaderboard.standings.wanted import AskedError
+from leaderboard.standings.which import shown_board
 
 ACTS = ("system.disqualified", "system.reinstated", "system.represented")
 _SYSTEM = "submission__system__"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -15,12 +14,13 @@ from django.utils import timezone
 
 from leaderboard import costs, tracks
 from leaderboard.disclosure import reveals_comparisons
-from leaderboard.models import Benchmark, Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
+from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 from leaderboard.naming import Shown, names_for
 from leaderboard.prepared import Prepared, moment
 from leaderboard.standings.board import Board, Summary, Version
 from leaderboard.standings.rows import Cells, Row, cells_on, dimensions_of, slice_named
 from leaderboard.standings.tracks import Places, places_of
+from leaderboard.standings.which import shown_board
 
 OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
 FIELDS = (
@@ -32,13 +32,6 @@ TEXTS = ("release__warnings", "release__cost", "release__submission__received_at
 """What follows FIELDS, as text: Django's own reading of JSON and of moments takes longer than all the rest."""
 TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
-
-OF_A_BOARD = ("gold_version", "ranking")
-
-
-def _in_state(state: Leaderboard.State, phase: int) -> QuerySet[Leaderboard]:
-    boards = Leaderboard.objects.filter(phase=phase, state=state).select_related(*OF_A_BOARD)
-    return boards.order_by("-gold_version__number", "-task_version")
 
 
 def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
@@ -52,15 +45,7 @@ def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
     ).values_list("n_rows", "n_ranked", "n_ranks", "n_competing", "n_costs")
 
 
-CURRENT = Prepared(partial(_in_state, Leaderboard.State.CURRENT), int)
-FROZEN = Prepared(partial(_in_state, Leaderboard.State.FROZEN), int)
 COUNTED = Prepared(_counted, int)
-PUBLIC_PHASE = Prepared(
-    lambda benchmark, phase: Phase.objects.select_related("benchmark__dataset", "split__dataset", "scorer").filter(
-        benchmark__state=Benchmark.State.PUBLIC, benchmark__slug=benchmark, slug=phase
-    ),
-    *(str, str),
-)
 
 MOST = 3
 """How many dimensions a slice may name, to be found by them."""
@@ -89,33 +74,6 @@ def head_of(phase: Phase, version: Version | None = None) -> Board:
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
     return Board(phase, leaderboard, leaderboard.gold_version, [], summary_of(leaderboard))
-
-
-def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:
-    """The phase's current board, or the one of that version if it was ever shown."""
-    if version is None:
-        found = next(iter(CURRENT(phase.pk)), None)
-    else:
-        public = Leaderboard.objects.filter(phase=phase, state__in=Leaderboard.PUBLIC).select_related(*OF_A_BOARD)
-        found = public.filter(gold_version__number=version[0], task_version=version[1]).first()
-    if found is not None:
-        found.phase = phase  # as it came, with what it was selected with
-    return found
-
-
-def phase_seen(reader: Any, benchmark: str, phase: str) -> Phase | None:
-    """The phase of these slugs, if the reader may see it, with its benchmark, split and their dataset, and scorer."""
-    public = PUBLIC_PHASE(benchmark, phase)
-    if public or not getattr(reader, "is_authenticated", False):
-        return public[0] if public else None
-    visible = Phase.objects.filter(benchmark__in=Benchmark.objects.visible_to(reader).values("pk"))
-    found = visible.select_related("benchmark__dataset", "split__dataset", "scorer")
-    return found.filter(benchmark__slug=benchmark, slug=phase).first()
-
-
-def frozen_boards(phase: Phase) -> list[Leaderboard]:
-    """The boards that were current before, the latest first."""
-    return FROZEN(phase.pk)
 
 
 def summary_of(leaderboard: Leaderboard) -> Summary:
