@@ -1,5 +1,6 @@
 """What workers do: an id in, one action out. Run by `celery -A leaderboard.jobs worker`."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -7,7 +8,7 @@ import django
 import structlog
 from celery.signals import worker_ready
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from leaderboard.queue import app
 
@@ -35,6 +36,7 @@ from leaderboard.actions import (  # noqa: E402
     workers,
 )
 from leaderboard.actions.archives import arrivals, exports  # noqa: E402
+from leaderboard.logs import places  # noqa: E402
 
 log = structlog.get_logger(__name__)
 
@@ -104,24 +106,35 @@ def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
 
 
+SWEEPS: tuple[Callable[[], object], ...] = (
+    disk_alarm.sweep,
+    sweeping.sweep,
+    sealing.sweep,
+    releases.sweep,
+    comparisons.sweep,
+    *((notices.sweep,) if settings.NOTICES else ()),
+    side_by_sides.sweep,
+    near_copies.sweep,
+    split_audits.sweep,
+    generating.sweep,
+    dry_run_scores.sweep,
+    exports.sweep,
+    arrivals.sweep,
+    gold_differences.sweep,
+    corrections.sweep,
+)
+
+
 @app.task(name="leaderboard.jobs.sweep")
 def sweep() -> None:
-    disk_alarm.sweep()
-    sweeping.sweep()
-    sealing.sweep()
-    releases.sweep()
-    comparisons.sweep()
-    if settings.NOTICES:
-        notices.sweep()
-    side_by_sides.sweep()
-    near_copies.sweep()
-    split_audits.sweep()
-    generating.sweep()
-    dry_run_scores.sweep()
-    exports.sweep()
-    arrivals.sweep()
-    gold_differences.sweep()
-    corrections.sweep()
+    """One row or file that breaks its sweep holds up none of the others. A database that is away ends all of them."""
+    for one in SWEEPS:
+        try:
+            one()
+        except (InterfaceError, OperationalError):
+            raise
+        except Exception as error:  # noqa: BLE001  (logged at each beat; the others are as due)
+            log.error("sweep_broke", sweep=one.__module__, error=type(error).__name__, at=places(error.__traceback__))
 
 
 @worker_ready.connect
