@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections import namedtuple
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core import mail
-from django.core.cache import cache
+from django.core.cache.backends.locmem import LocMemCache
 from django.test import Client
 
 from leaderboard.actions import disk_alarm
@@ -20,15 +21,17 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Any:
-    """Sets how many megabytes the disk has left; the alarm is at 1000, and a mark of an earlier mail is forgotten."""
+    """Sets how many megabytes the disk has left; the alarm is at 1000, and nothing was mailed yet."""
     settings.DISK_ALARM_BYTES, settings.OPERATORS = 1000 * 1_000_000, ["operator@board.example"]
-    cache.delete(disk_alarm.MAILED)
+    for marks in ("cache", "HERE"):
+        fresh = LocMemCache(f"test-{marks}", {})
+        fresh.clear()
+        monkeypatch.setattr(disk_alarm, marks, fresh)
 
     def left(megabytes: int) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, megabytes * 1_000_000))
 
-    yield left
-    cache.delete(disk_alarm.MAILED)
+    return left
 
 
 def test_live_answers_by_any_host_name() -> None:
@@ -76,10 +79,30 @@ def test_the_operator_gets_one_mail_a_day(room: Any) -> None:
     assert "999 MB left" in told.subject and "manage.py tidy" in told.body
 
 
-def test_a_mail_that_cannot_be_sent_does_not_stop_the_sweeper(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_that_cannot_be_sent_is_tried_again_and_does_not_stop_the_sweeper(
+    room: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuses(*_: Any, **__: Any) -> None:
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(disk_alarm, "send_mail", refuses)
     room(1)
-    assert disk_alarm.sweep() is True
+    began = time.time()
+    with monkeypatch.context() as patched:
+        patched.setattr(disk_alarm, "send_mail", refuses)
+        assert disk_alarm.sweep() is True
+    mailed = []
+    for minutes in (59, 61, 24 * 60, 26 * 60):
+        monkeypatch.setattr(time, "time", lambda minutes=minutes: began + 60 * minutes)
+        disk_alarm.sweep()
+        mailed.append(len(mail.outbox))
+    assert mailed == [0, 1, 1, 2], "an hour later, and then a day after that"
+
+
+def test_a_full_disk_that_keeps_no_mark_does_not_flood_the_operator(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk_alarm.cache, "add", full)
+    room(0)
+    assert [disk_alarm.sweep() for _ in range(3)] == [True] * 3
+    assert len(mail.outbox) == 1
