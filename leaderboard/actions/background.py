@@ -1,4 +1,4 @@
-"""Work that waits behind scoring and that nobody is charged for: systems side by side, near-copies, audits.
+"""Work that nobody is charged for: what people ask for at a desk or a page, near-copies and audits, behind scoring.
 
 One life for all of it: claimed under a lease, tried a bounded number of times, taken back from silent workers.
 """

@@ -142,12 +142,18 @@ def forget_old(kind: Kind) -> int:
 def _delete_strays(kind: Kind) -> None:
     """A row goes before its pieces do; and it goes alone when its person, phase or dataset is deleted."""
     with contextlib.suppress(FileNotFoundError):
-        folders = kind.storage().listdir(PIECES)[0]
-        for name in folders:
-            # What is called otherwise is none of ours.
-            with contextlib.suppress(ValueError):
-                if not kind._default_manager.filter(pk=(key := UUID(name))).exists():
-                    delete_pieces(kind.storage(), key)
+        for name in kind.storage().listdir(PIECES)[0]:
+            key = _key(name)
+            if key is not None and not kind._default_manager.filter(pk=key).exists():
+                delete_pieces(kind.storage(), key)
+
+
+def _key(folder: str) -> UUID | None:
+    """Whose pieces a folder has; None: it is called as none of ours is, and is left alone."""
+    try:
+        return UUID(folder)
+    except ValueError:
+        return None
 
 
 def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:

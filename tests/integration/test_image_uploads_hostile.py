@@ -20,7 +20,7 @@ from django.utils import timezone
 from leaderboard.actions import image_uploads, images, sweeping
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
-from leaderboard.models.image import KEPT
+from leaderboard.models.image import KEPT, images_storage
 from tests import world
 from tests.containers import engine_is_there, takes_images
 from tests.integration.calling import ROOT, client_of, person
@@ -274,6 +274,19 @@ def test_what_is_never_finished_is_swept_with_its_pieces(here: World) -> None:
     sweeping.sweep()
     assert not ImageUpload.objects.exists()
     assert stored() == nothing
+
+
+def test_a_foreign_folder_among_the_pieces_is_left_alone_and_stops_no_sweep(here: World) -> None:
+    """As a file system's lost+found, or what somebody unpacked there."""
+    storage = images_storage()
+    foreign = storage.save("pieces/lost+found/notes.txt", ContentFile(b"theirs"))
+    nobodys = [storage.save(f"pieces/{place:032x}/{0:014d}", ContentFile(b"nobody's")) for place in range(5)]
+    try:
+        assert image_uploads.forget_old() == 0
+        assert storage.exists(foreign) and not any(storage.exists(name) for name in nobodys)
+    finally:
+        storage.delete(foreign)
+        storage.delete("pieces/lost+found")
 
 
 def test_an_archive_that_nobody_submitted_is_swept(here: World) -> None:
