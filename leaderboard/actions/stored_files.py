@@ -54,4 +54,6 @@ def _fault(row: Any, field: str, digest: str) -> str:
         return "is missing"
     except AlteredError:
         return "no longer has its sha256"
+    except OSError as error:  # a restore by another user leaves files that this one may not open
+        return f"cannot be read: {error.strerror or type(error).__name__}"
     return ""

@@ -154,15 +154,24 @@ def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypat
     assert out.getvalue() == "outcomes/run/stray: no record names it\n3 files: all are there, with their sha256\n"
 
 
-@pytest.mark.parametrize(("harm", "said"), [("altered", "no longer has its sha256"), ("missing", "is missing")])
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        ("altered", "no longer has its sha256"),
+        ("missing", "is missing"),
+        ("unreadable", "cannot be read: Is a directory"),
+    ],
+)
 def test_a_file_that_is_not_what_its_record_says_is_named(world: World, harm: str, said: str) -> None:
     path = Path(world.gold.file.path)
     if harm == "altered":
         path.write_bytes(path.read_bytes() + b" ")
     else:
         path.unlink()
+    if harm == "unreadable":  # root may read whatever has another owner
+        path.mkdir()
     out = io.StringIO()
-    with pytest.raises(CommandError, match=r"1 of 2 files are missing or altered"):
+    with pytest.raises(CommandError, match=r"1 of 2 files are missing, altered or unreadable"):
         call_command("check_files", stdout=out)
     assert out.getvalue().strip() == f"goldversion:{world.gold.pk} file: {said}"
 

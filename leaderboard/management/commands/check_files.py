@@ -28,7 +28,7 @@ class Command(BaseCommand):
         for stray in without.files:
             self.stdout.write(f"{stray}: no record names it")
         if faults:
-            raise CommandError(f"{faults} of {n} files are missing or altered")
+            raise CommandError(f"{faults} of {n} files are missing, altered or unreadable")
         self.stdout.write(f"{n} files: all are there, with their sha256")
         if without.doubt:
             raise CommandError(without.doubt)
