@@ -6,7 +6,6 @@ What is told is what the two boards show everybody: a phase that tells a value i
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,8 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
+from leaderboard.actions import recipients
+from leaderboard.actions.recipients import Event
 from leaderboard.models import Benchmark, Leaderboard, Move, Notice, Team, User, Webhook
 from leaderboard.plain import one_line
 
@@ -24,20 +25,17 @@ _SWITCHES = uuid.UUID("4f0f2c1e-51c5-5c6a-8f11-0f3b2b7a1d43")
 
 def write(since: datetime, at: datetime) -> int:
     """Queue what teams asked for before the switch, of switches since then; how many were written."""
-    made: list[Notice] = []
+    made = []
     for board in _switched(since):
-        for team in Team.objects.filter(_wants(), systems__in=board.moves.values("system")).distinct():
-            subject = uuid.uuid5(_SWITCHES, f"{board.pk}:{team.pk}")
-            known = set(Notice.objects.filter(subject=subject).values_list("user", "webhook"))
-            body = None
-            for user, webhook in _recipients(team, board):
-                if (user.pk, webhook and webhook.pk) not in known:
-                    body = body or _body(board, team, at)
-                    made.append(_notice(user, webhook, subject, body, at))
-    # Two sweepers may find the same switch: the constraints let one notice of it through.
-    before = Notice.objects.filter(pk__in=[notice.pk for notice in made])
-    Notice.objects.bulk_create(made, ignore_conflicts=True)
-    return before.count()
+        assert board.shown_from is not None, "it was switched to"
+        standing = Team.objects.filter(_wants(), systems__in=board.moves.values("system")).distinct()
+        teams = {_subject(board, team): team for team in standing.prefetch_related("members__webhooks")}
+        events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
+        bodies: dict[uuid.UUID, dict[str, Any]] = {}
+        for subject, user, webhook in recipients.untold(events):
+            body = bodies.get(subject) or bodies.setdefault(subject, _body(board, teams[subject], at))
+            made.append(_notice(user, webhook, subject, body, at))
+    return recipients.queue(made)
 
 
 def words(notice: Notice) -> tuple[str, str]:
@@ -66,15 +64,8 @@ def _wants() -> Q:
     return Q(members__mailed_since__isnull=False) | Q(members__webhooks__isnull=False)
 
 
-def _recipients(team: Team, board: Leaderboard) -> Iterable[tuple[User, Webhook | None]]:
-    at = board.shown_from
-    assert at is not None, "it was switched to"
-    for user in team.members.filter(is_active=True).prefetch_related("webhooks"):
-        if user.mailed_since is not None and user.mailed_since <= at:
-            yield user, None
-        for webhook in user.webhooks.all():
-            if webhook.created_at <= at:
-                yield user, webhook
+def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
+    return uuid.uuid5(_SWITCHES, f"{board.pk}:{team.pk}")
 
 
 def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:

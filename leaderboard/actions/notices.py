@@ -24,7 +24,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import outgoing, progress
-from leaderboard.actions import doorbell, move_notices, near_copy_notices
+from leaderboard.actions import doorbell, move_notices, near_copy_notices, recipients
+from leaderboard.actions.recipients import Event
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
 from leaderboard.plain import one_line
 
@@ -55,15 +56,15 @@ def sweep() -> int:
 def _write(at: datetime) -> int:
     if not (Webhook.objects.exists() or User.objects.filter(mailed_since__isnull=False).exists()):
         return 0
-    written = 0
-    for subject, ended_at, found in _ends(at):
-        told = [*_recipients(found.submission, ended_at)]
-        known = set(Notice.objects.filter(subject=subject).values_list("user", "webhook"))
-        for user, webhook in told:
-            if (user.pk, webhook and webhook.pk) in known:
-                continue
-            written += _queue(user, webhook, subject, found, at)
-    return written
+    ends = {subject: (ended_at, found) for subject, ended_at, found in _ends(at)}
+    events = (
+        Event(subject, found.submission.system.team.members.all(), ended_at)
+        for subject, (ended_at, found) in ends.items()
+    )
+    untold = recipients.untold(events)
+    return recipients.queue(
+        [_notice(user, webhook, subject, ends[subject][1], at) for subject, user, webhook in untold]
+    )
 
 
 def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress]]:
@@ -85,24 +86,15 @@ def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress
         Q(system__team__members__mailed_since__isnull=False) | Q(system__team__members__webhooks__isnull=False),
         pk__in={end[2] for end in ends},
     )
-    found = {one.pk: progress.of(one) for one in progress.followed(wanted.distinct())}
+    followed = progress.followed(wanted.distinct()).prefetch_related("system__team__members__webhooks")
+    found = {one.pk: progress.of(one) for one in followed}
     for pk, ended_at, submission in ends:
         told = found.get(submission)
         if told is not None and ended_at is not None and told.state in ENDED:
             yield pk, ended_at, told
 
 
-def _recipients(submission: Submission, ended_at: datetime) -> Iterable[tuple[User, Webhook | None]]:
-    """Members of the team who have asked before it ended."""
-    for user in submission.system.team.members.filter(is_active=True).prefetch_related("webhooks"):
-        if user.mailed_since is not None and user.mailed_since <= ended_at:
-            yield user, None
-        for webhook in user.webhooks.all():
-            if webhook.created_at <= ended_at:
-                yield user, webhook
-
-
-def _queue(user: User, webhook: Webhook | None, subject: uuid.UUID, found: progress.Progress, at: datetime) -> int:
+def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, found: progress.Progress, at: datetime) -> Notice:
     key, submission = uuid.uuid4(), found.submission
     body = {
         "id": str(key),
@@ -119,11 +111,9 @@ def _queue(user: User, webhook: Webhook | None, subject: uuid.UUID, found: progr
         "page": settings.BASE_URL + submission.get_absolute_url(),
         "url": settings.BASE_URL + reverse("api_submission", args=[submission.pk]),
     }
-    notice = Notice(
+    return Notice(
         id=key, user=user, webhook=webhook, submission=submission, subject=subject, body=body, due_at=at, created_at=at
     )
-    # Two sweepers may find the same end: the constraints let one notice of it through.
-    return len(Notice.objects.bulk_create([notice], ignore_conflicts=True))
 
 
 def deliver(*, notice_id: uuid.UUID) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import notices
@@ -115,6 +117,22 @@ def test_another_pair_and_another_phase_are_told_of(world: World, olga: User) ->
     world.phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
     pair(world)
     assert notices.sweep() == 1 and told() == [("olga", "mail")] * 3
+
+
+def test_a_beat_asks_no_more_questions_however_many_were_found(world: World, olga: User) -> None:
+    def asked() -> int:
+        notices.sweep()
+        with CaptureQueriesContext(connection) as queries:
+            assert notices.sweep() == 0
+        return len(queries)
+
+    first = Release.objects.get(submission=pair(world).a.submission_id)
+    few = asked()
+    pair(world, after=timedelta(minutes=1))
+    for name in ("Third", "Fourth", "Fifth"):
+        found(world, [first, stand(world, name, team=f"Team of {name}")])
+    assert asked() == few
+    assert told() == [("olga", "mail")] * 4
 
 
 def test_what_was_set_aside_or_is_old_or_came_before_one_asked_is_not_told(world: World, olga: User) -> None:

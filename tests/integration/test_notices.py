@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import doorbell, notices, webhooks
 from leaderboard.actions.refusal import Refused
-from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, User, Webhook
+from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
 from tests.boards import stand, symmetric_scores
 from tests.integration.reading_pages import read
 from tests.world import World, build
@@ -91,6 +93,28 @@ def end(run: Run, state: State = State.DONE, reason: Reason = Reason.NONE) -> No
 
 
 # --- who is told, and of what
+
+
+def test_a_beat_asks_no_more_questions_however_much_has_ended(world: World) -> None:
+    """The sweeper looks at all ends of two days, every few seconds."""
+    webhooks.mail(to=world.researcher, is_on=True)
+
+    def asked() -> int:
+        notices.sweep()
+        with CaptureQueriesContext(connection) as queries:
+            assert notices.sweep() == 0
+        return len(queries)
+
+    stand(world, "First")
+    few = asked()
+    for name in ("Second", "Third", "Fourth"):
+        stand(world, name, team=f"Team of {name}")
+        member = User.objects.create_user(name.lower(), f"{name}@holdout.example", "correct horse")
+        Team.objects.get(name=f"Team of {name}").members.add(member)
+        webhooks.mail(to=member, is_on=True)
+        stand(world, f"{name} again", team=f"Team of {name}")
+    assert asked() == few
+    assert Notice.objects.count() == 4, "one of the first, and of each other team what ended after it had asked"
 
 
 def test_nobody_is_told_who_has_not_asked(world: World) -> None:
