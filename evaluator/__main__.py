@@ -15,8 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
-from evaluator.words import counted
-
 try:  # loading takes a moment, and whoever interrupts it wants no traceback
     import evaluator.blas  # noqa: F401  - before whatever imports NumPy
     from evaluator.client import arguments, baseline
@@ -28,11 +26,13 @@ try:  # loading takes a moment, and whoever interrupts it wants no traceback
     from evaluator.operations import JOBS, RESAMPLES, SEED
     from evaluator.tables import comparison_table, score_table
     from evaluator.task import TASKS, find_task
+    from evaluator.words import counted
 except KeyboardInterrupt:
     sys.exit(130)
 
 _EXIT = {"predictions": BAD_PREDICTIONS, "gold": BAD_GOLD, "inputs": BAD_GOLD, "usage": WRONG_USAGE}
 _MAX_RESAMPLES = 100_000
+_MAX_SEED = 10**18 - 1
 
 
 class _Parser(argparse.ArgumentParser):
@@ -140,7 +140,8 @@ def _command(given: argparse.Namespace) -> int:
 
         return commands.run(given)
     if given.command == "baseline":
-        return baseline.run(given, _options(given.option))
+        seed = _whole_number("seed", given.seed, _MAX_SEED)
+        return baseline.run(given, _options(given.option), seed)
     if given.command in {"split", "audit"}:
         return curation.run(given)
     return _job(given)
@@ -181,7 +182,7 @@ def _job(given: argparse.Namespace) -> int:
     if given.command in {"score", "compare"}:
         paths["gold"] = given.gold
         asked["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
-        asked["seed"] = _whole_number("seed", given.seed, 10**18 - 1)
+        asked["seed"] = _whole_number("seed", given.seed, _MAX_SEED)
     else:
         paths["inputs"] = given.inputs
     with ExitStack() as stack:

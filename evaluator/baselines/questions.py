@@ -11,6 +11,12 @@ from evaluator.tasks.link_prediction.layout import ASKED, MAX_RANKED
 
 Key = tuple[str, ...]
 Counts = dict[Key, Counter[str]]
+MOST_RANKED = 4_000_000
+"""Mentions in all: with 20,000 questions each has 200, and their file stays within what a phase takes."""
+
+
+def _most(asked: Asked) -> int:
+    return max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(asked.inputs))))
 
 
 def _side(question: Triple) -> str:
@@ -20,7 +26,7 @@ def _side(question: Triple) -> str:
 def _random(asked: Asked) -> Iterable[Line]:
     mentions = sorted({part for line in asked.inputs for part in (line["question"][0], line["question"][2])} - {ASKED})
     rng = asked.draws("random")
-    most = min(MAX_RANKED, len(mentions))
+    most = min(_most(asked), len(mentions))
     for line in asked.inputs:
         yield {"id": line["id"], "ranking": rng.sample(mentions, most)}
 
@@ -59,11 +65,12 @@ def _known(asked: Asked) -> list[Triple]:
 
 def _ranked(asked: Asked, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:
     ranked: dict[Key, list[str]] = {}
+    most = _most(asked)
     for line in asked.inputs:
         own = key(tuple(line["question"]))
         if own not in ranked:
             found = counts.get(own, Counter())
-            ranked[own] = sorted(found, key=lambda mention: (-found[mention], mention))[:MAX_RANKED]
+            ranked[own] = sorted(found, key=lambda mention: (-found[mention], mention))[:most]
         yield {"id": line["id"], "ranking": ranked[own]}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evaluator.__main__ import main
-from evaluator.baselines import BASELINES
+from evaluator.baselines import BASELINES, questions
 from evaluator.operations import JOBS
 from evaluator.task import TASKS
 
@@ -139,6 +139,15 @@ def test_mentions_are_ranked_by_how_often_they_stand_there() -> None:
     assert made("link-prediction", "by-relation", inputs) == []
 
 
+@pytest.mark.parametrize(("at_all", "each"), [(6, 2), (1, 1), (4_000_000, 3)])
+def test_a_large_splits_rankings_are_shorter(monkeypatch: pytest.MonkeyPatch, at_all: int, each: int) -> None:
+    monkeypatch.setattr(questions, "MOST_RANKED", at_all)
+    inputs = lines(*({"id": n, "question": [mention, "r", "?"]} for n, mention in enumerate("abc")))
+    train = lines({"id": 1, "question": ["a", "r", "?"], "answers": ["x", "y", "z"], "filtered": []})
+    for name in ("random", "by-relation"):
+        assert [len(row["ranking"]) for row in made("link-prediction", name, inputs, [train])] == [each] * 3
+
+
 def test_facts_of_public_gold_are_given_whatever_the_text_says() -> None:
     train = lines({"id": 1, "facts": [["a", "born in", "x"], ["b", "born in", "x"], ["c", "born in", "y"]]})
     inputs = lines({"id": 2, "text": "t", "subject": "a"}, {"id": 3, "text": "t", "subject": "new"})
@@ -183,5 +192,9 @@ def test_the_command_writes_what_the_server_makes(tmp_path: Path, capfdbinary: p
     assert b"claim-only: " in capfdbinary.readouterr().out
     assert main([*words[:2], "clever", *words[3:]]) == 64
     assert main(words[:3]) == 64
+    capfdbinary.readouterr()
+    for seed in ("-1", "x", "\u00b2", "1" * 5000):
+        assert main([*words, "--train", str(train), "--seed", seed]) == 64
+        assert b"--seed is" in capfdbinary.readouterr().err
     inputs.write_bytes(b"{}\n")
     assert main([*words, "--train", str(train)]) == 3
