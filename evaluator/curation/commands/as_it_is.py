@@ -8,13 +8,14 @@ from evaluator.curation.bench import Bench
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.lines import read_lines
 from evaluator.curation.parameters import Source
+from evaluator.words import counted
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
     lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
     problems.raise_if_any()
     bench.output("gold.jsonl").writelines(line.raw + b"\n" for line in lines)
-    return Made({"lines": len(lines)}, f"{len(lines):,} lines, as they are")
+    return Made({"lines": len(lines)}, f"{counted(len(lines), 'line')}, as they are")
 
 
 GENERATOR = Generator(

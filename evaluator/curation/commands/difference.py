@@ -13,6 +13,7 @@ from evaluator.curation.bench import Bench
 from evaluator.curation.difference import KINDS, Change, Difference, GoldFile, Item, difference
 from evaluator.curation.generator import Generator, Made
 from evaluator.task import find_task
+from evaluator.words import counted
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +37,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
 
 
 def _told(found: Difference) -> list[str]:
-    text = [f"{found.n_before} items before, {found.n_after} after; {len(found.items)} changed"]
+    text = [f"{counted(found.n_before, 'item')} before, {found.n_after:,} after; {len(found.items):,} changed"]
     text += [f"{count:>8}  {kind}" for kind in KINDS if (count := found.by_kind[kind])]
     if found.reordered:
         text.append("Items stand in another order.")

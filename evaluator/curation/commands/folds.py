@@ -12,6 +12,7 @@ from evaluator.curation.generator import Generator, Made
 from evaluator.curation.lines import identifier, read_lines, with_key
 from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.errors import UsageError
+from evaluator.words import counted
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -38,7 +39,10 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     )
     n_documents = {name: sum(fold in own for fold in folds.values()) for name, own in parts.items()}
     report = {name: {"documents": n_documents[name], "lines": n_lines[name]} for name in parts}
-    text = "\n".join(f"{name}: {told['documents']} documents, {told['lines']} lines" for name, told in report.items())
+    text = "\n".join(
+        f"{name}: {counted(told['documents'], 'document')}, {counted(told['lines'], 'line')}"
+        for name, told in report.items()
+    )
     return Made(report, text)
 
 

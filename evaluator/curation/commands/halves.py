@@ -9,6 +9,7 @@ from evaluator.curation.bench import Bench
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.halves import halves
 from evaluator.curation.lines import identifier, of_one_type, read_lines
+from evaluator.words import counted
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,9 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
         outputs[name].write(line.raw + b"\n")
         counts[name] += 1
     report = {name: {"groups": len(getattr(divided, name)), "lines": n_lines} for name, n_lines in counts.items()}
-    text = "\n".join(f"{name}: {told['groups']} groups, {told['lines']} lines" for name, told in report.items())
+    text = "\n".join(
+        f"{name}: {counted(told['groups'], 'group')}, {counted(told['lines'], 'line')}" for name, told in report.items()
+    )
     return Made(report, text)
 
 

@@ -14,6 +14,7 @@ from evaluator.curation.holdouts import holdouts
 from evaluator.curation.lines import RawLine, identifier, of_one_type, read_lines
 from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.errors import ProblemList, UsageError, shown
+from evaluator.words import counted
 
 _MISSING = object()
 
@@ -47,7 +48,7 @@ def _told(name: str, told: dict[str, Any]) -> str:
     strata = told["strata"]
     detail = "" if len(strata) < 2 else "; " + ", ".join(f"{stratum}: {n}" for stratum, n in list(strata.items())[:20])
     more = f", and {len(strata) - 20} more strata" if len(strata) > 20 else ""
-    return f"{name}: {told['groups']} groups, {told['lines']} lines{detail}{more}"
+    return f"{name}: {counted(told['groups'], 'group')}, {counted(told['lines'], 'line')}{detail}{more}"
 
 
 def _shares(text: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from evaluator.curation.parameters import Kind, Parameter, Source
 from evaluator.curation.quadruples import MIN_SALT
 from evaluator.curation.symmetric import symmetric_faults
 from evaluator.errors import GoldError, ProblemList, UsageError, shown
+from evaluator.words import counted
 
 _DIGITS = 16
 
@@ -49,7 +50,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     encode = msgspec.json.Encoder().encode
     bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in salted)
     report = {"groups": len({line["group"] for line in salted}), "lines": len(salted)}
-    return Made(report, f"{report['groups']} groups, {report['lines']} lines; all checks passed")
+    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}; all checks passed")
 
 
 def _digest(salt: str, name: str) -> str:

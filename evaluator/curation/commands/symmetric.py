@@ -18,6 +18,7 @@ from evaluator.curation.symmetric import symmetric_faults
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.tasks.fact_verification.gold import read_gold
 from evaluator.tasks.fact_verification.layout import LABELS
+from evaluator.words import counted
 
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
@@ -27,7 +28,7 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     encode = msgspec.json.Encoder().encode
     bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in lines)
     report = {"groups": len(lines) // 4, "lines": len(lines)}
-    return Made(report, f"{report['groups']} groups, {report['lines']} lines; all checks passed")
+    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}; all checks passed")
 
 
 def _pairs(bench: Bench, role: str, path: Path, *, labelled: bool) -> list[Pair]:
@@ -69,7 +70,7 @@ def _audit(given: argparse.Namespace, bench: Bench) -> Made:
         problems.add(None if place is None else place + 1, what)
     problems.raise_if_any()
     report = {"groups": len(set(gold.groups)), "lines": len(lines)}
-    return Made(report, f"{report['groups']} groups, {report['lines']} lines: symmetric")
+    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}: symmetric")
 
 
 GENERATOR = Generator(
