@@ -14,6 +14,7 @@ from evaluator.curation.commands import as_it_is, folds, holdout, open_questions
 from evaluator.curation.generator import Generator
 from evaluator.curation.parameters import Kind, Parameter, ParameterError, Source
 from evaluator.errors import UsageError
+from evaluator.task import TASKS
 
 SEED_BELOW = 10**18
 """Seeds on the desk: as many digits as the command line takes."""
@@ -94,16 +95,7 @@ OFFERS: dict[str, Offer] = {
             folds.GENERATOR,
             "Folds by document",
             "Deals documents out to folds in turn, and joins folds to parts.",
-            defaults={
-                task: {"by": "id"}
-                for task in (
-                    "fact-verification",
-                    "fact-checking",
-                    "link-prediction",
-                    "fact-extraction",
-                    "metric-correlation",
-                )
-            },
+            defaults={task: {"by": "id"} for task in TASKS if task not in _BY_DOCUMENT},
             beside=("folds.jsonl",),
             keeps_lines=True,
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.commands.open_files import TRIPLES, add_mentions, dictionary, opened_again, watched
+from evaluator.curation.commands.open_files import MENTIONS, TRIPLES, dictionary, opened_again, watched
 from evaluator.curation.generator import Generator, Made
 from evaluator.curation.leakage import Leakage, Level, Rule
 from evaluator.curation.open_triples import Block, read_blocks, read_triples
@@ -26,7 +26,7 @@ _LEVELS = tuple(level.name.lower() for level in Level)
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("training", type=Path, help=f"{TRIPLES}; .gz is unpacked")
     parser.add_argument("--evaluation", type=Path, action="append", required=True, help="the same; may be repeated")
-    add_mentions(parser)
+    MENTIONS.add_to(parser)
     parser.add_argument(
         "--stop-words",
         type=Path,

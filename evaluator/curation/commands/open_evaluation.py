@@ -8,8 +8,8 @@ from typing import Any
 
 from evaluator.curation.bench import Bench
 from evaluator.curation.commands.open_files import (
+    MENTIONS,
     TRIPLES,
-    add_mentions,
     dictionary,
     opened_again,
     positive,
@@ -23,7 +23,7 @@ from evaluator.steps import Steps
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("triples", type=Path, help=f"{TRIPLES}; .gz is unpacked")
-    add_mentions(parser)
+    MENTIONS.add_to(parser)
     parser.add_argument("--size", type=positive, default=SIZE, help=f"triples of each file; {SIZE:,} unless said")
     parser.add_argument(
         "--tokens", type=positive, default=TOKENS, help=f"that a relation needs at least; {TOKENS} unless said"

@@ -58,10 +58,6 @@ MENTIONS = Source(
 )
 
 
-def add_mentions(parser: argparse.ArgumentParser) -> None:
-    MENTIONS.add_to(parser)
-
-
 def dictionary(given: argparse.Namespace, bench: Bench) -> Dictionary:
     """Raises GoldError."""
     if given.mentions is None:

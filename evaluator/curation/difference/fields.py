@@ -30,10 +30,9 @@ class Told:
 
 @dataclass(frozen=True)
 class Layout:
-    """identity: the key of an item's id. keys: those that the task's format names; told: reads a line."""
+    """identity: the key of an item's id. told: reads a line."""
 
     identity: str
-    keys: frozenset[str]
     told: Callable[[Line], Told]
 
 
@@ -94,17 +93,11 @@ def _once(members: list[Any]) -> list[Any]:
     return list(kept.values())
 
 
-def _keys(*names: str) -> frozenset[str]:
-    return frozenset({*names, "group", "slices"})
-
-
 LAYOUTS: dict[str, Layout] = {
-    "knowledge-base-population": Layout(
-        "documentId", _keys("documentId", "documentText", "fold", "passages"), _document
-    ),
-    "fact-verification": Layout("id", _keys("id", "claim", "evidence_text", "label", "evidence"), _claim),
-    "fact-checking": Layout("id", _keys("id", "subject", "relation", "object", "label"), _triple),
-    "link-prediction": Layout("id", _keys("id", "question", "answers", "filtered"), _question),
-    "fact-extraction": Layout("id", _keys("id", "text", "subject", "facts"), _text),
-    "metric-correlation": Layout("id", _keys("id", "human", "system", "generated", "reference"), _rated),
+    "knowledge-base-population": Layout("documentId", _document),
+    "fact-verification": Layout("id", _claim),
+    "fact-checking": Layout("id", _triple),
+    "link-prediction": Layout("id", _question),
+    "fact-extraction": Layout("id", _text),
+    "metric-correlation": Layout("id", _rated),
 }
