@@ -201,6 +201,30 @@ class TestIn:
         assert not ArchiveArrival.objects.exists()
         assert AuditEntry.objects.get(action="benchmark.imported").actor == curator
 
+    def test_who_was_renamed_is_told_on_the_page_and_kept_in_the_trail(
+        self, world: World, keys: tuple[str, str]
+    ) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+        content = written(world, keys[1]).file.open().read()
+        wipe()
+        User.objects.create_user("ada", "another@holdout.example", "correct horse")
+        client = as_(person("cora", is_curator=True))
+        answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
+        page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
+        assert "Other people have these names here: ada comes as ada-2. The audit trail keeps them all." in page
+        assert User.objects.get(username="ada-2").email == "ada@holdout.example"
+        trail = client.get("/manage/benchmarks/tiny/trail/").content.decode()
+        assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
+
+    def test_where_nobody_was_renamed_nothing_is_told_of_it(self, world: World, keys: tuple[str, str]) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+        content = written(world, keys[1]).file.open().read()
+        wipe()
+        client = as_(person("cora", is_curator=True))
+        answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
+        page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
+        assert "is here, as it was" in page and "comes as" not in page
+
     def test_the_key_is_told_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
         arrival = received(world, written(world, keys[1]).file.open().read())
         answer = as_(world.curator).post(f"/manage/archives/{arrival.pk}/", {"key": keys[0]})

@@ -74,8 +74,9 @@ def in_the_way(arrival: ArchiveArrival) -> list[str]:
     return found
 
 
-def take(*, arrival: ArchiveArrival, key: str, by: User) -> Benchmark:
-    """Take an archive in, all of it or nothing. key: the secret half of one that it was written to; it is not kept.
+def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
+    """Take an archive in, all of it or nothing; who was renamed, too. key: the secret half of one that it was written
+    to; it is not kept.
 
     Raises Refused: INVALID_NAME for a key that does not open it or what is no sound archive, NAME_TAKEN with each thing
     that is in the way, NOT_AN_ORGANISER.
@@ -86,7 +87,7 @@ def take(*, arrival: ArchiveArrival, key: str, by: User) -> Benchmark:
         with opened(arrival.file) as stored:
             check_digest(stored, arrival.sha256)
             with _as_path(stored) as path:
-                made: Benchmark = _told(reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None)
+                made: reading.Taken = _told(reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None)
     except vault.KeyFault as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
     remove(arrival=arrival, by=by)

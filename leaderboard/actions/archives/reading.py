@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import msgspec
@@ -57,7 +57,14 @@ class Head(msgspec.Struct):
     rows: dict[str, int]
 
 
-def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Benchmark:
+class Taken(NamedTuple):
+    """What came of an archive. renamed: (its name in the archive, here) of each account whose name was taken."""
+
+    benchmark: Benchmark
+    renamed: list[tuple[str, str]]
+
+
+def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Taken:
     """The benchmark with all that is in the archive: rows, files, the order of what was published.
 
     Keys are kept where they are free; where another row has one, a new one is given. People are told from each other by
@@ -79,13 +86,13 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
             _files_kept() as kept,
             transaction.atomic(),
         ):
-            numbers = _rows(closed, kept, say)
+            numbers, renamed = _rows(closed, kept, say)
             benchmark = Benchmark.objects.get(slug=head.slug)
             _compare(head, benchmark)
             _count_on(numbers)
-            AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug)
+            AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug, renamed=dict(renamed))
     say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
-    return benchmark
+    return Taken(benchmark, renamed)
 
 
 def look_at(archive: Path) -> Head:
@@ -122,7 +129,11 @@ def _head(outer: ZipFile) -> Head:
     return head
 
 
-def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model], dict[Any, Any]]:
+def _rows(
+    closed: ZipFile, kept: list[FieldFile], say: Say
+) -> tuple[dict[type[Model], dict[Any, Any]], list[tuple[str, str]]]:
+    """(the key here of each row's key in the archive, by model; the accounts that were renamed)."""
+    renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
     there_already: known.There = {}
     decided_in: set[str] = set()
@@ -149,13 +160,15 @@ def _rows(closed: ZipFile, kept: list[FieldFile], say: Say) -> dict[type[Model],
             if model is AuditEntry:
                 new = known.not_yet_told([_of_subject(line, numbers) for line in new])
             if model is User:
-                for name, free in people.as_strangers(new):
+                strangers = people.as_strangers(new)
+                renamed += strangers
+                for name, free in strangers:
                     say(f"the account {name} comes as {free}: somebody else has its name here")
             _files(closed, model, new, kept)
             n += rows.inserted(model, new)
         if n:
             say(f"{model._meta.verbose_name_plural}: {n:,}")
-    return numbers
+    return numbers, renamed
 
 
 def _check(model: type[Model], lines: list[rows.Line]) -> None:

@@ -42,4 +42,4 @@ class Command(BaseCommand):
         except reading.DAMAGED as error:
             told = f"{file.name} is damaged, or was not written by an export ({type(error).__name__})"
             raise CommandError(f"{told}; {UNCHANGED}") from error
-        self.stdout.write(made.get_absolute_url())
+        self.stdout.write(made.benchmark.get_absolute_url())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
@@ -17,6 +19,9 @@ from leaderboard.web.forms.archive import ArrivalForm, KeyForm
 from leaderboard.web.people.access import PersonRequest, needs
 from leaderboard.web.people.refusals import Refusal
 from leaderboard.web.people.upload import check_upload
+
+MOST_NAMED = 20
+"""Renamed accounts that a message names."""
 
 
 @needs("archives.use")
@@ -59,8 +64,10 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
     if form.is_valid():
         try:
             made = action.take(arrival=found, key=form.cleaned_data["key"], by=request.user)
-            messages.success(request, f"{made.title} is here, as it was.")
-            return redirect("manage_benchmark", made.slug)
+            messages.success(request, f"{made.benchmark.title} is here, as it was.")
+            if made.renamed:
+                messages.info(request, _in_words(made.renamed))
+            return redirect("manage_benchmark", made.benchmark.slug)
         except Refused as refused:
             refusal = Refusal(refused)
     readable = sorted(found.head["readable"])
@@ -75,6 +82,12 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
     }
     status = refusal.status if refusal else 422 if request.method == "POST" else 200
     return render(request, "manage/arrival.html", context, status=status)
+
+
+def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
+    named = ", ".join(f"{name} comes as {here}" for name, here in renamed[:MOST_NAMED])
+    more = f", and {len(renamed) - MOST_NAMED} more" if len(renamed) > MOST_NAMED else ""
+    return f"Other people have these names here: {named}{more}. The audit trail keeps them all."
 
 
 @needs("archives.use")
