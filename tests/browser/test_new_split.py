@@ -136,3 +136,22 @@ def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site,
     assert offsets == ["16000000"]
     row.get_by_role("button", name="Remove big.txt").click()
     expect(page.get_by_text("The raw file big.txt is removed.")).to_be_visible()
+
+
+def test_on_a_phone_the_size_of_a_raw_file_is_in_sight(page: Page, site: Site, tmp_path: Path) -> None:
+    """Beside a name without a break and a digest, which may both be broken."""
+    log_in(page, site, "curator")
+    page.goto(START)
+    page.get_by_label("File to upload").set_input_files(claims(tmp_path, "collected_by_hand_" * 7))
+    page.get_by_role("button", name="Upload the raw file").click()
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="collected_by_hand"))
+    page.set_viewport_size({"width": 390, "height": 900})
+    expect(row.get_by_role("cell").first).to_have_text(re.compile(r"^\d+(\.\d+)? kB$"))
+    right = row.get_by_role("cell").first.evaluate("cell => cell.getBoundingClientRect().right")
+    frame = page.get_by_role("region", name="Raw files", exact=True).evaluate(
+        "part => part.getBoundingClientRect().right"
+    )
+    assert right <= frame
+    shoot(page, "manage-raw-file-long-name")
+    row.get_by_role("button", name=re.compile("^Remove")).click()
+    expect(page.get_by_text("is removed.")).to_be_visible()
