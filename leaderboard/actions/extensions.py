@@ -19,13 +19,15 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
 
     Everybody reads the reason of an extension for all; that of a team's, the organisers and the team. A sealed phase
     is opened no earlier than it closes: its date moves along, but not for a team. Raises Refused INVALID_NAME for an
-    end that is not later, NOT_TAKEN for a phase that stays open, or is opened already.
+    end that is not later, NOT_TAKEN for a phase that stays open, is opened already, or of a rehearsal that is over.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
     phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
+    if phase.is_rehearsed and phase.benchmark.rehearsal.is_over:
+        raise Refused(Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.")
     before = deadlines.closes_at(phase, team)
     if before is None:
         raise Refused(Code.NOT_TAKEN, "This phase stays open: there is no deadline to be moved.")

@@ -27,6 +27,7 @@ from leaderboard import outgoing, progress
 from leaderboard.actions import doorbell, move_notices, near_copy_notices, recipients
 from leaderboard.actions.recipients import Event
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
+from leaderboard.models.submission import of_a_rehearsal_that_is_over
 from leaderboard.plain import one_line
 
 log = structlog.get_logger(__name__)
@@ -85,7 +86,7 @@ def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress
     wanted = Submission.objects.filter(
         Q(system__team__members__mailed_since__isnull=False) | Q(system__team__members__webhooks__isnull=False),
         pk__in={end[2] for end in ends},
-    )
+    ).exclude(of_a_rehearsal_that_is_over())
     followed = progress.followed(wanted.distinct()).prefetch_related("system__team__members__webhooks")
     found = {one.pk: progress.of(one) for one in followed}
     for pk, ended_at, submission in ends:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard import zones
@@ -28,6 +29,7 @@ from leaderboard.models import (
     Scorer,
     Split,
     State,
+    Submission,
     Team,
     User,
 )
@@ -69,8 +71,8 @@ def testers_named(names: Sequence[str]) -> list[User]:
 
 @transaction.atomic
 def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by: User) -> Rehearsal:
-    """Open a copy of a phase to its organisers and testers. ends_at: until when it takes something; of a sealed phase
-    also when it is opened, so that it needs one.
+    """Open a copy of a phase to its organisers and testers. ends_at: until when it takes something, and testers see it;
+    of a sealed phase also when it is opened, so that it needs one.
 
     Raises Refused: NOT_READY with what is in the way, INVALID_NAME for the date, NOT_AN_ORGANISER.
     """
@@ -81,6 +83,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
         raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not begun")
     at = timezone.now()
     ends_at = _end(held, ends_at, at)
+    _write_down(Rehearsal.objects.filter(phase=held))
     copied = _benchmark(held, by)
     _phase(held, copied, ends_at)
     try:
@@ -116,7 +119,8 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     """
     _check_manages(rehearsal, by)
     at = timezone.now()
-    if not Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None).update(ended_at=at, ended_by=by):
+    mine = Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None)
+    if rehearsal.is_over or not mine.update(ended_at=at, ended_by=by):
         raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.refresh_from_db()
     phases = Phase.objects.select_for_update().filter(benchmark=rehearsal.benchmark)
@@ -129,9 +133,31 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     runs = {f"prediction__{name}": value for name, value in sent.items()}
     Run.objects.filter(**runs, state=State.QUEUED).update(**ended)
     Prediction.objects.filter(**sent, state=State.QUEUED).update(**ended)
-    n = rehearsal.benchmark.phases.values_list("submissions", flat=True).exclude(submissions=None).count()
-    AuditEntry.record("rehearsal.ended", rehearsal.phase, by=by, benchmark=rehearsal.benchmark.slug, submissions=n)
+    told = {"benchmark": rehearsal.benchmark.slug, "submissions": _sent(rehearsal)}
+    AuditEntry.record("rehearsal.ended", rehearsal.phase, by=by, **told)
     return rehearsal
+
+
+def sweep() -> int:
+    """Write down the end of those whose date has come; how many. What they hold is scored and opened all the same."""
+    return _write_down(Rehearsal.objects.all())
+
+
+@transaction.atomic
+def _write_down(rehearsals: QuerySet[Rehearsal]) -> int:
+    going_on = Benchmark.objects.rehearsed().values("pk")
+    came = rehearsals.filter(ended_at=None).exclude(benchmark__in=going_on).select_related("benchmark", "phase")
+    n = 0
+    for one in came.select_for_update(of=("self",)):
+        # Not the moment of this look: it may be long after, and what is sealed is opened at its date.
+        Rehearsal.objects.filter(pk=one.pk).update(ended_at=one.date, ended_by=one.begun_by_id)
+        AuditEntry.record("rehearsal.ended", one.phase, benchmark=one.benchmark.slug, submissions=_sent(one))
+        n += 1
+    return n
+
+
+def _sent(rehearsal: Rehearsal) -> int:
+    return Submission.objects.filter(phase__benchmark=rehearsal.benchmark).count()
 
 
 def _check_manages(rehearsal: Rehearsal, by: User) -> None:

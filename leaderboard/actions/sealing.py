@@ -7,7 +7,7 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.actions import boards, runs
@@ -57,7 +57,7 @@ def sweep() -> int:
     """Open every sealed phase whose date has come; how many. Run by the clock."""
     due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=timezone.now())
     # A rehearsal that ended before its date stays shut.
-    due = due.exclude(benchmark__rehearsal__ended_at__isnull=False)
+    due = due.exclude(benchmark__rehearsal__ended_at__lt=F("sealed_until"))
     return sum(unseal(phase=phase) for phase in list(due.order_by("sealed_until")))
 
 

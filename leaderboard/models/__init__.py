@@ -3,7 +3,7 @@
 from .announcement import Announcement, Extension
 from .archive import ArchiveArrival, ArchiveExport
 from .audit import AuditEntry
-from .benchmark import Benchmark, Phase, ReportedResult
+from .benchmark import Benchmark, Phase
 from .comparison import Comparison, Ranking, SideBySide
 from .correction import ChangedItem, Correction, Move
 from .dataset import Dataset, Division, GoldVersion, Split
@@ -18,6 +18,7 @@ from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
 from .raw_file import RawFile, RawUpload
 from .rehearsal import Rehearsal
+from .reported import ReportedResult
 from .run import Run, Score
 from .scorer import Scorer
 from .split_audit import AuditAnswer, SplitAudit

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 from simple_history.models import HistoricalRecords
-
-from leaderboard import printed
 
 from .dataset import Dataset, Split
 
@@ -23,13 +21,24 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(state=Benchmark.State.PUBLIC)
 
     def visible_to(self, user: object) -> BenchmarkQuerySet:
-        """Public ones, the drafts and rehearsals that this person manages, and what they test until it ends."""
+        """Public ones, the drafts and rehearsals that this person manages, and what they test until it is over."""
         if not getattr(user, "is_authenticated", False):
             return self.public()
         if getattr(user, "is_curator", False):
             return self
-        rehearsed = Q(rehearsal__testers=user, rehearsal__ended_at=None)
-        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | rehearsed).distinct()
+        tested = Q(pk__in=Benchmark.objects.tested_by(user).values("pk"))
+        return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | tested).distinct()
+
+    def rehearsed(self) -> BenchmarkQuerySet:
+        """Rehearsals that go on: nobody has ended them, and they have time, or a team has some of its own."""
+        at = timezone.now()
+        left = Phase.objects.filter(Q(closes_at=None) | Q(closes_at__gte=at) | Q(extensions__closes_at__gte=at))
+        going_on = {"rehearsal__ended_at": None, "pk__in": left.values("benchmark")}
+        return self.filter(state=Benchmark.State.REHEARSAL, **going_on)
+
+    def tested_by(self, user: Any) -> BenchmarkQuerySet:
+        """Rehearsals in which this person is a tester, while they go on."""
+        return self.rehearsed().filter(rehearsal__testers=user)
 
 
 class Benchmark(models.Model):
@@ -215,38 +224,3 @@ class Phase(models.Model):
     def is_past(self, at: datetime | None = None) -> bool:
         """Whether it has closed for good."""
         return self.closes_at is not None and self.closes_at < (at or timezone.now())
-
-
-class ReportedResult(models.Model):
-    """A row copied from a paper: marked as reported, never mixed into the verified ranking."""
-
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="reported_results")
-    system = models.CharField(max_length=200)
-    paper = models.CharField(max_length=300)
-    table = models.CharField(max_length=100, blank=True)
-    split = models.CharField(max_length=200, help_text="the split it was measured on, in the paper's words")
-    same_split = models.BooleanField(default=False, help_text="measured on the split that this benchmark shows")
-    values = models.JSONField(help_text='[{"measure": ..., "slice": {...}, "value": ..., "shown": "as printed"}]')
-    track = models.CharField(max_length=80, blank=True, help_text="the phases' track that it belongs to, by name")
-    note = models.CharField(max_length=300, blank=True)
-    position = models.PositiveSmallIntegerField(default=0)
-
-    history = HistoricalRecords()
-
-    class Meta:
-        ordering = ["benchmark", "position", "id"]
-        constraints = [
-            models.UniqueConstraint(fields=["benchmark", "system", "paper", "table", "split"], name="reported_row_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.system} ({self.paper})"
-
-    def clean(self) -> None:
-        """The numbers are drawn into tables as they are, whichever way the row came in."""
-        if self.values is None:  # its field says that already
-            return
-        try:
-            printed.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
-        except ValueError as error:
-            raise ValidationError({"values": str(error)}) from None

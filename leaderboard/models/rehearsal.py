@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Max, Q
+from django.utils import timezone
 
 from .benchmark import Benchmark, Phase
 
@@ -13,7 +16,8 @@ class Rehearsal(models.Model):
     """One rehearsal of a phase. `benchmark` is in the state rehearsal: it holds a copy of the phase, is never public,
     and everything that was sent in it stays there when it is over.
 
-    testers: accounts beside the organisers that see it, and may submit, until it ends; then its managers alone read it.
+    testers: accounts beside the organisers that see it, and may submit, until it is over: somebody ends it, or its date
+    comes. Then its managers alone read it. ended_by: who ended it, or began it with the date that did.
     """
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="rehearsal")
@@ -40,5 +44,22 @@ class Rehearsal(models.Model):
         return f"rehearsal of {self.phase}"
 
     @property
+    def date(self) -> datetime | None:
+        """Until when it takes something, of a team with time of its own too; None: until somebody ends it."""
+        phases = self.benchmark.phases.all()
+        last = phases.aggregate(last=Max("closes_at"), own=Max("extensions__closes_at"))
+        if phases.filter(closes_at=None).exists() or last["last"] is None:
+            return None
+        return max(filter(None, last.values()))
+
+    @property
+    def over_since(self) -> datetime | None:
+        """When somebody ended it, or its date came; None: it goes on, as `BenchmarkQuerySet.rehearsed` has it."""
+        if self.ended_at is not None:
+            return self.ended_at
+        date = self.date
+        return date if date is not None and date < timezone.now() else None
+
+    @property
     def is_over(self) -> bool:
-        return self.ended_at is not None
+        return self.over_since is not None

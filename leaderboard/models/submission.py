@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from .benchmark import Phase
+from .benchmark import Benchmark, Phase
 from .dataset import unguessable_name
 from .image import Image
 from .state import Life, life_constraints
@@ -22,7 +22,10 @@ def predictions_storage() -> Storage:
     return storages["predictions"]
 
 
-REHEARSAL_OVER = Q(phase__benchmark__rehearsal__ended_at__isnull=False)
+def of_a_rehearsal_that_is_over() -> Q:
+    """Of submissions: it was practice, and is its managers' alone."""
+    going_on = Benchmark.objects.rehearsed().values("pk")
+    return Q(phase__benchmark__state=Benchmark.State.REHEARSAL) & ~Q(phase__benchmark__in=going_on)
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
@@ -39,7 +42,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self.none()
         if user.is_curator:
             return self
-        own = Q(system__team__in=user.teams.values("pk")) & ~REHEARSAL_OVER
+        own = Q(system__team__in=user.teams.values("pk")) & ~of_a_rehearsal_that_is_over()
         return self.filter(own | Q(phase__benchmark__in=user.benchmarks.values("pk")))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,11 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import information
-from leaderboard.actions import benchmarks, notices, rehearsals, runs, sealing, splits, teams
+from leaderboard.actions import benchmarks, extensions, notices, rehearsals, runs, sealing, splits, teams
 from leaderboard.actions.refusal import Code
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
+    Extension,
     Notice,
     Phase,
     QuotaCharge,
@@ -66,6 +67,13 @@ def copy_of(rehearsal: Rehearsal) -> Phase:
 
 def ended(rehearsal: Rehearsal, world: World) -> Rehearsal:
     return rehearsals.end(rehearsal=Rehearsal.objects.get(pk=rehearsal.pk), by=world.curator)
+
+
+def let_date_come(rehearsal: Rehearsal) -> datetime:
+    """Its phase closed a second ago, and nobody has ended it."""
+    past = timezone.now() - timedelta(seconds=1)
+    Phase.objects.filter(benchmark=rehearsal.benchmark).update(closes_at=past)
+    return past
 
 
 def status(user: User | None, address: str) -> int:
@@ -319,6 +327,74 @@ class TestTheEnd:
         ended(rehearsal, world)
         Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=timezone.now())
         assert sealing.sweep() == 0
+
+
+@pytest.mark.usefixtures("sandbox")
+class TestItsDate:
+    """Nobody has to end it: its date does."""
+
+    def test_at_its_date_its_managers_alone_read_it(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        organiser = person("olga")
+        world.benchmark.organisers.add(organiser)
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        sent = world.submit(WRONG, phase=copy_of(rehearsal))
+        runs.score(run_id=Run.objects.get().pk)
+        pages = [*ADDRESSES, sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/"]
+        lists = ["/me/submissions/", "/api/v1/submissions/"]
+        assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
+        let_date_come(rehearsal)
+        for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
+            assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
+        assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
+        assert "This rehearsal is over" in body(organiser, ADDRESSES[0])
+
+    def test_not_before_it_nor_while_a_team_has_time_of_its_own(self, world: World) -> None:
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "a power cut", "by": world.curator}
+        extensions.extend(phase=copy_of(rehearsal), team=world.system.team, **told)
+        assert (rehearsals.sweep(), rehearsal.is_over) == (0, False)
+        let_date_come(rehearsal)
+        assert (rehearsals.sweep(), rehearsal.is_over) == (0, False)
+        assert status(world.researcher, ADDRESSES[0]) == 200
+        Extension.objects.update(before=timezone.now() - timedelta(hours=1), closes_at=let_date_come(rehearsal))
+        assert rehearsal.is_over and status(world.researcher, ADDRESSES[0]) == 404
+        assert rehearsals.sweep() == 1
+
+    def test_the_sweeper_writes_its_end_down_once_and_what_was_sent_is_scored(self, world: World) -> None:
+        User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        world.submit(WRONG, phase=copy_of(rehearsal))
+        date = let_date_come(rehearsal)
+        assert (rehearsals.sweep(), rehearsals.sweep()) == (1, 0)
+        rehearsal.refresh_from_db()
+        assert (rehearsal.ended_at, rehearsal.ended_by) == (date, world.curator)
+        last = AuditEntry.objects.filter(action="rehearsal.ended").get()
+        assert (last.actor, last.detail["submissions"]) == (None, 1)
+        runs.score(run_id=Run.objects.get().pk)
+        assert Release.objects.get().phase == copy_of(rehearsal)
+        assert notices.sweep() == 0, "its testers may not read what a mail would lead to"
+        assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
+
+    def test_a_sealed_one_is_opened_at_its_date_whoever_sweeps_first(self, world: World) -> None:
+        later = timezone.now() + timedelta(days=9)
+        Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
+        world.phase.refresh_from_db()
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        world.submit(phase=copy_of(rehearsal))
+        Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=let_date_come(rehearsal))
+        assert (rehearsals.sweep(), sealing.sweep()) == (1, 1)
+        assert Run.objects.get().state == State.QUEUED
+
+    def test_another_can_be_begun_at_once_and_that_one_is_not_opened_again(self, world: World) -> None:
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        let_date_come(rehearsal)
+        assert "is over" in refusal(rehearsals.end, rehearsal=rehearsal, by=world.curator).message
+        told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "more time", "by": world.curator}
+        assert "is over" in refusal(extensions.extend, phase=copy_of(rehearsal), **told).message
+        assert begun(world).benchmark.slug == f"{SLUG}-1"
+        page = body(world.curator, TestThePage.WHERE)
+        assert f"<bdi>{SLUG}</bdi>" in page and "End the rehearsal" in page
 
 
 @pytest.mark.usefixtures("sandbox")

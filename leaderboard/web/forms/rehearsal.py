@@ -38,12 +38,12 @@ class RehearsalForm(TestersForm):
         super().__init__(*args, **kwargs)
         sealed = phase.disclosure == Phase.Disclosure.SEALED
         self._zone = phase.time_zone
-        then = "Then it is opened, and the finals are scored." if sealed else "Empty: until you end it."
+        then = "Then it is opened for its managers." if sealed else "Empty: until you end it."
         self.fields["ends_at"] = forms.DateTimeField(
             required=sealed,
             widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             label="Takes submissions until",
-            help_text=f"On the clocks of {phase.time_zone}. {then}",
+            help_text=f"On the clocks of {phase.time_zone}. Testers see it as long. {then}",
         )
 
     def clean(self) -> dict[str, Any]:

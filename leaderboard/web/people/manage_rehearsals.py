@@ -83,15 +83,15 @@ def _page(
     testers_form: TestersForm | None = None,
 ) -> HttpResponse:
     rows = phase.rehearsals.select_related("benchmark", "begun_by", "ended_by")
-    rows = rows.annotate(n_submissions=Count("benchmark__phases__submissions"))
-    now: Rehearsal | None = rows.filter(ended_at=None).first()
+    found = list(rows.annotate(n_submissions=Count("benchmark__phases__submissions")))
+    now: Rehearsal | None = next((row for row in found if not row.is_over), None)
     named = "\n".join(now.testers.order_by("username").values_list("username", flat=True)) if now else ""
     context = {
         "benchmark": phase.benchmark,
         "phase": phase,
         "now": now,
         "copy": now.benchmark.phases.get(slug=phase.slug) if now else None,
-        "over": rows.exclude(ended_at=None),
+        "over": [row for row in found if row.is_over],
         "why_not": rehearsals.why_not(phase),
         "form": form or RehearsalForm(phase=phase),
         "testers_form": testers_form or TestersForm(initial={"testers": named}),

@@ -1,0 +1,65 @@
+"""What papers report of systems that nobody has run here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from simple_history.models import HistoricalRecords
+
+from leaderboard import printed
+
+from .benchmark import Benchmark
+
+
+class ReportedResult(models.Model):
+    """A row copied from a paper: marked as reported, never mixed into the verified ranking."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="reported_results")
+    system = models.CharField(max_length=200)
+    paper = models.CharField(max_length=300)
+    table = models.CharField(max_length=100, blank=True)
+    split = models.CharField(max_length=200, help_text="the split it was measured on, in the paper's words")
+    same_split = models.BooleanField(default=False, help_text="measured on the split that this benchmark shows")
+    values = models.JSONField(help_text='[{"measure": ..., "slice": {...}, "value": ..., "shown": "as printed"}]')
+    track = models.CharField(max_length=80, blank=True, help_text="the phases' track that it belongs to, by name")
+    note = models.CharField(max_length=300, blank=True)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    history = HistoricalRecords()
+
+    class Meta:
+        ordering = ["benchmark", "position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "system", "paper", "table", "split"], name="reported_row_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} ({self.paper})"
+
+    def clean(self) -> None:
+        """The numbers are drawn into tables as they are, whichever way the row came in."""
+        if self.values is None:  # its field says that already
+            return
+        try:
+            printed.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
+        except ValueError as error:
+            raise ValidationError({"values": str(error)}) from None
+
+    def numbers(self, *, task: str) -> list[printed.Value]:
+        """What it prints, checked again: a row may be older than the check, or have come past it.
+
+        Raises ValueError, with what was found and what was expected.
+        """
+        return printed.check(self._told(), task=task)
+
+    def _told(self) -> Any:
+        """An older row may leave out what the paper prints: then it prints the number."""
+        if not isinstance(self.values, list):
+            return self.values
+        return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]
+
+
+def _with_shown(value: dict[str, Any]) -> dict[str, Any]:
+    return {**value, "shown": value.get("shown") or str(value.get("value"))}
