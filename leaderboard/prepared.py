@@ -37,11 +37,18 @@ class Prepared(Generic[T]):
     def __call__(self, *given: Given) -> list[T]:
         """What `made(*given)` would give, as a list."""
         compiled = self._compiled(connection.vendor)
-        return compiled.read(compiled.raw(given))
+        return compiled.read(compiled.raw(self._checked(given)))
 
     def raw(self, *given: Given) -> list[tuple[Any, ...]]:
         """The lines as the database has them, which is not as Django has: SQLite knows neither moments nor JSON."""
-        return self._compiled(connection.vendor).raw(given)
+        return self._compiled(connection.vendor).raw(self._checked(given))
+
+    def _checked(self, given: tuple[Given, ...]) -> tuple[Given, ...]:
+        # Nothing equals NULL in a database, where Django asks whether it is there: None is no such answer's to give.
+        if len(given) != len(self._asked) or not all(map(isinstance, given, self._asked)):
+            expected = ", ".join(kind.__name__ for kind in self._asked)
+            raise TypeError(f"asked with {', '.join(type(one).__name__ for one in given)}, expected {expected}")
+        return given
 
     def _compile(self, vendor: str) -> _Compiled[T]:
         stand_ins = [STAND_INS[kind](place) for place, kind in enumerate(self._asked)]
@@ -54,12 +61,19 @@ class _Compiled(Generic[T]):
         self._sql, parameters = compiler.as_sql()
         self._parameters = list(parameters)
         self._places = [
-            (place, stand_ins.index(one)) for place, one in enumerate(parameters) if _is_among(one, stand_ins)
+            (place, which, type(one))
+            for place, one in enumerate(parameters)
+            for which, other in enumerate(stand_ins)
+            if isinstance(one, type(other)) and one == other
         ]
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
-        missing = set(range(len(stand_ins))) - {which for _, which in self._places}
+        missing = set(range(len(stand_ins))) - {which for _, which, _ in self._places}
         if missing:
             raise ValueError(f"the statement has no place for what is asked at {sorted(missing)}: {self._sql}")
+        replaced = {place for place, *_ in self._places}
+        kept = [str(one) for place, one in enumerate(parameters) if place not in replaced]
+        if any(str(one) in text for one in stand_ins for text in (self._sql, *kept)):
+            raise ValueError(f"something that is asked is changed on its way into the statement: {self._sql}")
         self._of_models = queryset._iterable_class is ModelIterable
         if self._of_models:
             known = compiler.klass_info
@@ -70,8 +84,10 @@ class _Compiled(Generic[T]):
 
     def raw(self, given: Sequence[Given]) -> list[tuple[Any, ...]]:
         parameters = self._parameters.copy()
-        for place, which in self._places:
-            parameters[place] = _stored(given[which])
+        for place, which, wrapped in self._places:
+            value = _stored(given[which])
+            # psycopg tells PostgreSQL the size of some numbers by a type of its own.
+            parameters[place] = wrapped(value) if issubclass(wrapped, int) else value
         with connection.cursor() as cursor:
             cursor.execute(self._sql, parameters)
             return cursor.fetchall()
@@ -87,10 +103,6 @@ class _Compiled(Generic[T]):
         for beside in self._beside:
             beside.populate(line, made)
         return made
-
-
-def _is_among(one: Any, stand_ins: Sequence[Any]) -> bool:
-    return any(type(one) is type(other) and one == other for other in stand_ins)
 
 
 def _stored(value: Given) -> Any:
