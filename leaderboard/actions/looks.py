@@ -2,8 +2,8 @@
 """Names that a reader takes for one another: letters of other scripts that are drawn as Latin ones are.
 
 The pairs are single letters of Unicode's confusables (UTS 39, confusables.txt) that fonts draw alike at the size of a
-board, and the Cyrillic and Greek k and the long dash, which come close. Two letters for one (rn and m) are left out,
-since too many honest names hold them, and so is what compatibility composition (NFKC) makes plain Latin by itself.
+board, and the Cyrillic and Greek k and the long dash, which come close. What compatibility composition (NFKC) makes
+plain Latin by itself is left out. Two letters that are drawn as one are looked for apart: there case matters.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _LETTERS = {
 }
 # A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over.
 _DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "ʟ"})
+# M and D are drawn as neither rn nor cl is: CERN and Cem, or CEM and Cern, are two names, though case is passed over.
+_ALONE = str.maketrans({"M": "ᴍ", "D": "ᴅ", "w": "vv", "W": "VV"})
 
 
 def latin(name: str) -> str:
@@ -34,3 +36,8 @@ def latin(name: str) -> str:
 def skeleton(name: str) -> str:
     """The same with the digits and letters as one that fonts draw alike: 0 and O; 1, I, | and l."""
     return latin(name).translate(_DIGITS)
+
+
+def joined(text: str) -> str:
+    """With two letters that fonts draw as one as that one: rn and m, cl and d, vv and w. Before case is passed over."""
+    return text.translate(_ALONE).replace("rn", "m").replace("cl", "d")

@@ -35,7 +35,7 @@ def checked(name: str, *, of: str, longest: int) -> str:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name holds {what}; expected text without it.")
     if {unicodedata.category(character) for character in name} <= {"Zs", "Mn"}:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name cannot be seen; expected text.")
-    if _OF_NOBODY.fullmatch(key(looks.latin(name))):
+    if any(map(_OF_NOBODY.fullmatch, _read(name))):
         told = "stands for those that show no name"
         raise Refused(Code.INVALID_NAME, f"The {of}'s name {told}; expected another one.")
     return name
@@ -57,14 +57,25 @@ def key(name: str) -> str:
 
 def first_alike(name: str, taken: Iterable[str]) -> str | None:
     """The first of the names that a reader may take for this one: they differ by what `key` passes over, or by letters
-    and digits that are drawn alike."""
-    wanted = key(name), key(looks.skeleton(name))
-    return next((one for one in taken if key(one) == wanted[0] or key(looks.skeleton(one)) == wanted[1]), None)
+    and digits that are drawn alike, one for one or two as one."""
+    wanted = _drawn(name)
+    return next((one for one in taken if any(map(str.__eq__, _drawn(one), wanted))), None)
 
 
 def is_the_sites(name: str) -> bool:
     """Whether it looks like what boards call organisers, baselines and rows of papers."""
-    return _OF_THE_SITE.fullmatch(key(looks.latin(name))) is not None
+    return any(map(_OF_THE_SITE.fullmatch, _read(name)))
+
+
+def _drawn(name: str) -> tuple[str, str, str]:
+    skeleton = looks.skeleton(name)
+    return key(name), key(skeleton), key(looks.joined(skeleton))
+
+
+def _read(name: str) -> tuple[str, str]:
+    """As a reader may take it; digits stay digits."""
+    latin = looks.latin(name)
+    return key(latin), key(looks.joined(latin))
 
 
 def _is_hidden(name: str, place: int) -> bool:

@@ -97,11 +97,17 @@ LOOK_ALIKES = [
     ("scope", "\u0455\u0441\u043e\u0440\u0435"),
     ("HOPE", "\u0397\u039f\u03a1\u0395"),
     ("TEAL", "\ua4d4\ua4f0\ua4ee\ua4e1"),
+    ("Compilers", "Cornpilers"),
+    ("Modern", "Modem"),
+    ("Compilers", "C\u043ernpi1ers"),  # Cyrillic o
+    ("Decoders", "Decoclers"),
+    ("Web of words", "VVeb of vvords"),
+    ("Anecdote", "anecclote"),
 ]
 
 
 @pytest.mark.parametrize(("first", "second"), LOOK_ALIKES)
-def test_letters_of_other_scripts_make_no_other_name(world: World, first: str, second: str) -> None:
+def test_what_is_drawn_alike_makes_no_other_name(world: World, first: str, second: str) -> None:
     teams.create(name=first, by=world.researcher)
     with pytest.raises(Refused) as refusal:
         teams.create(name=second, by=world.researcher)
@@ -117,11 +123,16 @@ def test_letters_of_other_scripts_make_no_other_name(world: World, first: str, s
     ("first", "second"),
     [
         ("Ada", "\u0410\u043d\u044f"),
-        ("Modern", "Modem"),
         ("Team 2", "Team Z"),
         ("Jose", "José"),
         ("\u0412\u0435\u0440\u0430", "Bepa 2"),
         ("Nile", "Nice"),
+        ("CERN", "Cem"),
+        ("CEM", "Cern"),
+        ("CLIP", "DIP"),
+        ("Clara", "Dara"),
+        ("Learn", "Lean"),
+        ("Wave", "Vave"),
     ],
 )
 def test_names_that_differ_to_the_eye_are_two(world: World, first: str, second: str) -> None:
@@ -130,7 +141,9 @@ def test_names_that_differ_to_the_eye_are_two(world: World, first: str, second: 
 
 
 @pytest.mark.parametrize("of", ["team", "system"])
-@pytest.mark.parametrize("name", ["\u0410nonym\u043eus 12", "An0nymous", "Anonymous l2", "Anonymous I"])
+@pytest.mark.parametrize(
+    "name", ["\u0410nonym\u043eus 12", "An0nymous", "Anonymous l2", "Anonymous I", "Anonyrnous 3", "An0nyrnous"]
+)
 def test_nor_is_what_looks_like_nobodys(world: World, name: str, of: str) -> None:
     assert refused(name, of=of, world=world) is Code.INVALID_NAME
 
@@ -139,7 +152,7 @@ def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
     assert teams.create(name="Anonymous Lol", by=world.researcher).name == "Anonymous Lol"
 
 
-@pytest.mark.parametrize("name", ["Reported", "reported in papers", "The Organisers", "BASEL\u0406NES"])
+@pytest.mark.parametrize("name", ["Reported", "reported in papers", "The Organisers", "BASEL\u0406NES", "Reportecl"])
 def test_what_boards_call_others_is_no_participant_s(world: World, name: str) -> None:
     assert refused(name, of="team", world=world) is Code.INVALID_NAME
     world.benchmark.organisers.add(world.researcher)
@@ -176,3 +189,17 @@ def test_a_capital_l_is_no_digit() -> None:
     """The demonstration has both, as papers do."""
     assert names.first_alike("ROUGE-1", ["ROUGE-2", "ROUGE-L"]) is None
     assert names.first_alike("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
+
+
+ORDINARY = """
+Modern Times, Modernists, Learners, Learning Machines, Machine Learning, Earners, Northern Lights, Corner Case, Cornell,
+Camell, CMU, RNN, LSTM, Turing, Tuning, Claims Lab, Clause, Clarity, Daisy, Declarers, Dear Claims, Cloud, Crowd, Cord,
+Card, Charm, Chamber, Darwin, Wavelets, Vowels, Views, Weaver, Vivid, Word, Ward, Worm, Warm, Internal, Intermal, Wit,
+Vint, DKRL, CKRL, Baseline D, Baseline C, Baseline M, BERT, Bart, Albert, Alarm, Alarn, Return, Retune, Vienna, Wien
+"""
+
+
+def test_ordinary_names_are_not_taken_for_each_other() -> None:
+    ordinary = [" ".join(name.split()) for name in ORDINARY.split(",")]
+    for place, name in enumerate(ordinary):
+        assert names.first_alike(name, ordinary[:place]) is None
