@@ -6,7 +6,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.templatetags.numbers import compact, in_words
+from leaderboard.standings import Cell
+from leaderboard.templatetags.numbers import NONE, compact, in_words, interval, score
 from leaderboard.web.heat_rows import HeatCell
 
 register = template.Library()
@@ -23,6 +24,14 @@ def heat_td(heat: HeatCell, more: str = "") -> SafeString:
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
     """A cell with two decimals, for tables that must be small; the title has three."""
     return _td(heat, compact(heat.cell.value, 2), more)
+
+
+@register.filter
+def detail_tds(cell: Cell, has_intervals: bool) -> SafeString:
+    """A value, its interval where the table has them, and n, as cells."""
+    parts = [score(cell.value), *[interval(cell) or NONE] * has_intervals, f"{cell.n:,}"]
+    # Digits and signs of our own: nothing to be escaped.
+    return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))
 
 
 @register.filter

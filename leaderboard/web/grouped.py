@@ -71,7 +71,8 @@ def grouped_table(
 ) -> GroupedTable:
     """plan: each group's title and columns. cut: the systems that are shown; what is best is so among all of them."""
     rows = sorting.apply(board.rows)
-    cells = heat_rows(rows, [column.source for _, columns in plan for column in columns])
+    shown = cut.of(rows)
+    cells = heat_rows(rows, [column.source for _, columns in plan for column in columns], shown)
     headings = sorting.headings
     groups = [
         Group(
@@ -83,7 +84,7 @@ def grouped_table(
     ]
     return GroupedTable(
         groups,
-        [(row, _split(line, groups)) for row, line in zip(cut.of(rows), cut.of(cells), strict=True)],
+        [(row, _split(line, groups)) for row, line in zip(shown, cells, strict=True)],
         headings,
         reasons(cells),
     )

@@ -52,10 +52,14 @@ class HeatCell:
     reason: str
 
 
-def heat_rows(rows: Sequence[Row], sources: Sequence[Source]) -> list[list[HeatCell]]:
-    """One list of cells a row, in the order of both."""
-    columns = [_column(rows, source) for source in sources]
-    return [list(cells) for cells in zip(*columns, strict=True)] if columns else [[] for _ in rows]
+def heat_rows(
+    rows: Sequence[Row], sources: Sequence[Source], shown: Sequence[Row] | None = None
+) -> list[list[HeatCell]]:
+    """One list of cells for each row of `shown` (None: all of `rows`), in the order of both; what is best is so among
+    all of `rows`."""
+    shown = rows if shown is None else shown
+    columns = [_column(rows, source, shown) for source in sources]
+    return [list(cells) for cells in zip(*columns, strict=True)] if columns else [[] for _ in shown]
 
 
 def among(rows: Sequence[Row]) -> str:
@@ -64,11 +68,11 @@ def among(rows: Sequence[Row]) -> str:
     return "among systems that compete" if 0 < competing < len(rows) else ""
 
 
-def _column(rows: Sequence[Row], source: Source) -> list[HeatCell]:
+def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[HeatCell]:
     best = source.best(rows)
     competing = any(row.competes for row in rows)
-    cells = [source.cell(row) for row in rows]
-    is_scored = any(cell is not NO_CELL for cell in cells)
+    cells = [source.cell(row) for row in shown]
+    is_scored = any(source.cell(row) is not NO_CELL for row in rows)
     return [
         HeatCell(
             cell,
@@ -76,7 +80,7 @@ def _column(rows: Sequence[Row], source: Source) -> list[HeatCell]:
             best is not None and cell.value == best and (row.competes or not competing),
             _reason(cell, source.measure, is_scored),
         )
-        for row, cell in zip(rows, cells, strict=True)
+        for row, cell in zip(shown, cells, strict=True)
     ]
 
 

@@ -22,7 +22,9 @@ from tests.world import World, build
 pytestmark = pytest.mark.django_db
 API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/"
 PAGE = "/benchmarks/tiny/test/"
+SLICES = ["/benchmarks/tiny/test/by/origin/", "/benchmarks/tiny/test/cross/origin/label/?view=table"]
 ADDRESSES = [
+    *SLICES,
     API,
     f"{API}?sort=-accuracy",
     PAGE,
@@ -34,6 +36,7 @@ ADDRESSES = [
 @pytest.fixture
 def world() -> World:
     made = build()
+    Phase.objects.update(options={"cross": "origin,label"})
     made.benchmark.organisers.add(made.curator)
     stand(made, "First", [score("accuracy", 0.5)])
     return made
@@ -86,7 +89,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = {address: Client().get(address)["ETag"] for address in (API, PAGE)}
+    held = {address: Client().get(address)["ETag"] for address in (API, PAGE, *SLICES)}
     assert tags.tag_of("tiny", "test", address=API) == held[API]
     CHANGES[change](world)
     if change == "other code":

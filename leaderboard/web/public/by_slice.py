@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import conditional_page, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.reported import reported_of
 from leaderboard.standings import WHOLE, Board, SliceValue
+from leaderboard.tags import tagged
 from leaderboard.web.charts.heat import legends
 from leaderboard.web.cut import Cut
 from leaderboard.web.heat_rows import Source, among, heat_rows, reasons
@@ -42,7 +43,7 @@ class Column:
 
 
 @require_safe
-@conditional_page
+@tagged
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
     """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
     `?page=` of 150 systems.
@@ -109,9 +110,10 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     rows = sorting.apply(board.rows)
     headings = sorting.headings
     columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
-    cells = heat_rows(rows, [column.source for column in columns])
     cut = Cut.asked(request, len(rows))
-    shown = list(zip(cut.of(rows), cut.of(cells), strict=True))
+    here = cut.of(rows)
+    cells = heat_rows(rows, [column.source for column in columns], here)
+    shown = list(zip(here, cells, strict=True))
     return {
         "cut": cut,
         "columns": columns,
@@ -120,7 +122,7 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
         "rows": shown,
         "details": [(column, [(row, line[place].cell) for row, line in shown]) for place, column in enumerate(columns)],
         # A ladder tells none, and some scorers give none.
-        "has_intervals": any(heat.cell.low is not None for line in cells for heat in line),
+        "has_intervals": any(column.source.cell(row).low is not None for row in rows for column in columns),
         "legends": legends([measure]),
         "reasons": reasons(cells),
     }

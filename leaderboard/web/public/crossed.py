@@ -10,12 +10,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import conditional_page, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
 from leaderboard.reported import reported_of
 from leaderboard.standings import Board, Pair
+from leaderboard.tags import tagged
 from leaderboard.web import pictures
 from leaderboard.web.charts.heat import legends
 from leaderboard.web.charts.intervals import interval_plot
@@ -39,7 +40,7 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 
 
 @require_safe
-@conditional_page
+@tagged
 def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
     `?download=svg`: all matrices as a picture; `?page=` of 150 systems.
