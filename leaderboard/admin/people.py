@@ -7,6 +7,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 
 from leaderboard.admin.files import ExportsRecords
+from leaderboard.admin.moments import SAID
 from leaderboard.models import Membership, System, Team, User
 
 
@@ -16,10 +17,13 @@ class PersonAdmin(UserAdmin):
 
     list_display = ("username", "email", "is_curator", "is_staff", "is_active", "date_joined")
     list_filter = ("is_curator", "is_staff", "is_active")
+    formfield_overrides = SAID
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Holdout", {"fields": ("is_curator",)}))
 
 
-class MembershipInline(admin.TabularInline):
+class MembershipInline(admin.StackedInline):
+    """Stacked: in rows of a table Django gives fields no labels."""
+
     model = Membership
     raw_id_fields = ("user",)
     extra = 0
@@ -40,6 +44,7 @@ class SystemAdmin(ExportsRecords, admin.ModelAdmin):
     list_filter = ("kind",)
     list_select_related = ("team",)
     search_fields = ("name", "team__name")
+    formfield_overrides = SAID
     raw_id_fields = ("team",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: System | None = None) -> tuple[str, ...]:

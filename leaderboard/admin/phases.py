@@ -13,6 +13,7 @@ from simple_history.admin import SimpleHistoryAdmin
 from leaderboard.actions import extensions
 from leaderboard.actions.refusal import Refused
 from leaderboard.admin.files import ExportsRecords
+from leaderboard.admin.moments import SAID
 from leaderboard.models import Phase
 
 
@@ -54,6 +55,7 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
     """Quotas and the opening may be moved, and the end later; the split and the options decide scores and stay."""
 
     form = PhaseForm
+    formfield_overrides = SAID
     list_display = ("title", "benchmark", "split", "opens_at", "closes_at", "quota_per_day", "quota_total")
     list_select_related = ("benchmark", "split__dataset")
     readonly_fields = (
