@@ -135,7 +135,7 @@ def _command(given: argparse.Namespace) -> int:
         from evaluator.client import submitting
 
         return submitting.submit(given)
-    if given.command in {"login", "logout", "benchmarks", "inputs", "scores", "board"}:
+    if given.command in {"login", "logout", "benchmarks", "teams", "inputs", "scores", "board"}:
         from evaluator.client import commands
 
         return commands.run(given)

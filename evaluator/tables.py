@@ -37,6 +37,16 @@ def benchmark_table(benchmarks: Sequence[Row]) -> str:
     return _aligned(rows)
 
 
+def team_table(teams: Sequence[Row]) -> str:
+    """teams: your own, as the API lists them."""
+    rows: list[tuple[str, ...]] = [("team", "you are", "members", "systems")]
+    for row in teams:
+        members = ", ".join(printable(member["username"]) for member in row["members"])
+        systems = ", ".join(map(printable, row["systems"]))
+        rows.append((printable(row["name"]), "owner" if row["is_owner"] else "member", members, systems or "-"))
+    return _aligned(rows)
+
+
 def board_table(board: Row) -> str:
     """board: as the API tells a leaderboard. A column a measure and slice, in the order of the answer."""
     keys = list(dict.fromkeys((s["measure"], _place(s)) for row in board["rows"] for s in row["scores"]))

@@ -35,7 +35,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
     submit.add_argument("--benchmark", required=True)
     submit.add_argument("--phase", required=True)
     submit.add_argument("--system", required=True, help="the method's name; it is made if needed")
-    submit.add_argument("--team", default="", help="your first unless said")
+    submit.add_argument("--team", default="", help="one of yours, by its name; your first unless said")
     submit.add_argument("--track", default="", help="one of the phase's, where it has tracks: its page lists them")
     submit.add_argument("--note", default="", help="for your own list; never published")
     submit.add_argument("--resume", metavar="ID", help="go on with the upload of an image that broke off")
@@ -45,11 +45,12 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
 
 
 def add_reading(commands: Any) -> None:
-    """`login`, `logout`, `benchmarks`, `inputs`, `scores` and `board`."""
+    """`login`, `logout`, `benchmarks`, `teams`, `inputs`, `scores` and `board`."""
     for name, about, add in (
         ("login", "keep a token for a server, for the commands that follow", _add_login),
         ("logout", "revoke the token that a log-in has kept", _add_logout),
         ("benchmarks", "list what a server hosts", _add_benchmarks),
+        ("teams", "list your teams, for which you may submit", _add_teams),
         ("inputs", "download what systems are given", _add_inputs),
         ("scores", "read the scores of one of your submissions", _add_scores),
         ("board", "read a phase's leaderboard", _add_board),
@@ -79,6 +80,11 @@ def _add_benchmarks(benchmarks: argparse.ArgumentParser) -> None:
     benchmarks.add_argument("--search", default="", help="words that all occur")
     benchmarks.add_argument("--task", default="")
     benchmarks.add_argument("--json", action="store_true")
+
+
+def _add_teams(teams: argparse.ArgumentParser) -> None:
+    _add_server(teams)
+    teams.add_argument("--json", action="store_true")
 
 
 def _add_inputs(inputs: argparse.ArgumentParser) -> None:

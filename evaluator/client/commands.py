@@ -13,6 +13,7 @@ _DOES: dict[str, Callable[[argparse.Namespace], int]] = {
     "login": account.login,
     "logout": account.logout,
     "benchmarks": reading.benchmarks,
+    "teams": reading.teams,
     "inputs": reading.inputs,
     "scores": reading.scores,
     "board": reading.board,

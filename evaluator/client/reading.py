@@ -1,4 +1,4 @@
-"""`holdout benchmarks`, `inputs`, `scores` and `board`: what a server has to read."""
+"""`holdout benchmarks`, `teams`, `inputs`, `scores` and `board`: what a server has to read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluator.client.status import DONE, NOT_YET
 from evaluator.client.telling import say
 from evaluator.client.tokens import connected
 from evaluator.errors import UsageError, shown
-from evaluator.tables import benchmark_table, board_table
+from evaluator.tables import benchmark_table, board_table, team_table
 
 _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
 """What the server writes itself, by the option that asks for it."""
@@ -26,15 +26,29 @@ _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
 
 def benchmarks(given: argparse.Namespace) -> int:
     server = connected(given.server, given.token_file, needs_token=False)
-    query = {"search": given.search, "task": given.task, "page_size": "500"}
+    found = _listed(server, "benchmarks/", search=given.search, task=given.task)
+    print(json.dumps(found) if given.json else benchmark_table(found))
+    return DONE
+
+
+def teams(given: argparse.Namespace) -> int:
+    """One's own teams: for which `submit --team` may send."""
+    found = _listed(connected(given.server, given.token_file), "teams/")
+    if not found:
+        say("you are in no team; one with your name is made when you first submit")
+    print(json.dumps(found) if given.json else team_table(found))
+    return DONE
+
+
+def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
+    """The results of all pages of a list."""
     found: list[dict[str, Any]] = []
     for page in range(1, 1000):
-        told = server.get("benchmarks/", **query, page=str(page))
+        told = server.get(path, **query, page_size="500", page=str(page))
         found += told["results"]
         if not told["next"]:
             break
-    print(json.dumps(found) if given.json else benchmark_table(found))
-    return DONE
+    return found
 
 
 def inputs(given: argparse.Namespace) -> int:

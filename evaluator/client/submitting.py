@@ -73,7 +73,7 @@ def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> 
         upload = uploading.resumed(server, archive, given.resume)
     else:
         name = Path(given.image).name
-        where = {"benchmark": given.benchmark, "phase": given.phase, "track": given.track}
+        where = {"benchmark": given.benchmark, "phase": given.phase, "track": given.track, "team": given.team}
         upload = uploading.begin(server, archive, name=name, **where)
     try:
         uploading.send(server, archive, upload)
@@ -99,7 +99,7 @@ def _once(given: argparse.Namespace, server: Server, send: Callable[[], Any]) ->
 
 def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
     """The last submission of this system in this phase."""
-    names = {"benchmark": given.benchmark, "phase": given.phase, "system": given.system}
+    names = {name: getattr(given, name) for name in ("benchmark", "phase", "system", "team")}
     rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
     return rows[0] if rows else None
 

@@ -20,10 +20,15 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 _CHUNK = 1 << 20
 
 
-def begin(server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str, track: str = "") -> str:
-    """The id of an upload that waits for the archive's bytes. Raises RefusedError, AwayError."""
+def begin(
+    server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str, track: str = "", team: str = ""
+) -> str:
+    """The id of an upload that waits for the archive's bytes. Raises RefusedError, AwayError.
+
+    track, team: those that the submission will name, so that wrong ones are refused before the bytes are sent.
+    """
     size = os.fstat(archive.fileno()).st_size
-    told = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track}
+    told = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track, "team": team}
     return _id(server.post(f"benchmarks/{benchmark}/phases/{phase}/images/", told))
 
 

@@ -46,6 +46,9 @@ class PhaseArchive(Archive):
         default="",
         help_text="where the phase has tracks: the one that the submission will declare",
     )
+    team = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, default="", help_text="the one that it will be for"
+    )
 
 
 class Description(Data):
@@ -94,6 +97,8 @@ class ImagesView(View):
         """Begin to send an archive that `docker save` wrote. Its pieces follow, over as many requests as it takes."""
         found = finding.phase_or_404(request.user, slug, phase)
         asked = _valid(PhaseArchive, request)
+        if asked["team"]:
+            team_named(_user(request), asked["team"])
         sent = {"name": asked["name"], "size": asked["bytes"], "sha256": asked["sha256"]}
         upload = image_uploads.begin(phase=found, by=_user(request), track=asked["track"], **sent)
         answer = _shape(upload, request)

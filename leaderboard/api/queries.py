@@ -50,6 +50,7 @@ class SubmissionQuery(PageQuery):
     benchmark = Words(help_text="slug of a benchmark")
     phase = Words(help_text="slug of a phase")
     system = Words(help_text="name of a system")
+    team = Words(help_text="name of one of your teams")
     state = serializers.ChoiceField(State.choices, required=False, default="", allow_blank=True)
 
 

@@ -26,7 +26,13 @@ from leaderboard.api.shapes import ScoreShape, errors
 from leaderboard.models import Phase, Prediction, Run, Submission, Team, User
 from leaderboard.standings import slice_of
 
-FILTERS = {"benchmark": "phase__benchmark__slug", "phase": "phase__slug", "system": "system__name", "state": "last"}
+FILTERS = {
+    "benchmark": "phase__benchmark__slug",
+    "phase": "phase__slug",
+    "system": "system__name",
+    "team": "system__team__name__iexact",
+    "state": "last",
+}
 RAW = ("application/x-ndjson", "application/jsonl", "application/gzip", "application/octet-stream")
 
 

@@ -372,6 +372,8 @@ def test_my_submissions_are_those_of_my_teams(world, ada):
         ("benchmark=other", 0),
         ("phase=test", 2),
         ("system=Bernoulli", 2),
+        ("team=analytical%20engines", 2),
+        ("team=Compilers", 0),
         ("state=queued", 1),
         ("state=failed", 1),
         ("state=done", 0),

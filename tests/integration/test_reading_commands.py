@@ -1,4 +1,4 @@
-"""`holdout login`, `benchmarks`, `inputs`, `scores` and `board` against a live server."""
+"""`holdout login`, `benchmarks`, `teams`, `inputs`, `scores` and `board` against a live server."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import getpass
 import hashlib
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,11 @@ from knox.models import AuthToken
 
 from evaluator.__main__ import main
 from evaluator.client import kept
-from leaderboard.models import Benchmark, Submission
+from leaderboard.actions import teams
+from leaderboard.api.pagination import Pages
+from leaderboard.models import Benchmark, Membership, Submission
 from tests.boards import stand, symmetric_scores
+from tests.integration.calling import person
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,6 +106,41 @@ def test_benchmarks_are_listed_without_an_account(run: Run, world: World) -> Non
     status, out, _ = run("benchmarks")
     assert (status, [line.split()[0] for line in out.splitlines()]) == (0, ["benchmark", "tiny"])
     assert json.loads(run("benchmarks", "--json", "--search", "zebra")[1]) == []
+
+
+def test_ones_own_teams_are_listed(run: Run, world: World) -> None:
+    mate = person("grace")
+    compilers = teams.create(name="Compilers", by=mate)
+    teams.system(team=compilers, name="A-0", by=mate)
+    teams.create(name="Others", by=mate)
+    Membership.objects.create(team=compilers, user=world.researcher)
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    status, out, err = run("teams", "--token-file", "token")
+    assert status == 0, err
+    assert [re.split(" {2,}", line) for line in out.splitlines()] == [
+        ["team", "you are", "members", "systems"],
+        ["Analytical Engines", "owner", "ada", "Bernoulli"],
+        ["Compilers", "member", "grace, ada", "A-0"],
+    ]
+    listed = json.loads(run("teams", "--token-file", "token", "--json")[1])
+    assert [row["name"] for row in listed] == ["Analytical Engines", "Compilers"]
+
+
+def test_who_is_in_no_team_is_told_so(run: Run, world: World) -> None:
+    Path("token").write_text(AuthToken.objects.create(user=person("grace"))[1])
+    status, out, err = run("teams", "--token-file", "token", "--json")
+    assert (status, json.loads(out)) == (0, [])
+    assert "in no team" in err
+    assert run("teams")[0] == 64
+
+
+def test_all_pages_of_a_list_are_read(run: Run, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pages, "max_page_size", 2)
+    for name in ("One", "Two", "Three", "Four"):
+        teams.create(name=name, by=world.researcher)
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    listed = json.loads(run("teams", "--token-file", "token", "--json")[1])
+    assert [row["name"] for row in listed] == ["Analytical Engines", "Four", "One", "Three", "Two"]
 
 
 def test_inputs_arrive_whole_and_are_not_written_over(run: Run, world: World) -> None:

@@ -20,11 +20,12 @@ import pytest
 from django.utils import timezone
 
 from evaluator.__main__ import main
-from evaluator.client import uploading
-from leaderboard.actions import image_uploads, tokens
-from leaderboard.models import Image, ImageUpload, QuotaCharge, Submission, WorkerReport
+from evaluator.client import submitting, uploading
+from leaderboard.actions import image_uploads, teams, tokens
+from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Submission, WorkerReport
 from tests.conftest import ROOT
 from tests.integration.broken_network import Fault, network
+from tests.integration.calling import person
 from tests.stack import Stack
 from tests.world import World, build, prediction_lines
 
@@ -190,6 +191,44 @@ def test_the_same_size_with_other_bytes_is_refused(submit: Any, world: World) ->
     assert status == 2
     assert "(invalid_image)" in err
     assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("words", [("predictions.jsonl",), ("--image", "image.tar")])
+def test_a_member_submits_for_a_team(submit: Any, world: World, words: tuple[str, ...]) -> None:
+    """Not for their first one, which is what they submit for unless they say otherwise."""
+    compilers = teams.create(name="Compilers", by=person("grace"))
+    Membership.objects.create(team=compilers, user=world.researcher)
+    status, _, err = submit(*words, "--team", "compilers")
+    assert status == 0, err
+    assert Submission.objects.get().system.team == compilers
+
+
+def test_an_image_for_a_team_of_others_is_not_sent(submit: Any) -> None:
+    teams.create(name="Compilers", by=person("grace"))
+    status, _, err = submit("--image", "image.tar", "--team", "Compilers")
+    assert (status, "(not_a_member)" in err) == (64, True), err
+    assert not ImageUpload.objects.exists()
+
+
+def test_what_another_team_sends_meanwhile_is_not_taken_for_ours(
+    submit: Any, live_server: Any, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have a system of one name; our file does not arrive, and theirs does."""
+    compilers = teams.create(name="Compilers", by=person("grace"))
+    Membership.objects.create(team=compilers, user=world.researcher)
+    looked = submitting._newest
+
+    def looked_before(given: Any, server: Any) -> Any:
+        found = looked(given, server)
+        if not Submission.objects.exists():
+            world.insert_run()
+        return found
+
+    monkeypatch.setattr(submitting, "_newest", looked_before)
+    with network(port(live_server), lambda line: Fault.CUT if line.startswith("POST") else Fault.NONE) as way:
+        status, _, err = submit("predictions.jsonl", "--team", "Compilers", server=way.address)
+    assert (status, "has arrived" in err) == (4, False), err
+    assert Submission.objects.get().system == world.system
 
 
 @pytest.mark.parametrize("words", [("predictions.jsonl",), ("--image", "image.tar")])
