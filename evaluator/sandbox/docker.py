@@ -6,7 +6,6 @@ systems holds no gold (`docs/sandbox.md`).
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 import time
@@ -14,18 +13,18 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, BinaryIO
 
 from evaluator.errors import SandboxError, UsageError
-from evaluator.sandbox.containers import health, jobs, reaper
+from evaluator.sandbox.containers import engine_images, health, jobs, reaper
+from evaluator.sandbox.containers.belongings import Belongings
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
 from evaluator.sandbox.containers.execution import Run
-from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
+from evaluator.sandbox.containers.image_config import check_settings
 from evaluator.sandbox.containers.jobs import Job
 from evaluator.sandbox.containers.keeper_image import KeeperImage, keeper_image
 from evaluator.sandbox.containers.reference import parse_reference
-from evaluator.sandbox.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
 from evaluator.sandbox.images import ImageArchive, ImageLimits
 from evaluator.sandbox.openfile import check_readable
 from evaluator.sandbox.scorers import ScorerExecution
-from evaluator.sandbox.systems import ImageMissingError, LoadedImage, SystemExecution, SystemResult
+from evaluator.sandbox.systems import LoadedImage, SystemExecution, SystemResult
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -86,12 +85,12 @@ class DockerSandbox:
     def _run(self, job: Job, keep_going: Callable[[], bool] | None) -> SystemResult:
         began = time.monotonic()
         self._check(job)
-        image = self._image(job.image)
+        image = engine_images.described(self._engine, job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
         keeper = self._keeper_image()
-        run = Run(
+        belongings = Belongings(
             self._engine,
             job,
             keeper=keeper,
@@ -99,9 +98,8 @@ class DockerSandbox:
             runtime=self.runtime,
             architecture=self.architecture,
             image_labels=settings.get("Labels") or {},
-            layers=layers,
-            probe=self._is_well,
         )
+        run = Run(self._engine, job, belongings=belongings, layers=layers, probe=self._is_well)
         try:
             result = run.follow(keep_going)
         except EngineError:
@@ -112,47 +110,13 @@ class DockerSandbox:
         return run.told(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
 
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """As `systems.SystemSandbox.load`. With the containerd store an id is a manifest's digest, not the config's."""
-        ids = self._engine.load(archive.clean())
-        if not self._has_containerd_store():
-            ids = [archive.id]
-        if len(ids) != 1:
-            raise ImageMismatchError(f"the engine loaded {len(ids)} images of the archive, expected one")
-        image = self._image(ids[0])
-        layers = list((image.get("RootFS") or {}).get("Layers") or [])
-        if layers != list(archive.diff_ids):
-            raise ImageMismatchError("the engine has other layers under the image's id than its config says")
-        check_settings(image.get("Config") or {})
-        return LoadedImage(id=ids[0], size=int(image.get("Size") or 0))
+        """As `systems.SystemSandbox.load`."""
+        return engine_images.load(self._engine, archive, has_containerd_store=self._has_containerd_store())
 
     def pull(self, reference: str) -> LoadedImage:
         """As `systems.SystemSandbox.pull`."""
         wanted = parse_reference(reference, self.registries)
-        sizes: dict[str, int] = {}
-        try:
-            for word in self._engine.pull(wanted.repository, wanted.digest):
-                progress = word.get("progressDetail") or {}
-                packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
-                sizes[str(word.get("id"))] = max(sizes.get(str(word.get("id")), 0), packed)
-                if sum(sizes.values()) > self.image_limits.archive_bytes:
-                    raise TooLargeError(f"{wanted} is over {self.image_limits.archive_bytes} bytes packed")
-        except EngineError as problem:
-            if isinstance(problem, NotThereError) or "manifest unknown" in problem.said:
-                raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
-            raise
-        image = self._image(str(wanted))
-        loaded = LoadedImage(id=str(image["Id"]), size=int(image.get("Size") or 0))
-        try:
-            if loaded.size > self.image_limits.unpacked_bytes:
-                raise TooLargeError(f"{wanted} has {loaded.size} bytes, expected {self.image_limits.unpacked_bytes}")
-            check_platform(str(image.get("Os")), str(image.get("Architecture")), self.architecture)
-            check_layers(len((image.get("RootFS") or {}).get("Layers") or []), self.image_limits.layers)
-            check_settings(image.get("Config") or {})
-        except Exception:
-            with contextlib.suppress(SandboxError):
-                self._engine.remove_image(str(wanted))
-            raise
-        return loaded
+        return engine_images.pull(self._engine, wanted, limits=self.image_limits, architecture=self.architecture)
 
     def images(self) -> frozenset[str]:
         """The ids of the images that the engine has, whosever they are. Raises SandboxError."""
@@ -160,15 +124,7 @@ class DockerSandbox:
 
     def forget(self, image: str) -> bool:
         """As `systems.SystemSandbox.forget`."""
-        try:
-            if self._engine.image(image).get("RepoTags"):
-                return False
-            self._engine.remove_image(image)
-        except EngineError as problem:
-            if problem.status in (404, 409):
-                return False
-            raise
-        return True
+        return engine_images.forget(self._engine, image)
 
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), settle_seconds: float = 60.0
@@ -238,12 +194,6 @@ class DockerSandbox:
                 check_readable(name, descriptor)
         except ValueError as problem:
             raise SandboxError(f"no execution can be made of this: {problem}") from None
-
-    def _image(self, image: str) -> dict[str, Any]:
-        try:
-            return self._engine.image(image)
-        except NotThereError:
-            raise ImageMissingError(f"the engine has no image {image[:80]}: load or pull it again") from None
 
     def _about(self) -> dict[str, Any]:
         if not self._info:

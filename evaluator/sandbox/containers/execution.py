@@ -1,30 +1,25 @@
-"""One execution of a submitted system, or of a scorer, from its volumes to its result."""
+"""One execution of a submitted system, or of a scorer, from its start to its result."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
 from typing import Any
 
-from evaluator.errors import SandboxError
-from evaluator.sandbox.containers import log, reaper, settings, tar
+from evaluator.sandbox.containers import log
+from evaluator.sandbox.containers.belongings import Belongings
 from evaluator.sandbox.containers.engine import Engine, EngineError
-from evaluator.sandbox.containers.jobs import Given, Job
-from evaluator.sandbox.containers.keeper_image import KeeperImage
+from evaluator.sandbox.containers.jobs import Job
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.usage import Meter
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.openfile import open_file
 from evaluator.sandbox.systems import CancelledError, KilledError, SystemResult
 
 _log = logging.getLogger(__name__)
-_CHUNK = 1 << 20
-_GRACE = 60.0  # seconds that an execution may last beyond its limit, before the reaper may take it
 _DEATH = 8.0  # seconds that a killed container may take to be gone
 _ASK = 1.0  # seconds between two questions to the caller
 _KILLED = 128 + 9
@@ -32,44 +27,34 @@ _NOT_STARTED = (126, 127)  # the engine's statuses for a command that is not the
 
 
 class Run:
-    """What exists for one execution, and what is known of it so far."""
+    """One execution, and what is known of it so far."""
 
     def __init__(
         self,
         engine: Engine,
         job: Job,
         *,
-        keeper: KeeperImage,
-        instance: str,
-        runtime: str,
-        architecture: str,
-        image_labels: Iterable[str],
+        belongings: Belongings,
         layers: Mapping[str, bool | str],
         probe: Callable[[], bool],
     ) -> None:
         """layers: what the last probe saw. probe: whether another one can be started."""
         self.engine = engine
-        self.pool = ThreadPoolExecutor(3)  # to do at one time what does not depend on the other
         self.job = job
         self.limits = job.limits
-        self.keeper_image = keeper
-        self.instance = instance
-        self.runtime = runtime
-        self.architecture = architecture
-        self.image_labels = image_labels
+        self.belongings = belongings
         self.layers = layers
         self.probe = probe
         self.meter = Meter()
         self.timings: dict[str, float] = {}
-        self.containers: list[str] = []
-        self.volumes: list[str] = []
         self.log, self.log_is_cut = "", False
         self.wall_seconds = 0.0
+        self._measurements = ThreadPoolExecutor(1)
 
     def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
         """To the container's end and its output's. Raises SandboxError; `clean_up` must follow, whatever comes."""
         with self._timed("prepare"):
-            keeper, working = self._prepare()
+            keeper, working = self.belongings.make()
         with self._timed("start"):
             refused = self._start(working)
         if refused:
@@ -89,57 +74,10 @@ class Run:
         return SystemResult(**{**vars(result), **known})
 
     def clean_up(self) -> None:
-        """Remove containers, then volumes. What the engine does not let go is the reaper's."""
+        """Take away what exists of it on the engine; what that does not let go is the reaper's."""
         with self._timed("clean_up"):
-            self._each("container", self.engine.remove, self.containers)
-            self._each("volume", self.engine.remove_volume, self.volumes)
-        self.pool.shutdown(wait=False)  # a late measurement may still be under way
-
-    def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> None:
-        for name, removal in [(name, self.pool.submit(remove, name)) for name in names]:
-            try:
-                removal.result()
-            except EngineError as problem:
-                _log.error("a %s of %s is left to the reaper: %s (%s)", what, self.job.execution_id, problem, name)
-
-    def _prepare(self) -> tuple[str, str]:
-        """A running keeper whose volumes hold what the job is given, and a container that is created."""
-        size = self.limits.output_bytes
-        folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
-        output = self._volume("output", settings.output_volume(size, self.limits.output_files))
-        working = self.pool.submit(self._create_working, folders, output)
-        try:
-            keeper = self._create(
-                settings.keeper(
-                    self.keeper_image.id,
-                    folders=folders,
-                    output=output,
-                    architecture=self.architecture,
-                    labels=self._labels("keeper"),
-                )
-            )
-            try:
-                for folder, files in self.job.folders.items():
-                    self.engine.put(keeper, folder, _packed(files))
-            except ValueError as problem:
-                raise SandboxError(f"a file changed while it was read: {problem}") from None
-            self.engine.start(keeper)
-        finally:
-            working.exception()  # it is known, and so cleaned up, before anything else happens
-        return keeper, working.result()
-
-    def _create_working(self, folders: Mapping[str, str], output: str) -> str:
-        return self._create(
-            settings.work(
-                self.job,
-                folders=folders,
-                output=output,
-                runtime=self.runtime,
-                architecture=self.architecture,
-                labels=self._labels(self.job.kind),
-                image_labels=self.image_labels,
-            )
-        )
+            self.belongings.remove()
+        self._measurements.shutdown(wait=False)  # a late one may still be under way
 
     def _start(self, system: str) -> str:
         """Empty, or why the image could not be started.
@@ -172,7 +110,7 @@ class Run:
             if measuring is None or measuring.done():
                 if measuring:
                     measuring.result()
-                measuring = self.pool.submit(self._measure, system)
+                measuring = self._measurements.submit(self._measure, system)
             if keep_going and time.monotonic() - asked >= _ASK:
                 asked = time.monotonic()
                 if not keep_going():
@@ -229,20 +167,6 @@ class Run:
             layers=self.layers,
         )
 
-    def _volume(self, part: str, options: dict[str, str]) -> str:
-        name = self.engine.create_volume(self._labels(part), options)
-        self.volumes.append(name)
-        return name
-
-    def _create(self, config: dict[str, Any]) -> str:
-        container = self.engine.create(config)
-        self.containers.append(container)
-        return container
-
-    def _labels(self, part: str) -> dict[str, str]:
-        seconds = self.limits.wall_seconds + _GRACE
-        return reaper.labels(self.instance, self.job.execution_id, part, seconds)
-
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
         began = time.monotonic()
@@ -250,19 +174,6 @@ class Run:
             yield
         finally:
             self.timings[step] = time.monotonic() - began
-
-
-def _packed(files: Sequence[Given]) -> Iterator[bytes]:
-    """The files of a folder as tar. Raises ValueError where one has changed its size meanwhile."""
-    for file in files:
-        if isinstance(file.content, bytes):
-            yield from tar.file(file.name, [file.content], len(file.content))
-            continue
-        with open_file(file.content) as content:
-            size = content.seek(0, 2)
-            content.seek(0)
-            yield from tar.file(file.name, iter(partial(content.read, _CHUNK), b""), size)
-    yield tar.END
 
 
 def _lasted(state: dict[str, Any]) -> float:

@@ -1,0 +1,91 @@
+"""How images come to an engine, and go: from an archive that was read or from a registry, checked before they run."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
+from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
+from evaluator.sandbox.containers.reference import Reference
+from evaluator.sandbox.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
+from evaluator.sandbox.images import ImageArchive, ImageLimits
+from evaluator.sandbox.systems import ImageMissingError, LoadedImage
+
+
+def described(engine: Engine, image: str) -> dict[str, Any]:
+    """What the engine says of an image. Raises ImageMissingError, EngineError."""
+    try:
+        return engine.image(image)
+    except NotThereError:
+        raise ImageMissingError(f"the engine has no image {image[:80]}: load or pull it again") from None
+
+
+def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -> LoadedImage:
+    """As `systems.SystemSandbox.load`. With the containerd store an id is a manifest's digest, not the config's."""
+    ids = engine.load(archive.clean())
+    if not has_containerd_store:
+        ids = [archive.id]
+    if len(ids) != 1:
+        raise ImageMismatchError(f"the engine loaded {len(ids)} images of the archive, expected one")
+    image = described(engine, ids[0])
+    if _layers(image) != list(archive.diff_ids):
+        raise ImageMismatchError("the engine has other layers under the image's id than its config says")
+    check_settings(image.get("Config") or {})
+    return LoadedImage(id=ids[0], size=_size(image))
+
+
+def pull(engine: Engine, wanted: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
+    """As `systems.SystemSandbox.pull`, of a reference that is allowed. An image that may not be run does not stay."""
+    _fetch(engine, wanted, limits.archive_bytes)
+    image = described(engine, str(wanted))
+    loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
+    try:
+        if loaded.size > limits.unpacked_bytes:
+            raise TooLargeError(f"{wanted} has {loaded.size} bytes, expected {limits.unpacked_bytes}")
+        check_platform(str(image.get("Os")), str(image.get("Architecture")), architecture)
+        check_layers(len(_layers(image)), limits.layers)
+        check_settings(image.get("Config") or {})
+    except Exception:
+        with contextlib.suppress(SandboxError):  # why it may not stay is what is told
+            engine.remove_image(str(wanted))
+        raise
+    return loaded
+
+
+def forget(engine: Engine, image: str) -> bool:
+    """As `systems.SystemSandbox.forget`."""
+    try:
+        if engine.image(image).get("RepoTags"):
+            return False
+        engine.remove_image(image)
+    except EngineError as problem:
+        if problem.status in (404, 409):
+            return False
+        raise
+    return True
+
+
+def _fetch(engine: Engine, wanted: Reference, most: int) -> None:
+    """most: bytes of the packed layers; what is under way is broken off above it."""
+    sizes: dict[str, int] = {}
+    try:
+        for word in engine.pull(wanted.repository, wanted.digest):
+            progress = word.get("progressDetail") or {}
+            packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
+            sizes[str(word.get("id"))] = max(sizes.get(str(word.get("id")), 0), packed)
+            if sum(sizes.values()) > most:
+                raise TooLargeError(f"{wanted} is over {most} bytes packed")
+    except EngineError as problem:
+        if isinstance(problem, NotThereError) or "manifest unknown" in problem.said:
+            raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
+        raise
+
+
+def _layers(image: dict[str, Any]) -> list[str]:
+    return list((image.get("RootFS") or {}).get("Layers") or [])
+
+
+def _size(image: dict[str, Any]) -> int:
+    return int(image.get("Size") or 0)
