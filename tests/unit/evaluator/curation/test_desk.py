@@ -159,6 +159,32 @@ def test_the_sandboxs_job_makes_the_bytes_of_the_command_line(tmp_path: Path) ->
     assert made == (out / "evaluation.jsonl").read_bytes()
 
 
+def questions_of(*sources: tuple[str, str, bytes]) -> tuple[list[dict[str, Any]], bytes]:
+    """sources: (role, name, content) each. The parts and the bytes of the questions that are made of them."""
+    files = {str(place): io.BytesIO(body) for place, (*_, body) in enumerate(sources)}
+    arguments = {
+        "generator": "open-questions",
+        "parameters": {},
+        "sources": [[role, name] for role, name, _ in sources],
+    }
+    report, made = generate(files, {"task": "link-prediction", **arguments, "seed": 3, "salt": SALT})
+    return report["parts"], made
+
+
+def test_two_files_of_one_name_stay_two() -> None:
+    evaluated, known = b"a\tr\tb\n", b"a\tr\tc\nd\tr\tb\n"
+    apart = questions_of(("evaluation", "triples.txt", evaluated), ("known", "others.txt", known))
+    assert questions_of(("evaluation", "triples.txt", evaluated), ("known", "triples.txt", known)) == apart
+    assert questions_of(("evaluation", "triples.txt", evaluated)) != apart
+
+
+def test_a_part_without_a_line_is_no_part() -> None:
+    some, none = b"a\tr\tb\n", b"?\tr\t?\n"  # a mention that asks cannot be asked about
+    parts, made = questions_of(("evaluation", "some.txt", some), ("evaluation", "none.txt", none))
+    assert [part["name"] for part in parts] == ["some"]
+    assert made == questions_of(("evaluation", "some.txt", some))[1]
+
+
 def test_parts_stand_one_behind_the_other() -> None:
     lines = b"".join(b'{"id": "a%d", "facts": []}\n' % i for i in range(10))
     report, made = asked("fact-extraction", "holdout", {"parts": "train=0.3,test=0.7"}, gold=lines)
