@@ -42,4 +42,15 @@ def check(given: Any, *, task: str | None) -> list[Value]:
         numbers = (value.value, *value.slice.values())
         if not all(math.isfinite(number) for number in numbers if isinstance(number, float)):
             raise ValueError(f"{value.measure} has a number that is not finite; expected such as {EXAMPLE}")
+        if not _is_text("".join((value.measure, value.shown, *map(str, value.slice), *map(str, value.slice.values())))):
+            raise ValueError(f"a text holds half a character or NUL; expected such as {EXAMPLE}")
     return values
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: JSON may name half of a surrogate pair, and no page or database takes that or NUL."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import structlog
 
 from evaluator.task import TASKS
 from leaderboard.models import Benchmark, ReportedResult
 from leaderboard.prepared import Prepared
+from leaderboard.printed import Value
 from leaderboard.standings import Key, slice_of
 
+log = structlog.get_logger(__name__)
 OF_A_BENCHMARK = Prepared(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
 
 
@@ -51,16 +56,50 @@ class Reported:
         return Reported([key for key in self.columns if any(key in row.cells for row in rows)], rows)
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A stored row that is shown nowhere, since its numbers are none, and why."""
+
+    row: ReportedResult
+    fault: str
+
+
 def reported_of(benchmark: Benchmark) -> Reported:
-    """A benchmark's reported rows in one query."""
-    rows = [_reported(result) for result in OF_A_BENCHMARK(benchmark.pk)]
+    """A benchmark's reported rows in one query, without those whose numbers cannot be shown."""
+    rows = [_reported(row, told) for row, told in sound(OF_A_BENCHMARK(benchmark.pk), benchmark)]
     columns = list(dict.fromkeys(key for row in rows for key in row.cells))
     order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
     columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
     return Reported(columns, rows)
 
 
-def _reported(result: ReportedResult) -> ReportedRow:
+def sound(rows: Iterable[ReportedResult], benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
+    """Those of a benchmark's rows that can be shown, with their numbers; the others are logged."""
+    for row in rows:
+        try:
+            yield row, row.numbers(task=benchmark.task)
+        except ValueError as error:
+            _log(row.pk, benchmark.slug, str(error)[:200])
+
+
+def left_out(benchmark: Benchmark) -> list[LeftOut]:
+    """Those of its rows that are shown nowhere; for its organisers and the operator."""
+    found = []
+    for row in benchmark.reported_results.all():
+        try:
+            row.numbers(task=benchmark.task)
+        except ValueError as error:
+            found.append(LeftOut(row, str(error)))
+    return found
+
+
+@functools.lru_cache(maxsize=1000)
+def _log(pk: int, benchmark: str, fault: str) -> None:
+    """Once a process: a page is read often."""
+    log.error("reported_row_left_out", row=pk, benchmark=benchmark, fault=fault)
+
+
+def _reported(result: ReportedResult, told: Iterable[Value]) -> ReportedRow:
     return ReportedRow(
         system=result.system,
         paper=result.paper,
@@ -69,11 +108,5 @@ def _reported(result: ReportedResult) -> ReportedRow:
         same_split=result.same_split,
         track=result.track,
         note=result.note,
-        cells={
-            (value["measure"], slice_of(value.get("slice", {}))): (
-                value["value"],
-                value.get("shown") or str(value["value"]),
-            )
-            for value in result.values
-        },
+        cells={(value.measure, slice_of(value.slice)): (value.value, value.shown) for value in told},
     )

@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from leaderboard import zones
+from leaderboard import reported, zones
 from leaderboard.actions import boards
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
@@ -186,7 +186,7 @@ def _benchmark(phase: Phase, by: User) -> Benchmark:
     title = f"Rehearsal: {real.title}"[:200]
     made = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
     made.organisers.set({*real.organisers.all(), by})
-    for row in real.reported_results.all():
+    for row, _ in reported.sound(real.reported_results.all(), real):
         fields = {one.attname: getattr(row, one.attname) for one in ReportedResult._meta.concrete_fields}
         ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": made.pk})
     return made

@@ -11,9 +11,9 @@ from leaderboard.actions.manifest import (
     ReportedPart,
     SplitPart,
     TrackPart,
-    Value,
 )
 from leaderboard.models import Benchmark, Division, Phase, Split
+from leaderboard.reported import sound
 
 OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("split", "tracks")]
 
@@ -54,9 +54,9 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
                 same_split=row.same_split,
                 track=row.track,
                 note=row.note,
-                values=[Value(**value) for value in row.values],
+                values=numbers,
             )
-            for row in benchmark.reported_results.all()
+            for row, numbers in sound(benchmark.reported_results.all(), benchmark)
         ],
     )
 

@@ -64,6 +64,7 @@ from leaderboard.models import (
     Webhook,
     WorkerReport,
 )
+from leaderboard.reported import sound
 
 Rows = Callable[[Benchmark], QuerySet[Any]]
 
@@ -82,6 +83,12 @@ def _teams(benchmark: Benchmark) -> QuerySet[Team]:
     """Who has sent something, and who was given more time for it."""
     more_time = Q(extensions__phase__benchmark=benchmark)
     return Team.objects.filter(Q(systems__in=_systems(benchmark)) | more_time).distinct().order_by("pk")
+
+
+def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
+    """Those that are shown: what has no sound numbers no server takes in."""
+    shown = [row.pk for row, _ in sound(benchmark.reported_results.all(), benchmark)]
+    return ReportedResult.objects.filter(pk__in=shown).order_by("pk")
 
 
 def _images(benchmark: Benchmark) -> QuerySet[Image]:
@@ -117,7 +124,7 @@ TABLES: dict[type[Model], Rows] = {
     Phase: _where(Phase, benchmark="pk"),
     Extension: _where(Extension, phase__benchmark="pk"),
     Announcement: _where(Announcement, benchmark="pk"),
-    ReportedResult: _where(ReportedResult, benchmark="pk"),
+    ReportedResult: _reported,
     System: lambda benchmark: _systems(benchmark).order_by("pk"),
     Submission: _where(Submission, phase__benchmark="pk"),
     QuotaCharge: _where(QuotaCharge, phase__benchmark="pk"),

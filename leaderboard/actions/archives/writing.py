@@ -21,6 +21,7 @@ from leaderboard import standings
 from leaderboard.actions.archives import described, rows, tables, vault
 from leaderboard.citing import canonical
 from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Split, User
+from leaderboard.reported import left_out
 
 FORMAT = 1
 HEAD, MANIFEST, CLOSED = "archive.json", "benchmark.json", "closed.zip.age"
@@ -52,6 +53,8 @@ def migration() -> str:
 
 
 def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipient], say: Say) -> None:
+    for one in left_out(benchmark):
+        say(f"left out: the reported row {one.row}: {one.fault}")
     readable: dict[str, str] = {}
     for name, chunks in _readable(benchmark):
         readable[name] = _member(archive, name, chunks)

@@ -9,15 +9,17 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard import redrawing
 from leaderboard.actions import referee
-from leaderboard.models import Leaderboard
+from leaderboard.models import Benchmark, Leaderboard
 from leaderboard.rebuilding import differences
+from leaderboard.reported import left_out
 
 
 class Command(BaseCommand):
     help = (
         "Makes every current and frozen board again from its runs' stored scores, in the order of its releases, and "
         "names what differs from what is shown. What is drawn is made again from stored outcomes, if the sandbox "
-        "answers. Nothing is changed. Exit status 1 where something differs."
+        "answers. Rows that papers report and whose numbers cannot be shown are named too. Nothing is changed. Exit "
+        "status 1 where something differs or cannot be shown."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,5 +34,10 @@ class Command(BaseCommand):
             self.stdout.write("drawings were not compared" + ("" if without_drawings else ": no sandbox answers"))
         for board, different in found.items():
             self.stdout.write(f"{board}: {'the same' if not different else ', '.join(different)}")
+        faulty = [(benchmark, row) for benchmark in Benchmark.objects.order_by("pk") for row in left_out(benchmark)]
+        for benchmark, row in faulty:
+            self.stdout.write(f"reported row {row.row.pk} of {benchmark.slug}, {row.row}: {row.fault}")
         if any(found.values()):
             raise CommandError("a board is not what its runs make of it")
+        if faulty:
+            raise CommandError(f"reported rows that are shown nowhere: {len(faulty)}")

@@ -19,6 +19,7 @@ from leaderboard.actions import benchmarks, rehearsals, splits
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
 from leaderboard.preparing import outdated_version, progress_of
+from leaderboard.reported import left_out
 from leaderboard.web import limit_rows
 from leaderboard.web.forms.benchmark import BenchmarkForm
 from leaderboard.web.people.access import PersonRequest, managed_or_404, needs
@@ -108,6 +109,7 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
         "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
+        "left_out": left_out(found),
         "organisers": found.organisers.order_by("username"),
         "refusal": refusal,
     }
