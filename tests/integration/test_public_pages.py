@@ -7,8 +7,10 @@ import hashlib
 import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
@@ -217,15 +219,30 @@ def test_a_form_without_its_token_is_told_what_to_do(world):
 
 
 @pytest.mark.parametrize(
-    ("view", "status"), [(errors.bad_request, 400), (errors.forbidden, 403), (errors.too_large, 413)]
+    ("view", "error", "status"),
+    [
+        (errors.bad_request, SuspiciousOperation(), 400),
+        (errors.forbidden, PermissionDenied(), 403),
+        (errors.bad_request, RequestDataTooBig(), 413),
+    ],
 )
-def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, status):
-    page = view(rf.get("/benchmarks/"))
+def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, error, status):
+    page = view(rf.get("/benchmarks/"), error)
     assert page.status_code == status
     assert read(page.content.decode()).faults == []
-    answer = view(rf.get("/api/v1/benchmarks/"))
+    answer = view(rf.get("/api/v1/benchmarks/"), error)
     assert answer.status_code == status
     assert set(json.loads(answer.content)) == {"code", "message"}
+
+
+def test_a_form_that_is_too_large_is_told_so(world, settings):
+    body = {"login": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1), "password": "x"}
+    response = Client().post("/accounts/login/", body)
+    assert response.status_code == 413
+    urlencoded = urlencode(body)
+    response = Client().post("/accounts/login/", urlencoded, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 413
+    assert "What was sent is too large." in response.content.decode()
 
 
 # --- the leaderboard

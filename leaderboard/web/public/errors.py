@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template import loader
@@ -16,7 +17,7 @@ MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
     403: ("forbidden", "This is not for you to see or do."),
     404: ("not_found", "There is nothing at this address."),
-    413: ("too_large", "The upload is over the limit."),
+    413: ("too_large", "What was sent is too large."),
     503: ("busy", busy.MESSAGE),
     500: ("internal", "The server made an error. It has been logged."),
 }
@@ -24,7 +25,8 @@ MESSAGES = {
 
 @requires_csrf_token
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _answer(request, 400)
+    """Django has no page of its own for a form that is too large, and brings it here."""
+    return _answer(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
 
 
 @requires_csrf_token
@@ -35,11 +37,6 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 @requires_csrf_token
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _answer(request, 404)
-
-
-@requires_csrf_token
-def too_large(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _answer(request, 413)
 
 
 def too_many(request: HttpRequest) -> HttpResponse:
