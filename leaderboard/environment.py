@@ -40,6 +40,7 @@ VARIABLES = {
     "EMAIL_FROM": Variable(str, "holdout@localhost", "the sender of mails"),
     "OPERATORS": Variable(list, [], "mail addresses that are told when the disk runs low"),
     "DISK_ALARM_MB": Variable(int, 2000, "less room than this for data raises the alarm; a tenth of it: not ready"),
+    "METRICS_TOKEN": Variable(str, "", "who sends it may read /metrics; empty: nobody may; at least 20 characters"),
     "NOTICES": Variable(bool, True, "people are told of their finished submissions, by mail and webhook, if they ask"),
     "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call though they are not public; none by default"),
     "S3_BUCKET": Variable(str, "", "empty: local folders; else the bucket of everything but gold"),

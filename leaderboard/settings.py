@@ -243,6 +243,9 @@ ACCOUNT_RATE_LIMITS = {"login_failed": "20/m/ip,100/h/ip", "signup": "30/m/ip", 
 # --- the operator
 OPERATORS = env("OPERATORS")
 DISK_ALARM_BYTES = env("DISK_ALARM_MB") * 1_000_000
+METRICS_TOKEN = env("METRICS_TOKEN")
+if 0 < len(METRICS_TOKEN) < 20:
+    raise ImproperlyConfigured(f"HOLDOUT_METRICS_TOKEN has {len(METRICS_TOKEN)} characters, expected at least 20")
 
 # --- notices
 NOTICES = env("NOTICES")

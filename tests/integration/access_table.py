@@ -44,6 +44,8 @@ def both(name: str, get: str, draft: str) -> list[Row]:
 
 PUBLIC = [
     Row("home", EVERYONE),
+    # Whoever has no token of the operator's is told nothing, not even that it is there.
+    Row("metrics", NOBODY),
     Row("tasks", EVERYONE),
     Row("measures", EVERYONE),
     *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
