@@ -126,5 +126,5 @@ def shell(folder: Path, substitutions: Mapping[str, str], **environment: str) ->
 
 def clean_environment() -> dict[str, str]:
     """A person's: nothing of the tests' own settings."""
-    ours = ("HOLDOUT_", "DJANGO_", "PYTEST_", "TEST_", "VIRTUAL_ENV", "PYTHONPATH")
+    ours = ("HOLDOUT_", "DJANGO_", "PYTEST_", "TEST_", "VIRTUAL_ENV", "PYTHONPATH", "AWS_", "RCLONE_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

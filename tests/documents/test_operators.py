@@ -10,7 +10,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import boto3
 import pytest
+from moto.server import ThreadedMotoServer
 
 from tests.conftest import ROOT
 from tests.documents.blocks import blocks_of, indented_code, walk_of
@@ -19,7 +21,7 @@ from tests.documents.shell import shell
 
 PAGE = ROOT / "docs" / "operators.md"
 OLDER = Path(__file__).parent / "older" / "site-0015.tgz"
-RUN_HERE = {"one-machine", "archive", "postgresql", "upgrade"}
+RUN_HERE = {"one-machine", "archive", "postgresql", "s3", "upgrade"}
 RUN_IN_CONTAINERS = {"compose"}
 
 
@@ -63,6 +65,33 @@ def test_postgresql(project: Path, postgres: str, needs: Callable[..., None]) ->
             here.run(block)
 
 
+def test_files_in_buckets(project: Path, s3: str, needs: Callable[..., None]) -> None:
+    needs("rclone")
+    _as_it_was(project)
+    python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
+    keys = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
+    with shell(project, {"127.0.0.1:9000": s3}, **keys, **activated(project)) as here:
+        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=here.environment, check=True)
+        moved, backup, restored = walk_of(PAGE, "s3")
+        here.run(moved)
+        # What is in the buckets is all there is.
+        (project / "var" / "files").rename(project / "var" / "files.lost")
+        here.run(backup)
+        kept = {path.relative_to(project / "backup") for path in (project / "backup").rglob("*") if path.is_file()}
+        lost = project / "var" / "files.lost"
+        assert kept == {Path("files") / path.relative_to(lost) for path in lost.rglob("*") if path.is_file()}
+        assert any(path.parts[1] == "gold" for path in kept)
+        _empty(f"http://{s3}", "holdout-files", "holdout-gold")
+        here.run(restored)
+
+
+def _empty(endpoint: str, *buckets: str) -> None:
+    """As a disaster leaves them."""
+    store = boto3.resource("s3", endpoint_url=endpoint, aws_access_key_id="one", aws_secret_access_key="two")
+    for bucket in buckets:
+        assert store.Bucket(bucket).objects.all().delete()
+
+
 def _as_it_was(project: Path) -> None:
     """The data folder of a small site that an earlier release has left: a benchmark, two boards, eleven submissions."""
     (project / "var").mkdir(mode=0o700)
@@ -73,6 +102,18 @@ def _as_it_was(project: Path) -> None:
 def activated(project: Path) -> dict[str, str]:
     """What `. .venv/bin/activate` would set."""
     return {"PATH": f"{project / '.venv' / 'bin'}:{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def s3() -> Iterator[str]:
+    """`host:port` of an S3 server of its own, in memory."""
+    port = free_port()
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.stop()
 
 
 @pytest.fixture
