@@ -9,9 +9,7 @@ from typing import Any
 
 from evaluator.client.status import DONE
 from evaluator.curation.bench import Bench
-from evaluator.curation.parameters import Parameter, Secret, Source
-
-__all__ = ["Generator", "Made", "Secret"]
+from evaluator.curation.parameters import Parameter, Source
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.curation.bench import Bench
-from evaluator.curation.generator import Generator, Made, Secret
+from evaluator.curation.generator import Generator, Made
+from evaluator.curation.parameters import Secret
 
 FORMAT = 1
 PACKAGES = ("numpy", "scipy", "scikit-learn", "msgspec")

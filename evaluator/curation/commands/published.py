@@ -11,8 +11,9 @@ import msgspec
 
 from evaluator.curation.audit.published import symmetric
 from evaluator.curation.bench import Bench
+from evaluator.curation.commands.symmetric import SALT
 from evaluator.curation.generator import Generator, Made
-from evaluator.curation.parameters import Kind, Parameter, Source
+from evaluator.curation.parameters import Source
 from evaluator.curation.quadruples import MIN_SALT
 from evaluator.curation.symmetric import symmetric_faults
 from evaluator.errors import GoldError, ProblemList, UsageError, shown
@@ -64,9 +65,5 @@ GENERATOR = Generator(
     make=_make,
     seeded=False,
     sources=(Source("published", "Published pairs", "JSON Lines as FEVER Symmetric was published; .gz is unpacked"),),
-    parameters=(
-        Parameter(
-            "salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True
-        ),
-    ),
+    parameters=(SALT,),
 )

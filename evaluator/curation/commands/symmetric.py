@@ -20,6 +20,8 @@ from evaluator.tasks.fact_verification.gold import read_gold
 from evaluator.tasks.fact_verification.layout import LABELS
 from evaluator.words import counted
 
+SALT = Parameter("salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True)
+
 
 def _make(given: argparse.Namespace, bench: Bench) -> Made:
     originals = _pairs(bench, "originals", given.originals, labelled=True)
@@ -83,11 +85,7 @@ GENERATOR = Generator(
         Source("originals", "Original pairs", "JSON Lines: id, claim, evidence_text, label"),
         Source("contraries", "Contrary pairs", "JSON Lines: the original's id, and the written claim, evidence_text"),
     ),
-    parameters=(
-        Parameter(
-            "salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True
-        ),
-    ),
+    parameters=(SALT,),
 )
 AUDIT = Generator(
     name="symmetric",
