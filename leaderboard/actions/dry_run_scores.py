@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -31,8 +32,8 @@ def _run(mine: Mine) -> None:
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
         raise NoAnswerError(Reason.SUPERSEDED)
     try:
-        with _predictions(row) as predictions:
-            result = _scored(row, predictions)
+        with predictions(row) as file:
+            result = {**_scored(row, file), "predictions_sha256": _digest(file)}
     except UnfitError:
         over: dict[str, Any] = {"state": State.REJECTED, "lease_until": None, "finished_at": timezone.now()}
     else:
@@ -41,9 +42,17 @@ def _run(mine: Mine) -> None:
         raise LateError
 
 
+def _digest(file: IO[bytes]) -> str:
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
 @contextmanager
-def _predictions(row: DryRun) -> Iterator[IO[bytes]]:
-    """What was uploaded, or what the baseline says."""
+def predictions(row: DryRun) -> Iterator[IO[bytes]]:
+    """What was uploaded, or what the baseline says: made again each time, and the same each time.
+
+    Raises UnfitError where it says nothing, NoAnswerError, SandboxError, AlteredError.
+    """
     if row.kind == DryRun.Kind.FILE:
         with opened(row.file) as stored:
             check_digest(stored, row.sha256)
@@ -79,14 +88,14 @@ def _baseline(row: DryRun) -> referee.Answer:
         )
 
 
-def _scored(row: DryRun, predictions: IO[bytes]) -> dict[str, Any]:
+def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     gold, task = row.gold, TASKS[row.gold.split.dataset.task]
     with opened(gold.file) as stored:
         check_digest(stored, gold.sha256)
     answer = referee.score(
         task=task.name,
         gold=gold,
-        predictions=predictions,
+        predictions=file,
         name="predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl",
         options=row.options,
         seed=provenance.SEED,

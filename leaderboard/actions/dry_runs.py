@@ -37,7 +37,10 @@ def why_not(split: Split) -> str:
     open_ones = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related("benchmark")
     opened_one = next((phase for phase in open_ones if not split.is_draft and not phase.is_to_come()), None)
     if opened_one is not None:
-        return f"The phase {opened_one.title} has opened on {split.name}: submit baselines to it as your own systems."
+        return (
+            f"The phase {opened_one.title} has opened on {split.name}: what was scored before can be put on its board, "
+            "and other baselines are submitted to it as your own systems."
+        )
     return ""
 
 

@@ -235,7 +235,8 @@ def charged(
     scorer_failures.check(phase=phase, team=team)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
-        system = teams.system(team=team, name=system.name, by=by)
+        described = {"kind": system.kind, "description": system.description}
+        system = teams.system(team=team, name=system.name, by=by, **described)
     # As they are under the lock: somebody may have added the first ones meanwhile, or declared another one.
     phase.refresh_from_db(fields=["tracks"])
     tracks.check(phase=phase, system=system, track=track)

@@ -59,6 +59,7 @@ split: list[URLPattern] = [
     path("dry-run/begin/", manage_dry_runs.begin, name="manage_dry_run_begin"),
     path("dry-run/add/", manage_dry_runs.add, name="manage_dry_run_add"),
     path("dry-run/<int:pk>/remove/", manage_dry_runs.remove, name="manage_dry_run_remove"),
+    path("dry-run/<int:pk>/submit/", manage_dry_runs.submit, name="manage_dry_run_submit"),
     path("audits/begin/", manage_audits.begin, name="manage_audit_begin"),
     path("audits/<int:pk>/", manage_audits.report, name="manage_audit"),
     path("audits/<int:pk>/state/", manage_audits.state, name="manage_audit_state"),

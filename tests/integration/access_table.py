@@ -258,6 +258,9 @@ MANAGE = [
     Row("manage_dry_run_add", NO_PAGE, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_dry_run_remove", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_dry_run_remove", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
+    # No phase is named to submit to.
+    Row("manage_dry_run_submit", NO_PAGE, "login 404 404 404 404 404 404"),
+    Row("manage_dry_run_submit", NO_PAGE, "login 404 404 404 404 404 404", where=DRAFT),
     Row("manage_audit_begin", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_audit_begin", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     # An audit that is over: nothing is left to cancel, and its warnings have no answers that could be shown.

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.baselines import BASELINES
-from leaderboard.actions import dry_run_scores, dry_runs, referee, splits
+from leaderboard.actions import baseline_rows, dry_run_scores, dry_runs, referee, runs, splits, teams
 from leaderboard.actions.refusal import Code
 from leaderboard.models import (
     AuditEntry,
@@ -27,6 +27,8 @@ from leaderboard.models import (
     Split,
     State,
     Submission,
+    System,
+    Team,
 )
 from tests import world as small
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded
@@ -332,3 +334,101 @@ class TestThePage:
             for where in ("/api/v1/benchmarks/tiny/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/"):
                 assert b"canary" not in client.get(where).content
             assert client.get(self.WHERE).status_code in (302, 404)
+
+
+class TestOnABoard:
+    """A baseline of a dry run, submitted by the ordinary way once the phase has opened."""
+
+    WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
+
+    @pytest.fixture
+    def scored(self, world: World) -> list[DryRun]:
+        rows = [*begun(world), added(world, {**LABELS, "a1": "REFUTES"})]
+        for row in rows:
+            dry_run_scores.run(pk=row.pk)
+        Benchmark.objects.update(state="public")
+        world.phase.refresh_from_db()
+        world.phase.benchmark.refresh_from_db()
+        return [after(row) for row in rows]
+
+    def one(self, rows: list[DryRun], name: str) -> DryRun:
+        return next(row for row in rows if row.name == name)
+
+    def put(self, world: World, row: DryRun) -> Submission:
+        return baseline_rows.submit(row=row, phase=world.phase, by=world.curator)
+
+    def test_it_is_a_submission_like_any_with_the_same_file_and_the_same_score(
+        self, world: World, scored: list[DryRun]
+    ) -> None:
+        for row in (self.one(scored, "majority"), self.one(scored, "Ours")):
+            made = self.put(world, row)
+            prediction = made.predictions.get()
+            assert prediction.sha256 == row.result["predictions_sha256"]
+            runs.score(run_id=prediction.runs.get().pk)
+            shown = made.releases.get().run.scores.get(measure="accuracy", slice_key="")
+            told = next(one for one in row.result["scores"] if one["measure"] == "accuracy" and not one["slice"])
+            assert (shown.value, shown.low, shown.high) == (told["value"], told["low"], told["high"])
+        assert QuotaCharge.objects.filter(team__name="Baselines of tiny").count() == 2
+        board = Leaderboard.objects.get(state="current")
+        assert {(one.system.name, one.system.kind, one.rank) for one in board.standings.all()} == {
+            ("majority", "baseline", None),
+            ("Ours", "baseline", None),
+        }
+
+    def test_once_until_it_failed(self, world: World, scored: list[DryRun]) -> None:
+        row = self.one(scored, "majority")
+        made = self.put(world, row)
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert refused.code is Code.NAME_TAKEN and QuotaCharge.objects.count() == 1
+        Run.objects.filter(prediction__submission=made).update(state=State.FAILED, finished_at=timezone.now())
+        assert self.put(world, row).pk != made.pk
+
+    def test_what_is_refused_leaves_neither_system_nor_charge(self, world: World, scored: list[DryRun]) -> None:
+        row = self.one(scored, "majority")
+        Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
+        world.phase.refresh_from_db()
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert refused.code is Code.PHASE_CLOSED
+        Phase.objects.update(opens_at=None)
+        world.phase.refresh_from_db()
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.researcher)
+        assert refused.code is Code.NOT_AN_ORGANISER
+        row.result["predictions_sha256"] = "0" * 64
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert (refused.code, "something else" in refused.message) == (Code.NOT_READY, True)
+        unfit = next(one for one in scored if one.state == State.REJECTED)
+        refused = refusal(baseline_rows.submit, row=unfit, phase=world.phase, by=world.curator)
+        assert refused.code is Code.NOT_READY
+        assert not System.objects.filter(kind="baseline").exists() and not QuotaCharge.objects.exists()
+
+    def test_strangers_cannot_take_the_teams_name(self, world: World, scored: list[DryRun]) -> None:
+        teams.create(name="Baselines of tiny", by=world.researcher)
+        row = self.one(scored, "majority")
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert refused.code is Code.NOT_A_MEMBER
+        assert not Team.objects.get(name="Baselines of tiny").systems.exists()
+
+    def test_as_another_phase_it_was_not_scored(self, world: World, scored: list[DryRun]) -> None:
+        other = Phase.objects.create(benchmark=world.benchmark, slug="other", title="Other", split=world.split)
+        row = self.one(scored, "majority")
+        DryRun.objects.filter(pk=row.pk).update(scored_as="other")
+        refused = refusal(baseline_rows.submit, row=after(row), phase=world.phase, by=world.curator)
+        assert refused.code is Code.NOT_READY
+        assert baseline_rows.submit(row=row, phase=other, by=world.curator).phase == other
+
+    def test_from_the_button_to_the_board(self, world: World, scored: list[DryRun]) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        page = client.get(self.WHERE).content.decode()
+        assert page.count("Put it on the board") == sum(row.state == State.DONE for row in scored)
+        assert read(page).faults == []
+        row = self.one(scored, "majority")
+        answer = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"}, follow=True)
+        assert "majority is submitted to" in answer.content.decode()
+        runs.score(run_id=Run.objects.get().pk)
+        board = Client().get("/benchmarks/tiny/test/").content.decode()
+        assert "majority" in board and "baseline</span>" in board and "Baselines of tiny" in board
+        page = client.get(self.WHERE).content.decode()
+        assert "submitted 20" in page and page.count("Put it on the board") == 2
+        again = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"})
+        assert again.status_code == 409 and "was submitted to" in again.content.decode()

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.baselines import BASELINES
 from leaderboard import tried
-from leaderboard.actions import dry_runs
+from leaderboard.actions import baseline_rows, dry_runs
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 from leaderboard.web.audit_words import ASK_AGAIN, FAILED
@@ -95,6 +95,22 @@ def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
     return _back(slug, split, phase, None if gold == found.current_gold else gold)
 
 
+@login_required
+@require_POST
+def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Put it on the board of a phase (`to`), in a track where the phase has some: it is submitted as any system is."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    row = get_object_or_404(DryRun.objects.select_related("gold__split__dataset"), pk=pk, gold__split=found)
+    phases = benchmark.phases.filter(split=found).select_related("benchmark", "split__dataset")
+    phase = get_object_or_404(phases, slug=request.POST.get("to", ""))
+    try:
+        made = baseline_rows.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
+    except Refused as refused:
+        return _page(request, benchmark, found, Refusal(refused))
+    messages.success(request, f"{row.name} is submitted to {phase.title} as a baseline.")
+    return redirect(made)
+
+
 def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
     """As which phase the request asks to score; None: with the split's options, on all groups."""
     asked = request.POST.get("as") or request.GET.get("as")
@@ -106,7 +122,8 @@ def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
     asked = request.GET.get("gold")
     if asked is None:
         return split.current_gold
-    return get_object_or_404(split.gold_versions, number=int(asked) if asked.isascii() and asked.isdigit() else 0)
+    known = asked.isascii() and asked.isdigit() and len(asked) < 10
+    return get_object_or_404(split.gold_versions, number=int(asked) if known else 0)
 
 
 def _tried_versions(split: Split) -> list[GoldVersion]:
@@ -147,6 +164,28 @@ def _watched(trial: tried.Trial, one: tried.Tried) -> tuple[str, tried.Cell, flo
     return name, one.cell(name), trial.knowing_nothing(one), one.cell(trial.primary)
 
 
+def _boards(benchmark: Benchmark, split: Split, found: tried.Trial) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
+    """Each phase that takes them, with (baseline, what was submitted of it or None)."""
+    phases = [
+        phase
+        for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")
+        if baseline_rows.takes(phase)
+    ]
+    there = baseline_rows.standing(benchmark) if phases else {}
+    offered = [
+        (
+            phase,
+            [
+                (one.row, there.get((phase.pk, one.row.name)))
+                for one in found.done
+                if baseline_rows.fits(one.row, phase)
+            ],
+        )
+        for phase in phases
+    ]
+    return [(phase, rows) for phase, rows in offered if rows]
+
+
 def _why(row: DryRun) -> str:
     return str(FAILED.get(row.reason, row.get_reason_display())) if row.reason else ""  # type: ignore[call-overload]
 
@@ -164,6 +203,7 @@ def _page(
     found: tried.Trial | None = context["trial"]
     made = {one.row.name for one in found.tried if one.row.state in dry_runs.STANDING} if found else set()
     context |= {
+        "boards": _boards(benchmark, split, found) if found else [],
         "is_current": gold == split.current_gold,
         "tried_versions": _tried_versions(split),
         "phases": benchmark.phases.filter(split=split),

@@ -69,6 +69,7 @@ ACTS = {
     "dry_run.begun": "asked for a dry run of baselines",
     "dry_run.added": "uploaded a file for a dry run",
     "dry_run.removed": "removed a dry run",
+    "dry_run.submitted": "put a dry run's baseline on a board",
     "export.asked": "asked for an archive",
     "export.downloaded": "downloaded an archive",
     "export.removed": "removed an archive",
