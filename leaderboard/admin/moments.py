@@ -19,5 +19,5 @@ class SaidSplitDateTime(AdminSplitDateTime):
         return context
 
 
-SAID = {models.DateTimeField: {"widget": SaidSplitDateTime}}
+SAID: dict[type[models.Field[Any, Any]], dict[str, Any]] = {models.DateTimeField: {"widget": SaidSplitDateTime}}
 """For `formfield_overrides`."""
