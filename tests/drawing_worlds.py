@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.actions import benchmarks, publication, splits, submissions, teams
+from leaderboard.actions import benchmarks, datasets, publication, splits, submissions, teams
 from leaderboard.models import Phase, Submission, System
 from tests.world import World, build, uploaded
 
@@ -69,7 +69,7 @@ def a_world(task: str, **policy: Any) -> World:
     """A published benchmark `drawn` with the phase `test`; its gold is hidden."""
     world = build()
     by = world.curator
-    dataset = splits.create_dataset(slug="drawn", title="Drawn", task=task, by=by)
+    dataset = datasets.create(slug="drawn", title="Drawn", task=task, by=by)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=by)
     file = uploaded(_lines(_gold(task)))
     try:

@@ -15,7 +15,7 @@ from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, splits
+from leaderboard.actions import datasets, doorbell, splits
 from leaderboard.actions.preparation import prepare
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
@@ -35,7 +35,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
     already, NOT_READY for a split without gold, REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
     """
-    splits.check_manages(split.dataset, by)
+    datasets.check_manages(split.dataset, by)
     base = split.current_gold
     if base is None:
         raise Refused(
@@ -83,7 +83,7 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
     NOT_READY where it was decided already, is not laid beside yet, or gold was corrected since; INPUTS_CHANGED,
     INVALID_NAME for a reason that is none, and what `splits.add_gold` refuses.
     """
-    splits.check_manages(correction.split.dataset, by)
+    datasets.check_manages(correction.split.dataset, by)
     reason = reason.strip()
     if not 1 <= len(reason) <= LONGEST:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST}.")
@@ -137,7 +137,7 @@ def why_not_confirmed(correction: Correction) -> str:
 @transaction.atomic
 def drop(*, correction: Correction, by: User) -> None:
     """Forget the file; nothing of it counts. Raises Refused NOT_READY where it was decided already."""
-    splits.check_manages(correction.split.dataset, by)
+    datasets.check_manages(correction.split.dataset, by)
     found = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
     if not found.is_pending:
         raise Refused(

@@ -8,8 +8,8 @@ from django.core.files import File
 from django.db import transaction
 
 from leaderboard.actions import fields
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditEntry, Dataset, Download, GoldVersion, User
 from leaderboard.uploads import sha256_of
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from django.db import transaction
 
-from leaderboard.actions import parts, splits
+from leaderboard.actions import datasets, parts, splits
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
 
@@ -33,7 +33,7 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
     `splits.add_gold` do, NOT_READY for a preview that is not done, a part that is a split already, or parts that come
     out otherwise, and REFEREE_AWAY.
     """
-    splits.check_manages(generation.dataset, by)
+    datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
         raise Refused(Code.NOT_READY, "The preview is not done; draft splits are made of it when it is.")
     if not wanted:

@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from evaluator.baselines import BASELINES
 from leaderboard.actions import doorbell, names, referee
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Split, State, User
 from leaderboard.uploads import sha256_of
 

@@ -15,8 +15,8 @@ from django.utils import timezone
 from evaluator.curation.desk import OFFERS, SEED_BELOW, Offer, filled, offered
 from evaluator.unpacking import ReadLimits
 from leaderboard.actions import doorbell, fields, referee
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, State, User
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)

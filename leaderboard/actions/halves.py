@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from leaderboard.actions import divisions, splits
+from leaderboard.actions import datasets, divisions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Division, Split, User
 from leaderboard.storage import opened
@@ -22,7 +22,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     beside the halves, and whoever has it and the groups has the halves. Raises Refused: NOT_AN_ORGANISER, NOT_READY
     without gold, NAME_TAKEN where the gold is divided already, INVALID_GOLD for fewer than two groups, REFEREE_AWAY.
     """
-    splits.check_manages(split.dataset, by)
+    datasets.check_manages(split.dataset, by)
     gold = split.current_gold
     if gold is None:
         raise Refused(

@@ -15,7 +15,7 @@ import msgspec
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.actions import benchmarks, downloads, halves, publication, splits, tracks
+from leaderboard.actions import benchmarks, datasets, downloads, halves, publication, splits, tracks
 from leaderboard.actions.manifest import Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
@@ -119,11 +119,11 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
             what = f"with other content: {', '.join(other)}" if began else "but not from a manifest"
             raise _there_already(manifest, what)
         # A hosting that a fault in the manifest or in a file broke off, and the fault was mended.
-        splits.discard(dataset=taken, by=by)
+        datasets.discard(dataset=taken, by=by)
     if Benchmark.objects.filter(slug=manifest.slug).exists():
         raise _there_already(manifest, "on another dataset")
     with transaction.atomic():
-        made = splits.create_dataset(
+        made = datasets.create(
             slug=manifest.slug,
             title=manifest.title,
             task=manifest.task,

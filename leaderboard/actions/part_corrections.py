@@ -11,8 +11,8 @@ from typing import Any
 
 from evaluator.curation.desk import OFFERS, filled
 from leaderboard.actions import corrections, parts
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split, State, User
 
 

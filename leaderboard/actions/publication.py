@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import audited
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditAnswer, AuditEntry, Split, SplitAudit, State, User
 
 LONGEST = 4000

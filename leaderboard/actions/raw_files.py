@@ -11,8 +11,8 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from leaderboard.actions import pieces
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditEntry, Dataset, RawFile, RawUpload, User
 from leaderboard.uploads import sha256_of
 

@@ -20,9 +20,9 @@ from evaluator.curation.audit.report import assembled
 from leaderboard.actions import background, doorbell, referee
 from leaderboard.actions.background import NoAnswerError, Work
 from leaderboard.actions.claims import Claim, LateError
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.reports import ReportError
-from leaderboard.actions.splits import check_manages
 from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
 from leaderboard.storage import check_digest, opened
 

@@ -1,10 +1,9 @@
-"""Datasets, their splits, and the gold that is kept of a split, one immutable version after the other."""
+"""Splits of datasets, and the gold that is kept of a split, one immutable version after the other."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import structlog
@@ -14,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
 
 from leaderboard.actions import divisions, fields, referee, rescoring
+from leaderboard.actions.datasets import check_manages
 from leaderboard.actions.preparation import Prepared, prepare
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, Split, Submission, User
@@ -21,19 +21,6 @@ from leaderboard.storage import opened
 from leaderboard.uploads import sha256_of
 
 log = structlog.get_logger(__name__)
-
-
-@transaction.atomic
-def create_dataset(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
-    """An empty dataset; `described` may hold description, licence, citation and source_url. For curators."""
-    if not by.is_curator:
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
-    fields.check_task(task)
-    dataset = Dataset(slug=slug, title=title, task=task, **described)
-    fields.check(dataset)
-    dataset.save(force_insert=True)
-    AuditEntry.record("dataset.created", dataset, by=by)
-    return dataset
 
 
 @transaction.atomic
@@ -148,33 +135,6 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
         raise
     split.refresh_from_db()
     return split
-
-
-@transaction.atomic
-def discard(*, dataset: Dataset, by: User) -> None:
-    """Forget a dataset that never came to be part of a benchmark, with its splits, gold and files."""
-    check_manages(dataset, by)
-    if dataset.benchmarks.exists():
-        raise Refused(
-            Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.", heading="The dataset stays"
-        )
-    golds = GoldVersion.objects.filter(split__dataset=dataset)
-    files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
-    files += [download.file for download in dataset.downloads.all()]
-    files += [division.file for division in Division.objects.filter(gold__in=golds)]
-    golds.delete()
-    dataset.downloads.all().delete()
-    dataset.splits.all().delete()
-    AuditEntry.record("dataset.discarded", dataset, by=by, slug=dataset.slug)
-    dataset.delete()
-    for file in files:
-        transaction.on_commit(partial(file.storage.delete, str(file.name)))
-
-
-def check_manages(dataset: Dataset, by: User) -> None:
-    """Curators manage every dataset; organisers those of their own benchmarks."""
-    if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")
 
 
 def check_is_another(split: Split, digest: str) -> None:

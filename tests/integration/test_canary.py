@@ -29,7 +29,7 @@ from django.utils import timezone
 
 from evaluator.sandbox.launch import start
 from leaderboard import jobs
-from leaderboard.actions import benchmarks, comparisons, notices, publication, runs, side_by_sides, splits
+from leaderboard.actions import benchmarks, comparisons, datasets, notices, publication, runs, side_by_sides, splits
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -124,7 +124,7 @@ class Stage:
 
 
 def host(slug: str, task: str, gold: list[dict[str, Any]], by: User) -> Benchmark:
-    dataset = splits.create_dataset(slug=slug, title=slug.title(), task=task, by=by)
+    dataset = datasets.create(slug=slug, title=slug.title(), task=task, by=by)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
     with closing(uploaded(lines(gold), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, publication, runs, splits, submissions, teams
+from leaderboard.actions import benchmarks, datasets, publication, runs, splits, submissions, teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Release, Run, State, User
 from tests.integration.gold_files import close_all, uploaded
@@ -84,7 +84,7 @@ def _requests_end() -> Iterator[None]:
 def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
     curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
     ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
-    dataset = splits.create_dataset(slug="data", title="Data", task=case.task, by=curator)
+    dataset = datasets.create(slug="data", title="Data", task=case.task, by=curator)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=curator)
     gold = splits.add_gold(split=split, file=uploaded(lines(case.gold), "gold.jsonl"), reason="first", by=curator)
     publication.publish_unaudited(split=split, by=curator)

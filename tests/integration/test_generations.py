@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from leaderboard.actions import claims, drafts, generating, generations, referee, splits
+from leaderboard.actions import claims, datasets, drafts, generating, generations, referee, splits
 from leaderboard.actions.drafts import Wanted
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
@@ -192,7 +192,7 @@ def test_a_file_that_is_larger_than_its_generator_reads_is_refused_at_once(world
 
 
 def test_files_of_another_dataset_are_not_read(world: World) -> None:
-    other = splits.create_dataset(slug="other", title="Other", task=world.benchmark.task, by=world.curator)
+    other = datasets.create(slug="other", title="Other", task=world.benchmark.task, by=world.curator)
     file = previews.raw(world)
     RawFile.objects.filter(pk=file.pk).update(dataset=other)
     file.refresh_from_db()

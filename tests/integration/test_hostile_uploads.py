@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.actions import benchmarks, publication, splits, tokens
+from leaderboard.actions import benchmarks, datasets, publication, splits, tokens
 from leaderboard.models import System, User
 from tests.integration import hostile_files
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send
@@ -37,7 +37,7 @@ def ada(world) -> Client:
 def host(slug: str, by: User) -> None:
     """A benchmark of another task, whose answers hold numbers."""
     task, gold = hostile_files.HOSTED[slug]
-    dataset = splits.create_dataset(slug=slug, title=slug.title(), task=task, by=by)
+    dataset = datasets.create(slug=slug, title=slug.title(), task=task, by=by)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
     with closing(uploaded(gold, "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)

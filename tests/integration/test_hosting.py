@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, publication, splits, submissions
+from leaderboard.actions import benchmarks, datasets, publication, splits, submissions
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
 from leaderboard.storage import opened
@@ -172,7 +172,7 @@ class TestGold:
         assert splits.add_gold(split=blank, file=file, reason="mine", by=world.researcher).number == 1
 
     def test_a_dataset_in_use_is_not_discarded(self, world: World) -> None:
-        refused = refusal(splits.discard, dataset=world.split.dataset, by=world.curator)
+        refused = refusal(datasets.discard, dataset=world.split.dataset, by=world.curator)
         assert refused.code is Code.NOT_READY
         assert GoldVersion.objects.count() == 1
 
@@ -219,7 +219,7 @@ def phase(**changes: Any) -> dict[str, Any]:
 class TestBenchmarks:
     def test_only_curators_make_them(self, world: World) -> None:
         fields = {"slug": "x", "title": "X", "task": TASK, "by": world.researcher}
-        assert refusal(splits.create_dataset, **fields).code is Code.NOT_AN_ORGANISER
+        assert refusal(datasets.create, **fields).code is Code.NOT_AN_ORGANISER
         more = {"dataset": world.split.dataset, "summary": "s", "description": "", "rules": ""}
         assert refusal(benchmarks.create, **fields, **more).code is Code.NOT_AN_ORGANISER
 
@@ -255,7 +255,7 @@ class TestBenchmarks:
         assert Phase.objects.count() == 1
 
     def test_a_split_of_another_dataset_is_no_phase(self, world: World) -> None:
-        dataset = splits.create_dataset(slug="far", title="Far", task=TASK, by=world.curator)
+        dataset = datasets.create(slug="far", title="Far", task=TASK, by=world.curator)
         far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
         refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
         assert refused.code is Code.INVALID_NAME

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import benchmarks, publication, runs, splits
+from leaderboard.actions import benchmarks, datasets, publication, runs, splits
 from leaderboard.models import Benchmark, Release, Run, State, User
 from leaderboard.rebuilding import differences
 from tests.integration.calling import ROOT, client_of, person, send
@@ -40,7 +40,7 @@ def people() -> dict[str, User]:
 def host(people: dict[str, User], disclosure: str) -> Benchmark:
     by = people["curator"]
     task = "knowledge-base-population"
-    dataset = splits.create_dataset(slug="tiny", title="Tiny", task=task, by=by)
+    dataset = datasets.create(slug="tiny", title="Tiny", task=task, by=by)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=by)
     gold = {**NAMES, "subjectStart": 0, "subjectEnd": 3, "objectStart": 17, "objectEnd": 22}
     with closing(uploaded(lines([gold]), "gold.jsonl")) as file:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions import hosting, referee, splits, teams
+from leaderboard.actions import datasets, hosting, referee, teams
 from leaderboard.actions.manifest import ManifestError
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
@@ -107,7 +107,7 @@ class TestHosting:
         assert "file test.jsonl" in str(refused)
 
     def test_a_person_s_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
-        splits.create_dataset(slug="small", title="Small", task=TASK, by=curator)
+        datasets.create(slug="small", title="Small", task=TASK, by=curator)
         assert "not from a manifest" in str(refusal(hosting.host, manifest=manifest(), folder=folder, by=curator))
 
     def test_what_broke_off_is_taken_up(self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.files.base import File
 
-from leaderboard.actions import benchmarks, drafts, generating, generations, raw_files, splits
+from leaderboard.actions import benchmarks, datasets, drafts, generating, generations, raw_files
 from leaderboard.actions.drafts import Wanted
 from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
 from tests.integration.calling import person
@@ -33,7 +33,7 @@ def _requests_end() -> Iterator[None]:
 
 
 def a_benchmark(task: str, by: User) -> Dataset:
-    dataset = splits.create_dataset(slug="own", title="Own", task=task, by=by)
+    dataset = datasets.create(slug="own", title="Own", task=task, by=by)
     told = {"summary": "Own.", "description": "", "rules": ""}
     benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **told)
     return dataset

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluator.task import TASKS
 from leaderboard import availability
-from leaderboard.actions import benchmarks, rehearsals, splits
+from leaderboard.actions import benchmarks, datasets, rehearsals
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
 from leaderboard.preparing import outdated_version, progress_of
@@ -57,7 +57,7 @@ def create(request: PersonRequest) -> HttpResponse:
 @transaction.atomic
 def _create(form: dict[str, Any], by: User) -> Benchmark:
     named = {name: form[name] for name in ("slug", "title", "task")}
-    dataset = form["dataset"] or splits.create_dataset(
+    dataset = form["dataset"] or datasets.create(
         **named, by=by, **{name: form[name] for name in ("licence", "citation", "source_url")}
     )
     texts = {name: form[name] for name in ("summary", "description", "rules")}
