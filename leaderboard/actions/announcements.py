@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from leaderboard.actions.names import check_signs
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
 
 LONGEST = 5000
@@ -59,12 +60,6 @@ def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
     benchmark.contact = contact
     benchmark.save(update_fields=["contact"])
     AuditEntry.record("benchmark.contact", benchmark, by=by, contact=contact)
-
-
-def check_manages(benchmark: Benchmark, by: User) -> None:
-    """Raises Refused NOT_AN_ORGANISER."""
-    if not benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
 
 
 def _is_address(contact: str) -> bool:

@@ -12,6 +12,7 @@ from leaderboard import zones
 from leaderboard.actions import fields
 from leaderboard.actions import tracks as declared_tracks
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.limits import with_changes
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Phase, ReportedResult, Split, User
 
@@ -76,7 +77,7 @@ def add_phase(
     A sealed phase closes when it is opened, unless it closes before. `tracks`: {"name", "title", "description"} each;
     a submission declares one of them.
     """
-    _check_manages(benchmark, by)
+    check_manages(benchmark, by)
     if disclosure == Phase.Disclosure.SEALED:
         closes_at = closes_at or sealed_until
     if split.dataset_id != benchmark.dataset_id:
@@ -129,7 +130,7 @@ def add_phase(
 @transaction.atomic
 def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
     """Let a phase take container images from here on. `limits` are a container's, where they are not the server's."""
-    _check_manages(phase.benchmark, by)
+    check_manages(phase.benchmark, by)
     _check_takes(phase.split, phase.takes_predictions, True, limits)
     phase.takes_images, phase.limits = True, limits
     phase.save(update_fields=["takes_images", "limits"])
@@ -191,7 +192,7 @@ def why_not_published(benchmark: Benchmark) -> str:
 @transaction.atomic
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
-    _check_manages(benchmark, by)
+    check_manages(benchmark, by)
     if benchmark.state == Benchmark.State.REHEARSAL:
         raise Refused(
             Code.NOT_READY,
@@ -227,7 +228,7 @@ def add_reported(
 
     `track`: the name of the phases' track that it would have declared.
     """
-    _check_manages(benchmark, by)
+    check_manages(benchmark, by)
     row = ReportedResult(
         benchmark=benchmark,
         system=system,
@@ -244,8 +245,3 @@ def add_reported(
     row.save(force_insert=True)
     AuditEntry.record("reported.added", row, by=by)
     return row
-
-
-def _check_manages(benchmark: Benchmark, by: User) -> None:
-    if not benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
-from leaderboard.actions.announcements import check_manages
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import AuditEntry, Extension, Phase, Team, User
 
 

@@ -7,9 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import image_files, images, pieces, rescoring, scorers, submissions, tracks
+from leaderboard.actions import image_files, images, pieces, scorers, submissions, tracks
 from leaderboard.actions.pieces import AT_ONCE, PIECE_BYTES, PIECES, discard
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
 from leaderboard.models.image import images_storage
 
@@ -42,7 +43,7 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", tra
 
 def begin_scorer(*, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
     """The same for an archive that becomes a scorer of the benchmark."""
-    rescoring.check_manages(benchmark, by)
+    check_manages(benchmark, by)
     scorers.check_size(size)
     return _begun(by=by, name=name, size=size, sha256=sha256, benchmark=benchmark)
 
@@ -76,7 +77,7 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     benchmark = upload.benchmark
     if benchmark is None:
         raise Refused(Code.INVALID_IMAGE, "This upload is for a phase, not for a scorer.")
-    rescoring.check_manages(benchmark, by)
+    check_manages(benchmark, by)
     scorers.check_declared(described["measures"], described["primary"])
     image = _image_of(upload)
     made = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)

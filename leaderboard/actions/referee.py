@@ -1,4 +1,4 @@
-"""The one door to the evaluator's sandbox: stored files in, checked reports out."""
+"""The one door to the evaluator's sandbox: stored files in, checked reports out. It has a function for each job."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from leaderboard import reported, zones
 from leaderboard.actions import boards
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -76,8 +77,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
 
     Raises Refused: NOT_READY with what is in the way, INVALID_NAME for the date, NOT_AN_ORGANISER.
     """
-    if not phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
+    check_manages(phase.benchmark, by)
     held = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
     if reason := why_not(held):
         raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not begun")
@@ -104,7 +104,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
 @transaction.atomic
 def name_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> None:
     """Have these test it and nobody else; what others have sent stays. Raises Refused: NOT_READY once it is over."""
-    _check_manages(rehearsal, by)
+    check_manages(rehearsal.phase.benchmark, by)
     if rehearsal.is_over:
         raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.testers.set(testers)
@@ -117,7 +117,7 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
 
     Raises Refused: NOT_READY where it is over, NOT_AN_ORGANISER.
     """
-    _check_manages(rehearsal, by)
+    check_manages(rehearsal.phase.benchmark, by)
     at = timezone.now()
     mine = Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None)
     if rehearsal.is_over or not mine.update(ended_at=at, ended_by=by):
@@ -158,11 +158,6 @@ def _write_down(rehearsals: QuerySet[Rehearsal]) -> int:
 
 def _sent(rehearsal: Rehearsal) -> int:
     return Submission.objects.filter(phase__benchmark=rehearsal.benchmark).count()
-
-
-def _check_manages(rehearsal: Rehearsal, by: User) -> None:
-    if not rehearsal.phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
 
 
 def _end(phase: Phase, asked: datetime | None, at: datetime) -> datetime | None:

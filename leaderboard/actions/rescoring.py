@@ -12,9 +12,9 @@ from django.utils import timezone
 from leaderboard import scoring
 from leaderboard.actions import boards, releases, runs
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import (
     AuditEntry,
-    Benchmark,
     GoldVersion,
     Leaderboard,
     Phase,
@@ -138,12 +138,6 @@ def resumable(phase: Phase) -> list[GoldVersion]:
     cancelled = phase.leaderboards.filter(state=Leaderboard.State.CANCELLED)
     later = phase.split.gold_versions.filter(number__gt=counts.number, pk__in=cancelled.values("gold_version"))
     return list(later.order_by("-number"))
-
-
-def check_manages(benchmark: Benchmark, by: User) -> None:
-    """Curators and the benchmark's organisers."""
-    if not by.is_curator and not benchmark.organisers.filter(pk=by.pk).exists():
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
 
 
 def held(phase: Phase) -> Phase:

@@ -14,6 +14,7 @@ from evaluator.errors import UsageError
 from leaderboard import limits
 from leaderboard.actions import engine, image_files, images, rescoring
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, Image, Phase, Scorer, User
 from leaderboard.uploads import sha256_of
 
@@ -41,7 +42,7 @@ def add(
 
     measures: {"name", "title", "doc", "lower", "upper", "higher_is_better"} each; a bound may be None.
     """
-    rescoring.check_manages(benchmark, by)
+    check_manages(benchmark, by)
     check_declared(measures, primary)
     if not reason.strip():
         raise Refused(Code.INVALID_NAME, "The reason is empty; say why this version exists.")
@@ -64,7 +65,7 @@ def add(
 
 def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
     """The same of an archive that came whole, in one request. `described` as for `add`."""
-    rescoring.check_manages(benchmark, by)
+    check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     check_size(file.size or 0)
     image = image_files.kept(archive=file, sha256=sha256_of(file))
@@ -73,7 +74,7 @@ def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **describ
 
 def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
     """The same of an image that an allowed registry keeps, named by its digest."""
-    rescoring.check_manages(benchmark, by)
+    check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     if not settings.REGISTRIES:
         raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
@@ -91,7 +92,7 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
     Once there are submissions only a later scorer may take an earlier one's place: the board that is shown was scored
     by one kind of version, and its measures are the board's columns. Raises Refused.
     """
-    rescoring.check_manages(phase.benchmark, by)
+    check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)
     if scorer == phase.scorer:
         return 0

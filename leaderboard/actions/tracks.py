@@ -9,6 +9,7 @@ from django.db import transaction
 from leaderboard import tracks
 from leaderboard.actions import boards
 from leaderboard.actions.refusal import Code, Refused
+from leaderboard.actions.rights import check_manages
 from leaderboard.models import AuditEntry, Leaderboard, Phase, Split, System, User
 
 
@@ -53,8 +54,7 @@ def checked(given: Sequence[Mapping[str, object]]) -> tracks.Stored:
 @transaction.atomic
 def change(*, phase: Phase, given: Sequence[Mapping[str, object]], by: User) -> Phase:
     """Set a phase's tracks. Once something was submitted names stay: tracks may be added, retitled and reordered."""
-    if not phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")
+    check_manages(phase.benchmark, by)
     # In the order of `submissions.locked_split`, which whoever submits holds.
     Split.objects.select_for_update().get(pk=phase.split_id)
     held = Phase.objects.select_for_update().get(pk=phase.pk)
