@@ -15,17 +15,18 @@ _GREEK = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧͿαγικνορσυϳ", "ABEZHIKMNOPTYXJ
 _ARMENIAN = ("ՍՏՕհոսցօ", "USOhnugo")
 _CHEROKEE = ("ᎠᎡᎢᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏚᏙᏞᏟᏢᏦᏴ", "DRTAJEWMHGZRWSVLCPKB")
 _LISU = ("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "BPDTGKJCZFMNLSRVHWXYAEIOU")
-_LATIN = ("ıɑɡɩʋƖǀ", "iagiull")
+_LATIN = ("ıɑɡɩʋƖǀʟᴍᴅ", "iagiullLMD")
 _SIGNS = ("‐‒–—−‘’ʼ′`", "-----'''''")
 _LETTERS = {
     ord(there): here
     for theirs, ours in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
     for there, here in zip(theirs, ours, strict=True)
 }
-# A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over.
-_DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "ʟ"})
+# A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over. So what no name holds
+# stands for it.
+_DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "\x01"})
 # M and D are drawn as neither rn nor cl is: CERN and Cem, or CEM and Cern, are two names, though case is passed over.
-_ALONE = str.maketrans({"M": "ᴍ", "D": "ᴅ", "w": "vv", "W": "VV"})
+_ALONE = str.maketrans({"M": "\x02", "D": "\x03", "w": "vv", "W": "VV"})
 
 
 def latin(name: str) -> str:

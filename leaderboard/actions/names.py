@@ -51,6 +51,8 @@ def check_signs(text: str, *, of: str, lines: bool = False) -> None:
 
 def key(name: str) -> str:
     """Equal for names that differ in case, width, composition or unseen characters alone (NFKC, case folded)."""
+    if name.isascii():  # most names, of which somebody who founds a team has to be held beside all
+        return " ".join(name.split()).casefold()
     seen = (sign for sign in unicodedata.normalize("NFKC", name) if not _is_unseen(sign))
     return unicodedata.normalize("NFKC", " ".join("".join(seen).split()).casefold())
 

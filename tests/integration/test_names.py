@@ -103,6 +103,7 @@ LOOK_ALIKES = [
     ("Decoders", "Decoclers"),
     ("Web of words", "VVeb of vvords"),
     ("Anecdote", "anecclote"),
+    ("Led", "\u029fed"),  # a small capital
 ]
 
 
