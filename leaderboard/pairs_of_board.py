@@ -76,7 +76,8 @@ class RankedPairs(Sequence[RankedPair]):
         return self._read([self._pair(range(len(self))[at])])[0]
 
     def __iter__(self) -> Iterator[RankedPair]:
-        return iter(self._read(list(combinations(self._runs, 2))))
+        by_pair = self._lines(self._stored)
+        return (self._ranked(a, b, by_pair) for a, b in combinations(self._runs, 2))
 
     def among(self, rows: Iterable[Row]) -> Sequence[RankedPair]:
         """The pairs of these systems alone, in the same order."""
@@ -90,8 +91,13 @@ class RankedPairs(Sequence[RankedPair]):
     def _read(self, pairs: Sequence[tuple[UUID, UUID]]) -> Sequence[RankedPair]:
         runs = {run for pair in pairs for run in pair}
         stored = self._stored if len(runs) == len(self._runs) else self._stored.filter(a__in=runs, b__in=runs)
-        by_pair = {(line[0], line[1]): line[2:] for line in stored.values_list("a_id", "b_id", *NUMBERS)}
+        by_pair = self._lines(stored)
         return [self._ranked(a, b, by_pair) for a, b in pairs]
+
+    def _lines(self, stored: QuerySet[Comparison]) -> dict[tuple[UUID, UUID], tuple[Any, ...]]:
+        found = stored.values_list("a_id", "b_id", *NUMBERS).iterator(chunk_size=5000)
+        same = {run: run for run in self._runs}  # one object each, not two a line
+        return {(same[line[0]], same[line[1]]): line[2:] for line in found}
 
     def _ranked(self, a: UUID, b: UUID, by_pair: dict[tuple[UUID, UUID], tuple[Any, ...]]) -> RankedPair:
         there = by_pair.get((a, b))

@@ -36,7 +36,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     pairs = ranked_pairs(board)
     wanted = request.GET.get("download")
     if wanted == "csv":
-        return pictures.as_csv(board, "pairs", HEADS, [_line(pair) for pair in pairs])
+        return pictures.as_csv(board, "pairs", HEADS, map(_line, pairs))
     ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
     shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
     different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}
