@@ -22,8 +22,8 @@ _LETTERS = {
     for theirs, ours in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
     for there, here in zip(theirs, ours, strict=True)
 }
-# A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over. So what no name holds
-# stands for it.
+# A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over. So a sign that no
+# name holds stands for it.
 _DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "\x01"})
 # M and D are drawn as neither rn nor cl is: CERN and Cem, or CEM and Cern, are two names, though case is passed over.
 _ALONE = str.maketrans({"M": "\x02", "D": "\x03", "w": "vv", "W": "VV"})
