@@ -153,3 +153,46 @@ def test_no_page_has_a_fault_that_axe_can_find(
         page.locator("#change-history a").first.click()
         no_faults(page, "admin-benchmark")
         shoot(page, f"admin-earlier{suffix}")
+
+
+def test_baselines_of_a_dry_run_go_onto_a_board_by_a_button(desk: Page) -> None:
+    """The phase is to open later, the baselines are scored, it opens, and one is put on its board."""
+
+    def open_at(day: str, hour: str) -> None:
+        desk.goto(f"{RECORDS}/phase/")
+        desk.get_by_role("row").filter(has_text="Sourced Claims").get_by_role("link").first.click()
+        desk.get_by_label("Opens at, date").fill(day)
+        desk.get_by_label("Opens at, time").fill(hour)
+        desk.get_by_role("button", name="Save", exact=True).click()
+        expect(desk.get_by_text("was changed successfully")).to_be_visible()
+
+    where = "/manage/benchmarks/sourced-claims/splits/test/dry-run/"
+    open_at("2099-01-01", "00:00:00")
+    desk.goto(where)
+    desk.get_by_role("button", name="Score the baselines").click()
+    desk.get_by_role("heading", name="Scores", exact=True).wait_for()
+    expect(desk.locator("#dry-run-state progress")).to_have_count(0, timeout=120_000)
+    expect(desk.get_by_role("button", name="Put it on the board")).to_have_count(0)
+    assert faults(desk) == []
+    shoot(desk, "manage-dry-run-scored")
+    open_at("", "")
+    desk.goto(where)
+    for scheme, suffix in (("light", ""), ("dark", "-dark")):
+        desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        assert faults(desk) == []
+        shoot(desk, f"manage-dry-run-on-a-board{suffix}")
+    button = desk.get_by_role("button", name="Put it on the board majority")
+    button.focus()
+    desk.keyboard.press("Enter")
+    expect(desk.get_by_role("status").first).to_contain_text("majority is submitted to")
+    desk.goto(where)
+    expect(desk.get_by_role("link", name=re.compile("^submitted .*majority"))).to_be_visible()
+    board = "/benchmarks/sourced-claims/test/"
+    row = desk.get_by_role("row").filter(has=desk.get_by_role("rowheader", name="majority"))
+    for _ in range(120):
+        desk.goto(board)
+        if row.filter(has_text="Baselines of sourced-claims").count():
+            break
+        desk.wait_for_timeout(500)
+    expect(row.filter(has_text="Baselines of sourced-claims")).to_contain_text("baseline")
+    shoot(desk, "board-sourced-with-baselines")
