@@ -13,7 +13,7 @@ from import_export.forms import ExportForm
 from import_export.resources import ModelResource, modelresource_factory
 from tablib import Dataset
 
-from leaderboard.api.table import ACTIVE, neutral
+from leaderboard.api.table import ACTIVE
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000
@@ -73,11 +73,14 @@ def _shown(model: Any, excluded: Any) -> list[str]:
 
 
 def _guarded(cell: Any) -> Any:
-    return neutral(cell) if isinstance(cell, str) and not _is_number(cell) else cell
+    """As `api.table.neutral`; what stands behind apostrophes already gets another one, for the import to take off."""
+    if not isinstance(cell, str) or _is_number(cell):
+        return cell
+    return f"'{cell}" if cell.lstrip("'").startswith(ACTIVE) else cell
 
 
 def _unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(ACTIVE) else cell
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(ACTIVE) else cell
 
 
 def _is_number(text: str) -> bool:

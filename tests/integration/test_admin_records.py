@@ -16,8 +16,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from tablib import Dataset
 
-from leaderboard.admin import reported_rows
+from leaderboard.admin import files, reported_rows
 from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
 from leaderboard.reported import reported_of
 from tests.world import World, build
@@ -308,3 +309,11 @@ def test_what_a_system_is_ranked_by_is_not_changed_in_the_admin(desk: Client, wo
     assert (system.name, system.kind, system.team) == ("Renamed", world.system.kind, world.system.team)
     assert 'name="kind"' not in shown and 'name="team"' not in shown
     assert 'name="kind"' in desk.get("/admin/leaderboard/system/add/").content.decode()
+
+
+def test_what_leaves_as_csv_comes_back_as_it_was() -> None:
+    """Texts that a spreadsheet would run, and texts that look as if they had been kept from it."""
+    texts = ["=1+1", "'=1+1", "''=1+1", "@x", "'x", "plain", "-0.5", "'-0.5", "-a"]
+    out = files.SafeCSV().export_data(Dataset(*[[text] for text in texts], headers=["text"]))
+    assert all(not line.lstrip('"').startswith(("=", "@", "-a")) for line in out.splitlines())
+    assert [row[0] for row in files.SafeCSV().create_dataset(out)] == texts
