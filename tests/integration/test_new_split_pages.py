@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from leaderboard.actions import generating, generations, publication, splits
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
+from leaderboard.web.people.preview import sampled_pairs
 from tests import previews
 from tests.integration.calling import person
 from tests.integration.crawling import crawl
@@ -140,6 +141,17 @@ def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
     assert "REFUTES" in words(page) and "claim 0" in words(page)
     trail = words(client.get(at("manage_trail")))
     assert "looked at a preview, which quotes gold" in trail and "looked at gold" in trail
+
+
+def test_lines_of_all_over_a_split_stand_beside_their_gold(world: World) -> None:
+    lines = world.split.inputs.open().read().decode().splitlines()
+    gold = {one["id"]: one for one in map(json.loads, world.gold.file.open().read().splitlines())}
+    for most, places in ((2, [1, 3]), (4, [1, 2, 3, 4]), (50, [1, 2, 3, 4]), (1, [1])):
+        pairs = sampled_pairs(world.split, world.gold, most)
+        assert [place for place, _, _ in pairs] == places
+        for place, public, hidden in pairs:
+            assert public == lines[place - 1]
+            assert json.loads(hidden)["label"] == gold[json.loads(public)["id"]]["label"]
 
 
 @pytest.mark.usefixtures("sandbox")

@@ -37,16 +37,25 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
 
 def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
     """(line, inputs as they are downloaded, what gold has over them), at even distances over the whole file."""
-    lines = list(_raw_lines(split.inputs))
-    count = min(most, len(lines))
-    wanted = {place: json.loads(lines[place]) for place in (number * len(lines) // count for number in range(count))}
-    identities = {_identity(line) for line in wanted.values()}
-    found = {_identity(line): line for line in _lines(gold.file) if _identity(line) in identities}
+    n_lines = sum(1 for _ in _raw_lines(split.inputs))  # read twice: a whole file would fill the memory
+    count = min(most, n_lines)
+    places = {number * n_lines // count for number in range(count)}
+    taken = [(place, line) for place, line in enumerate(_raw_lines(split.inputs)) if place in places]
+    known = {place: json.loads(line) for place, line in taken}
+    missing = {_identity(line) for line in known.values()}
+    found = {}
+    for line in _lines(gold.file):
+        if (identity := _identity(line)) in missing:
+            missing.discard(identity)
+            found[identity] = line
+            if not missing:
+                break
     pairs = []
-    for place, known in wanted.items():
-        raw = lines[place].decode().rstrip("\n")
+    for place, public in taken:
+        raw = public.decode().rstrip("\n")
         cut = raw if len(raw) <= LONGEST else raw[:LONGEST] + " …"
-        pairs.append((place + 1, cut, pretty(hidden(found.get(_identity(known)), known))))
+        gold_line = found.get(_identity(known[place]))
+        pairs.append((place + 1, cut, pretty(hidden(gold_line, known[place]))))
     return pairs
 
 
