@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -108,5 +109,8 @@ def _reported(result: ReportedResult, told: Iterable[Value]) -> ReportedRow:
         same_split=result.same_split,
         track=result.track,
         note=result.note,
-        cells={(value.measure, slice_of(value.slice)): (value.value, value.shown) for value in told},
+        cells={
+            (value.measure, slice_of(value.slice)): (None if math.isnan(value.value) else value.value, value.shown)
+            for value in told
+        },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -50,15 +51,26 @@ class ReportedResult(models.Model):
     def numbers(self, *, task: str) -> list[printed.Value]:
         """What it prints, checked again: a row may be older than the check, or have come past it.
 
-        Raises ValueError, with what was found and what was expected.
+        NaN: an older row, which prints a dash where it has none. Raises ValueError, with what was found and expected.
         """
-        return printed.check(self._told(), task=task)
+        told = self._told()
+        dashes = [place for place, value in enumerate(told) if _is_dash(value)] if isinstance(told, list) else []
+        numbers = printed.check(
+            [{**v, "value": 0.0} if _is_dash(v) else v for v in told] if dashes else told, task=task
+        )
+        for place in dashes:
+            numbers[place].value = math.nan
+        return numbers
 
     def _told(self) -> Any:
         """An older row may leave out what the paper prints: then it prints the number."""
         if not isinstance(self.values, list):
             return self.values
         return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]
+
+
+def _is_dash(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("value", ...) is None and value["shown"] != "None"
 
 
 def _with_shown(value: dict[str, Any]) -> dict[str, Any]:

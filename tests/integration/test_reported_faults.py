@@ -43,7 +43,7 @@ BAD: dict[str, str] = {
     "a list of lists": '[["accuracy", 0.5]]',
     "a value that is text": '[{"measure": "accuracy", "slice": {}, "value": "58.3", "shown": "58.3"}]',
     "no value": '[{"measure": "accuracy", "slice": {}, "shown": "58.3"}]',
-    "null as value": '[{"measure": "accuracy", "slice": {}, "value": null, "shown": "58.3"}]',
+    "null as value": '[{"measure": "accuracy", "slice": {}, "value": null}]',
     "a truth value": '[{"measure": "accuracy", "slice": {}, "value": true, "shown": "58.3"}]',
     "a list as value": '[{"measure": "accuracy", "slice": {}, "value": [0.5], "shown": "58.3"}]',
     "an unknown measure": '[{"measure": "brilliance", "slice": {}, "value": 0.5, "shown": "58.3"}]',

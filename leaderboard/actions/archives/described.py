@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from leaderboard.actions.manifest import (
@@ -54,7 +55,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
                 same_split=row.same_split,
                 track=row.track,
                 note=row.note,
-                values=numbers,
+                values=[number for number in numbers if not math.isnan(number.value)],
             )
             for row, numbers in sound(benchmark.reported_results.all(), benchmark)
         ],
