@@ -15,28 +15,14 @@ from leaderboard.queue import app
 django.setup()
 
 from leaderboard import preparing  # noqa: E402  (models need django.setup first)
-from leaderboard.actions import (  # noqa: E402
-    comparisons,
-    corrections,
-    disk_alarm,
-    doorbell,
-    dry_run_scores,
-    generating,
-    gold_differences,
-    near_copies,
-    notices,
-    predictions,
-    rehearsals,
-    releases,
-    runs,
-    scorer_runs,
-    sealing,
-    side_by_sides,
-    split_audits,
-    sweeping,
-    workers,
-)
+from leaderboard.actions import doorbell, releases, runs, sealing, sweeping  # noqa: E402
 from leaderboard.actions.archives import arrivals, exports  # noqa: E402
+from leaderboard.actions.comparing import comparisons, near_copies, side_by_sides  # noqa: E402
+from leaderboard.actions.containers import predictions, scorer_runs, workers  # noqa: E402
+from leaderboard.actions.desk import dry_run_scores, generating  # noqa: E402
+from leaderboard.actions.gold import corrections, gold_differences, split_audits  # noqa: E402
+from leaderboard.actions.notifying import disk_alarm, notices  # noqa: E402
+from leaderboard.actions.organising import rehearsals  # noqa: E402
 from leaderboard.logs import places  # noqa: E402
 
 log = structlog.get_logger(__name__)

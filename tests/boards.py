@@ -8,7 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import releases, teams
+from leaderboard.actions import releases
+from leaderboard.actions.people import teams
 from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
 from tests.world import World
 

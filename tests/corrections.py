@@ -7,7 +7,9 @@ import hashlib
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from leaderboard.actions import corrections, runs, splits, teams
+from leaderboard.actions import runs
+from leaderboard.actions.gold import corrections, splits
+from leaderboard.actions.people import teams
 from leaderboard.models import Correction, Leaderboard, Prediction, QuotaCharge, Release, Run, Standing, State
 from tests.world import LABELS, World, build, gold_lines, uploaded
 

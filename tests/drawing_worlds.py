@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.actions import benchmarks, datasets, publication, splits, submissions, teams
+from leaderboard.actions import submissions
+from leaderboard.actions.gold import datasets, publication, splits
+from leaderboard.actions.organising import benchmarks
+from leaderboard.actions.people import teams
 from leaderboard.models import Phase, Submission, System
 from tests.world import World, build, uploaded
 

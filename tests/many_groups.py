@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, halves, publication, runs, splits, teams
+from leaderboard.actions import runs
+from leaderboard.actions.gold import halves, publication, splits
+from leaderboard.actions.organising import benchmarks
+from leaderboard.actions.people import teams
 from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
 from tests.world import World, build, prediction_lines, uploaded
 

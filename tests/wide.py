@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from leaderboard.actions import comparisons, runs, splits, teams
+from leaderboard.actions import runs
+from leaderboard.actions.comparing import comparisons
+from leaderboard.actions.gold import splits
+from leaderboard.actions.people import teams
 from leaderboard.models import Leaderboard, Run, Split, Standing, State, Submission
 from tests.world import DRAFT, World, build, published, uploaded
 

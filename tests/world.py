@@ -17,7 +17,8 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils import timezone
 
 from evaluator.operations import JOBS
-from leaderboard.actions import submissions, teams
+from leaderboard.actions import submissions
+from leaderboard.actions.people import teams
 from leaderboard.models import (
     Benchmark,
     Dataset,

@@ -11,7 +11,8 @@ from django.db.models import Max
 from django.utils import timezone
 
 from leaderboard import costs
-from leaderboard.actions import boards, comparisons
+from leaderboard.actions import boards
+from leaderboard.actions.comparing import comparisons
 from leaderboard.disclosure import Scores, reveal, reveal_cost, reveal_warnings
 from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseSlice, Run, State, System
 from leaderboard.standings.rows import dimensions_of, key_of, slice_of

@@ -11,7 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
-from leaderboard.actions import boards, referee, runs, scorer_failures, teams, tracks
+from leaderboard.actions import boards, referee, runs
+from leaderboard.actions.containers import scorer_failures
+from leaderboard.actions.organising import tracks
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,

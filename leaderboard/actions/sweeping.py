@@ -12,8 +12,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard import availability
-from leaderboard.actions import doorbell, image_files, image_uploads, pieces, predictions, runs
+from leaderboard.actions import doorbell, runs
 from leaderboard.actions.claims import Lost
+from leaderboard.actions.containers import image_files, image_uploads, predictions
+from leaderboard.actions.files import pieces
 from leaderboard.models import Prediction, RawUpload, Reason, Run, State, WorkerReport
 
 AT_ONCE = 1000

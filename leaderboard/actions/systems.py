@@ -9,7 +9,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from leaderboard.actions import boards, comparisons, fields
+from leaderboard.actions import boards, fields
+from leaderboard.actions.comparing import comparisons
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.disclosure import lets_choose
 from leaderboard.models import (

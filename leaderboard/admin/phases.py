@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
-from leaderboard.actions import extensions
+from leaderboard.actions.organising import extensions
 from leaderboard.actions.refusal import Refused
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.admin.moments import SAID

@@ -13,7 +13,8 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.actions import image_uploads, images, teams
+from leaderboard.actions.containers import image_uploads, images
+from leaderboard.actions.people import teams
 from leaderboard.api import addresses, finding
 from leaderboard.api import submission_shapes as shapes
 from leaderboard.api.base import View

@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import parsers, serializers
 from rest_framework.request import Request
 
-from leaderboard.actions.pieces import PIECE_BYTES
+from leaderboard.actions.files.pieces import PIECE_BYTES
 from leaderboard.api.parsers import check_before_reading
 
 

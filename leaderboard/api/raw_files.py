@@ -13,7 +13,8 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.actions import pieces, raw_files
+from leaderboard.actions.desk import raw_files
+from leaderboard.actions.files import pieces
 from leaderboard.api import addresses, finding
 from leaderboard.api.base import View
 from leaderboard.api.parsers import JSONParser

@@ -16,7 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard import progress
-from leaderboard.actions import submissions, teams
+from leaderboard.actions import submissions
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.api import finding, parsers, queries
 from leaderboard.api import submission_shapes as shapes

@@ -12,7 +12,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.actions import invitations, membership, teams
+from leaderboard.actions.people import invitations, membership, teams
 from leaderboard.api import team_shapes as shapes
 from leaderboard.api.base import View
 from leaderboard.api.pagination import Pages, pages_of

@@ -14,7 +14,7 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.actions import tokens
+from leaderboard.actions.people import tokens
 from leaderboard.api.base import View
 from leaderboard.api.parsers import JSONParser
 from leaderboard.api.shapes import errors

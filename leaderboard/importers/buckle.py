@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers.buckle_files import POPULARITY, Pair, Scenario, scenarios
 from leaderboard.importers.buckle_reported import ROWS
 from leaderboard.importers.choices import Choices, Imported

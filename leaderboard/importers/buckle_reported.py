@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.actions.manifest import ReportedPart, Value
+from leaderboard.actions.organising.manifest import ReportedPart, Value
 
 PAPER = "Huynh & Papotti 2019, A Benchmark for Fact Checking Algorithms Built on Knowledge Bases"
 INFERRED = "Order of methods inferred from a garbled table"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaderboard.actions.manifest import Manifest, PhasePart, TrackPart
+from leaderboard.actions.organising.manifest import Manifest, PhasePart, TrackPart
 from leaderboard.importers.published import Origins
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.fever_reported import THREE_LABELS
 from leaderboard.importers.published import ImportFault, Origins, find, lines

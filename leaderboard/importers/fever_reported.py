@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.actions.manifest import ReportedPart, Value
+from leaderboard.actions.organising.manifest import ReportedPart, Value
 
 PAPER = "Schuster et al. 2019, Towards Debiasing Fact Verification Models"
 PAGE = "FEVER Symmetric's own page (TalSchuster/FeverSymmetric), mean and deviation of five runs"

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.symmetric import check_symmetric
-from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers import fever_reported
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.published import ImportFault, Origins, find, lines

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from leaderboard.actions.manifest import Manifest, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.frank_outputs import write_predictions
 from leaderboard.importers.goodrich_reported import AGREEMENT, CORRELATION

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from evaluator.task import TASKS
-from leaderboard.actions.manifest import Manifest, ReportedPart, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, ReportedPart, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.goodrich_reported import EXTRACTION
 from leaderboard.importers.published import ImportFault, Origins, find

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.actions.manifest import ReportedPart, Value
+from leaderboard.actions.organising.manifest import ReportedPart, Value
 
 PAPER = "Goodrich et al. 2019, Assessing The Factual Accuracy of Generated Text"
 

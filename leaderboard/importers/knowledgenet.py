@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from leaderboard.actions.manifest import Manifest, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.knowledgenet_reported import ROWS
 from leaderboard.importers.published import ImportFault, Origins, demand, find, lines

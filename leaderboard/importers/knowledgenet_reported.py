@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.actions.manifest import ReportedPart, Value
+from leaderboard.actions.organising.manifest import ReportedPart, Value
 
 PAPER = "Mesquita et al. 2019, KnowledgeNet: A Benchmark Dataset for Knowledge Base Population"
 BOARD = "KnowledgeNet's own leaderboard (diffbot/knowledge-net)"

@@ -9,7 +9,7 @@ import msgspec
 
 from evaluator.curation.open_questions import Question, groups, questions, told
 from evaluator.unpacking import ReadLimits
-from leaderboard.actions.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.actions.organising.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers import olpbench_reported
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.olpbench_files import Known, Open, triples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.actions.manifest import ReportedPart, TrackPart, Value
+from leaderboard.actions.organising.manifest import ReportedPart, TrackPart, Value
 
 PAPER = (
     "Broscheit et al. 2020, Can We Predict New Facts with Open Knowledge Graph Embeddings? "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from leaderboard.actions import manifest
+from leaderboard.actions.organising import manifest
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.published import ImportFault, Origins
 

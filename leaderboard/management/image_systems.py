@@ -14,8 +14,8 @@ from pathlib import Path
 from django.conf import settings
 
 from leaderboard import availability, building
-from leaderboard.actions import image_uploads
-from leaderboard.actions.manifest import ManifestError
+from leaderboard.actions.containers import image_uploads
+from leaderboard.actions.organising.manifest import ManifestError
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase, Prediction, Run, State, Submission, System, User
 

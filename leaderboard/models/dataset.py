@@ -64,7 +64,7 @@ class Split(models.Model):
     """A named part of a dataset. Its inputs are public; its gold is public (train, dev) or held out.
 
     A draft is seen by those who manage it. Once published its inputs never change; gold may be corrected. Retired, it
-    is there to be read, and its phases take nothing more. `actions/publication.py` moves it on.
+    is there to be read, and its phases take nothing more. `actions/gold/publication.py` moves it on.
     """
 
     class State(models.TextChoices):

@@ -13,7 +13,7 @@ KEPT = timedelta(days=2)
 
 
 class PieceUpload(models.Model):
-    """What any such upload says of itself; `actions/pieces.py` moves it on.
+    """What any such upload says of itself; `actions/files/pieces.py` moves it on.
 
     `received` counts what is stored safely: an upload that broke off goes on from there. A model of it has `by`, the
     person who sends it.

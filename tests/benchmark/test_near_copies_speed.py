@@ -19,7 +19,7 @@ from django.utils import timezone
 from evaluator.answered import Items
 from evaluator.likeness import signature
 from evaluator.operations import JOBS
-from leaderboard.actions import likenesses
+from leaderboard.actions.comparing import likenesses
 from leaderboard.models import Likeness, Prediction, Submission, System, Team
 from tests.world import build
 

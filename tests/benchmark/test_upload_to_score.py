@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from leaderboard.actions import submissions, teams
+from leaderboard.actions import submissions
+from leaderboard.actions.people import teams
 from leaderboard.models import Phase, Run, Score, State, User
 from tests.world import uploaded
 

@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.actions import generating, referee
+from leaderboard.actions import referee
+from leaderboard.actions.desk import generating
 from tests.integration.holding import hold
 
 app = jobs.app

@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluator.sandbox.containers import execution
 from leaderboard import jobs
-from leaderboard.actions import engine, predictions
+from leaderboard.actions.containers import engine, predictions
 from leaderboard.models import Stage
 from tests.integration.holding import after, hold
 

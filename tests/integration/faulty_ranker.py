@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.actions import comparisons
+from leaderboard.actions.comparing import comparisons
 
 app = jobs.app
 

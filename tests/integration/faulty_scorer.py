@@ -10,7 +10,8 @@ from typing import Any
 
 from evaluator.sandbox.containers import execution
 from leaderboard import jobs
-from leaderboard.actions import runs, scorer_engine, scorer_runs
+from leaderboard.actions import runs
+from leaderboard.actions.containers import scorer_engine, scorer_runs
 from tests.integration.holding import after, hold
 
 app = jobs.app

@@ -19,7 +19,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from leaderboard.actions import runs, submissions, teams
+from leaderboard.actions import runs, submissions
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Phase, Run, Split, State, Submission, System, User
 from leaderboard.storage import opened

@@ -14,7 +14,8 @@ from django.conf import settings
 from django.core.files import File
 from django.utils import timezone
 
-from leaderboard.actions import image_files, images, predictions, runs, workers
+from leaderboard.actions import runs
+from leaderboard.actions.containers import image_files, images, predictions, workers
 from leaderboard.models import Image, Prediction, QuotaCharge, Run, State, Submission
 from tests import images as made
 from tests.stack import empty_queue

@@ -10,7 +10,8 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import announcements, notices, webhooks
+from leaderboard.actions.notifying import notices, webhooks
+from leaderboard.actions.organising import announcements
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
 from tests.integration.calling import person

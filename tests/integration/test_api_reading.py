@@ -14,7 +14,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import boards, teams
+from leaderboard.actions import boards
+from leaderboard.actions.people import teams
 from leaderboard.actions.releases import by_slice
 from leaderboard.models import (
     Benchmark,

@@ -21,8 +21,10 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import hosting, manifest, submissions, systems, teams, tracks
+from leaderboard.actions import submissions, systems
 from leaderboard.actions.archives import described, tables, vault, writing
+from leaderboard.actions.organising import hosting, manifest, tracks
+from leaderboard.actions.people import teams
 from leaderboard.models import (
     Announcement,
     AuditEntry,

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard import tags
-from leaderboard.actions import comparisons, systems
+from leaderboard.actions import systems
+from leaderboard.actions.comparing import comparisons
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, System
 from tests.boards import score, stand
 from tests.integration.calling import ROOT, client_of

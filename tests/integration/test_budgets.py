@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 from django.test import Client
 
-from leaderboard.actions import tokens
+from leaderboard.actions.people import tokens
 from leaderboard.actions.refusal import Refused
 from leaderboard.information import budget_of
 from leaderboard.models import Phase, QuotaCharge, Release, Run, Submission

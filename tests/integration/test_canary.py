@@ -29,7 +29,11 @@ from django.utils import timezone
 
 from evaluator.sandbox.launch import start
 from leaderboard import jobs
-from leaderboard.actions import benchmarks, comparisons, datasets, notices, publication, runs, side_by_sides, splits
+from leaderboard.actions import runs
+from leaderboard.actions.comparing import comparisons, side_by_sides
+from leaderboard.actions.gold import datasets, publication, splits
+from leaderboard.actions.notifying import notices
+from leaderboard.actions.organising import benchmarks
 from leaderboard.models import (
     AuditEntry,
     Benchmark,

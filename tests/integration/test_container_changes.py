@@ -19,7 +19,8 @@ from django.utils import timezone
 from evaluator.sandbox.containers import execution
 from evaluator.sandbox.docker import DockerSandbox
 from leaderboard import availability
-from leaderboard.actions import engine, images, predictions, sweeping, workers
+from leaderboard.actions import sweeping
+from leaderboard.actions.containers import engine, images, predictions, workers
 from leaderboard.models import Prediction, QuotaCharge, Reason, Run, Stage, State, Submission
 from tests import corrections
 from tests import images as made

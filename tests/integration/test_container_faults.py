@@ -17,7 +17,8 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard import processes
-from leaderboard.actions import doorbell, predictions, sweeping, workers
+from leaderboard.actions import doorbell, sweeping
+from leaderboard.actions.containers import predictions, workers
 from leaderboard.models import Prediction, Stage, State
 from tests import images as made
 from tests.faults import let_leases_end

@@ -9,7 +9,8 @@ import pytest
 from django.core.files import File
 
 from leaderboard import costs
-from leaderboard.actions import image_files, image_uploads, images, predictions, runs, sweeping, workers
+from leaderboard.actions import runs, sweeping
+from leaderboard.actions.containers import image_files, image_uploads, images, predictions, workers
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
 from tests import images as made

@@ -15,7 +15,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import corrections, doorbell, gold_differences, halves, publication, splits
+from leaderboard.actions import doorbell
+from leaderboard.actions.gold import corrections, gold_differences, halves, publication, splits
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ChangedItem, Correction, Division, GoldVersion, State, User
 from tests.corrections import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems

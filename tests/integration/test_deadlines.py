@@ -10,7 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
-from leaderboard.actions import extensions, teams
+from leaderboard.actions.organising import extensions
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
 from tests.integration.calling import client_of, person, send

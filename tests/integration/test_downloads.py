@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import downloads
+from leaderboard.actions.gold import downloads
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, Download
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded

@@ -13,7 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.baselines import BASELINES
-from leaderboard.actions import baseline_rows, dry_run_scores, dry_runs, referee, runs, splits, teams
+from leaderboard.actions import referee, runs
+from leaderboard.actions.desk import baseline_rows, dry_run_scores, dry_runs
+from leaderboard.actions.gold import splits
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code
 from leaderboard.models import (
     AuditEntry,

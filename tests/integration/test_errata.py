@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import corrections, doorbell, gold_differences, rescoring
+from leaderboard.actions import doorbell, rescoring
+from leaderboard.actions.gold import corrections, gold_differences
 from leaderboard.models import GoldVersion, Split
 from tests.corrections import CORRECTED, correct, score_all, two_systems
 from tests.world import DRAFT, World, gold_lines, uploaded

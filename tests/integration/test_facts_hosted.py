@@ -11,7 +11,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, datasets, publication, runs, splits, submissions, teams
+from leaderboard.actions import runs, submissions
+from leaderboard.actions.gold import datasets, publication, splits
+from leaderboard.actions.organising import benchmarks
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Release, Run, State, User
 from tests.integration.gold_files import close_all, uploaded

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from leaderboard.actions import claims, datasets, drafts, generating, generations, referee, splits
-from leaderboard.actions.drafts import Wanted
+from leaderboard.actions import claims, referee
+from leaderboard.actions.desk import drafts, generating, generations
+from leaderboard.actions.desk.drafts import Wanted
+from leaderboard.actions.gold import datasets, splits
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
 from tests import previews

@@ -13,7 +13,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, generating, generations
+from leaderboard.actions import doorbell
+from leaderboard.actions.desk import generating, generations
 from leaderboard.models import Generation, State
 from tests import previews
 from tests.stack import empty_queue

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import benchmarks, datasets, publication, splits, submissions
+from leaderboard.actions import submissions
+from leaderboard.actions.gold import datasets, publication, splits
+from leaderboard.actions.organising import benchmarks
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
 from leaderboard.storage import opened

@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from evaluator.sandbox.image_errors import ArchiveError, TooLargeError
 from evaluator.sandbox.systems import LoadedImage
 from leaderboard import limits
-from leaderboard.actions import engine, image_files, images, predictions, workers
+from leaderboard.actions.containers import engine, image_files, images, predictions, workers
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
 from tests import world

@@ -17,7 +17,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import image_uploads, images, sweeping
+from leaderboard.actions import sweeping
+from leaderboard.actions.containers import image_uploads, images
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
 from leaderboard.models.image import KEPT, images_storage

@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import releases, runs, teams
+from leaderboard.actions import releases, runs
+from leaderboard.actions.people import teams
 from leaderboard.models import Leaderboard, QuotaCharge, Reason, Release, Run, Score, Standing, State, System
 from leaderboard.progress import Revealed, followed, of
 from tests.integration.calling import person

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import benchmarks, datasets, publication, runs, splits
+from leaderboard.actions import runs
+from leaderboard.actions.gold import datasets, publication, splits
+from leaderboard.actions.organising import benchmarks
 from leaderboard.models import Benchmark, Release, Run, State, User
 from leaderboard.rebuilding import differences
 from tests.integration.calling import ROOT, client_of, person, send

@@ -11,7 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import publication, rehearsals
+from leaderboard.actions.gold import publication
+from leaderboard.actions.organising import rehearsals
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
 from leaderboard.web.people.preview import hidden
 from tests import world

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions import datasets, hosting, referee, teams
-from leaderboard.actions.manifest import ManifestError
+from leaderboard.actions import referee
+from leaderboard.actions.gold import datasets
+from leaderboard.actions.organising import hosting
+from leaderboard.actions.organising.manifest import ManifestError
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from tests.integration.gold_files import files_of, refusal

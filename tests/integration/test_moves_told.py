@@ -12,7 +12,9 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, moves, notices, rescoring, teams, webhooks
+from leaderboard.actions import doorbell, moves, rescoring
+from leaderboard.actions.notifying import notices, webhooks
+from leaderboard.actions.people import teams
 from leaderboard.models import Leaderboard, Move, Notice, Phase, User
 from tests.corrections import CORRECTED, correct, score_all, two_systems
 from tests.world import World, gold_lines

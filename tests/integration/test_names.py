@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from leaderboard.actions import names, teams
+from leaderboard.actions.people import names, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import System, Team
 from tests.integration.calling import person

@@ -10,7 +10,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import background, near_copies, near_copy_flags, runs, teams
+from leaderboard.actions import background, runs
+from leaderboard.actions.comparing import near_copies, near_copy_flags
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction, Run, State, Submission, System, User
 from tests.integration.calling import client_of, person

@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import notices
+from leaderboard.actions.notifying import notices
 from leaderboard.models import NearCopy, Notice, Phase, Prediction, Release, User, Webhook
 from tests.boards import stand
 from tests.integration.calling import person

@@ -14,7 +14,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import generating, generations, publication, splits
+from leaderboard.actions.desk import generating, generations
+from leaderboard.actions.gold import publication, splits
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
 from leaderboard.web.people.preview import sampled_pairs
 from tests import previews

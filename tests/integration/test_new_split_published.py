@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from django.core.files.base import File
 
-from leaderboard.actions import benchmarks, datasets, drafts, generating, generations, raw_files
-from leaderboard.actions.drafts import Wanted
+from leaderboard.actions.desk import drafts, generating, generations, raw_files
+from leaderboard.actions.desk.drafts import Wanted
+from leaderboard.actions.gold import datasets
+from leaderboard.actions.organising import benchmarks
 from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
 from tests.integration.calling import person
 from tests.integration.gold_files import close_all, uploaded

@@ -18,7 +18,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, notices, webhooks
+from leaderboard.actions import doorbell
+from leaderboard.actions.notifying import notices, webhooks
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
 from tests.boards import stand, symmetric_scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions import membership, teams
+from leaderboard.actions.people import membership, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, User
 from leaderboard.quotas import quota_of

@@ -13,17 +13,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import (
-    corrections,
-    doorbell,
-    drafts,
-    generating,
-    generations,
-    gold_differences,
-    part_corrections,
-    publication,
-)
-from leaderboard.actions.drafts import Wanted
+from leaderboard.actions import doorbell
+from leaderboard.actions.desk import drafts, generating, generations, part_corrections
+from leaderboard.actions.desk.drafts import Wanted
+from leaderboard.actions.gold import corrections, gold_differences, publication
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Correction, Generation, RawFile, Split, State
 from tests import previews

@@ -16,7 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from knox.models import AuthToken
 
-from leaderboard.actions import runs, teams
+from leaderboard.actions import runs
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Phase, QuotaCharge, Run, State, Submission, System, User
 from leaderboard.web.people.refusals import HEADLINES

@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from evaluator.many_pairs import DRAWS
 from leaderboard import disclosure
-from leaderboard.actions import comparisons, doorbell, pairs, referee
+from leaderboard.actions import doorbell, referee
+from leaderboard.actions.comparing import comparisons, pairs
 from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
 from tests.wide import answers, board_of, build_wide, correct, enter, gold, ranges, rank_all, score_all
 from tests.world import World

@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions import comparisons
+from leaderboard.actions.comparing import comparisons
 from leaderboard.models import Comparison, Ranking, Reason, Run, State
 from leaderboard.queue import app
 from tests.stack import Stack, environment

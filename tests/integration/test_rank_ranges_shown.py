@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluator.ranges import holm
 from leaderboard import standings
-from leaderboard.actions import comparisons, systems
+from leaderboard.actions import systems
+from leaderboard.actions.comparing import comparisons
 from leaderboard.models import Comparison, Ranking
 from tests.integration.reading_pages import read
 from tests.wide import answers, board_of, build_wide, enter, rank_all, score_all

@@ -15,7 +15,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import pieces, raw_files
+from leaderboard.actions.desk import raw_files
+from leaderboard.actions.files import pieces
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, RawFile, RawUpload, User
 from tests import previews

@@ -19,7 +19,7 @@ from knox.models import AuthToken
 
 from evaluator.__main__ import main
 from evaluator.client import kept
-from leaderboard.actions import teams
+from leaderboard.actions.people import teams
 from leaderboard.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Submission
 from tests.boards import stand, symmetric_scores

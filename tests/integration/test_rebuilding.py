@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.actions import systems, teams
+from leaderboard.actions import systems
+from leaderboard.actions.people import teams
 from leaderboard.models import Leaderboard, Phase, Score, Standing, System
 from leaderboard.rebuilding import as_bytes, as_rebuilt, as_stored, differences
 from tests.integration.calling import person

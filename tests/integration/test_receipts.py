@@ -18,7 +18,8 @@ from django.conf import settings as site
 from django.test import Client
 
 from evaluator import sources
-from leaderboard.actions import publication, referee, splits
+from leaderboard.actions import referee
+from leaderboard.actions.gold import publication, splits
 from leaderboard.models import Phase, Run, Submission
 from tests.corrections import score_all
 from tests.world import World, build, prediction_lines, uploaded

@@ -16,7 +16,9 @@ from django.test import Client
 
 from evaluator.operations import JOBS
 from leaderboard import building, demo, processes
-from leaderboard.actions import hosting, manifest, teams, workers
+from leaderboard.actions.containers import workers
+from leaderboard.actions.organising import hosting, manifest
+from leaderboard.actions.people import teams
 from leaderboard.models import Image, Phase, Prediction, Run, Standing, State, Submission, User
 from tests import images as made
 from tests.integration.calling import client_of

@@ -13,7 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import information
-from leaderboard.actions import benchmarks, extensions, notices, rehearsals, runs, sealing, splits, teams
+from leaderboard.actions import runs, sealing
+from leaderboard.actions.gold import splits
+from leaderboard.actions.notifying import notices
+from leaderboard.actions.organising import benchmarks, extensions, rehearsals
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code
 from leaderboard.models import (
     AuditEntry,

@@ -17,8 +17,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import printed, reported
-from leaderboard.actions import benchmarks, rehearsals
 from leaderboard.actions.archives import described, tables
+from leaderboard.actions.organising import benchmarks, rehearsals
 from leaderboard.models import Benchmark, Phase, ReportedResult, User
 from tests.boards import stand
 from tests.crossing import cross, crossed_scores

@@ -12,7 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import rescoring, runs, teams
+from leaderboard.actions import rescoring, runs
+from leaderboard.actions.people import teams
 from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Reason, Run, State, System
 from leaderboard.preparing import progress_of
 from tests.corrections import AFTER, BEFORE, HALF, correct, rows_of, score_all, shown, states, two_systems

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard.actions import boards, rescoring, runs, teams
+from leaderboard.actions import boards, rescoring, runs
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions import rescoring, runs, sweeping, teams
+from leaderboard.actions import rescoring, runs, sweeping
+from leaderboard.actions.people import teams
 from leaderboard.models import Run, State
 from leaderboard.preparing import progress_of
 from tests.corrections import HALF, assert_switched_once, correct, rows_of, score_all, shown, states, two_systems

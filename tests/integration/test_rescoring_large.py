@@ -16,7 +16,8 @@ from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
 
-from leaderboard.actions import corrections, gold_differences, sweeping
+from leaderboard.actions import sweeping
+from leaderboard.actions.gold import corrections, gold_differences
 from leaderboard.models import Move, Prediction, Run, State
 from leaderboard.preparing import progress_of
 from tests.boards import stand, symmetric_scores

@@ -16,8 +16,9 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from leaderboard import processes
-from leaderboard.actions import claims, doorbell, runs, scorer_runs, sweeping, workers
+from leaderboard.actions import claims, doorbell, runs, sweeping
 from leaderboard.actions.claims import LateError
+from leaderboard.actions.containers import scorer_runs, workers
 from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State
 from tests import images as made
 from tests import scorers

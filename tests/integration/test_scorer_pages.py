@@ -11,8 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import image_uploads, rescoring, runs, scorers, sweeping
+from leaderboard.actions import rescoring, runs, sweeping
 from leaderboard.actions.claims import Claim
+from leaderboard.actions.containers import image_uploads, scorers
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from django.conf import settings as site
 
-from leaderboard.actions import comparisons, scorer_runs, scorers, teams, workers
+from leaderboard.actions.comparing import comparisons
+from leaderboard.actions.containers import scorer_runs, scorers, workers
+from leaderboard.actions.people import teams
 from leaderboard.models import QuotaCharge, Ranking, Reason, Release, Run, Score, State, Submission
 from leaderboard.standings import Ranges, board_of
 from tests import images as made

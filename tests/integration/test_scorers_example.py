@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import scorer_runs, workers
+from leaderboard.actions.containers import scorer_runs, workers
 from leaderboard.models import Image, Run, Score, Scorer, State
 from tests import images
 from tests.conftest import ROOT

@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import jobs
-from leaderboard.actions import sealing, teams
+from leaderboard.actions import sealing
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
 from leaderboard.progress import Revealed, followed, of

@@ -12,7 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.task import TASKS
-from leaderboard.actions import referee, side_by_sides
+from leaderboard.actions import referee
+from leaderboard.actions.comparing import side_by_sides
 from leaderboard.models import Phase, Reason, Run, SideBySide, Split, Standing, State
 from leaderboard.web.public import patience
 from tests import scorers

@@ -12,7 +12,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluator.audit_job import NAMES
-from leaderboard.actions import referee, split_audits, splits
+from leaderboard.actions import referee
+from leaderboard.actions.gold import split_audits, splits
 from leaderboard.actions.refusal import Code
 from leaderboard.models import AuditEntry, Run, Split, SplitAudit, State
 from tests import audits

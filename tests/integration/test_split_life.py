@@ -11,7 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import audited, deadlines
-from leaderboard.actions import benchmarks, publication, split_audits, splits, submissions
+from leaderboard.actions import submissions
+from leaderboard.actions.gold import publication, split_audits, splits
+from leaderboard.actions.organising import benchmarks
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Benchmark, Extension, QuotaCharge, Split, SplitAudit, State
 from tests import audits

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import publication, split_audits
+from leaderboard.actions.gold import publication, split_audits
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, SplitAudit, State
 from leaderboard.storage import opened
 from tests import audits

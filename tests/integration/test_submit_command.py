@@ -21,7 +21,8 @@ from django.utils import timezone
 
 from evaluator.__main__ import main
 from evaluator.client import submitting, uploading
-from leaderboard.actions import image_uploads, teams, tokens
+from leaderboard.actions.containers import image_uploads
+from leaderboard.actions.people import teams, tokens
 from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Submission, WorkerReport
 from tests.conftest import ROOT
 from tests.integration.broken_network import Fault, network

@@ -16,7 +16,8 @@ from django.test import Client
 from evaluator import sources
 from evaluator.sandbox import launch
 from evaluator.task import TASKS
-from leaderboard.actions import referee, rescoring, runs, teams
+from leaderboard.actions import referee, rescoring, runs
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, QuotaCharge, Reason, Run, State
 from leaderboard.preparing import outdated, outdated_version, progress_of

@@ -10,7 +10,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import invitations, membership, teams
+from leaderboard.actions.people import invitations, membership, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Invitation, Membership, Notice, Team, User
 from tests.integration.calling import client_of, person

@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from knox.models import AuthToken
 
-from leaderboard.actions import strays, tidying
+from leaderboard.actions.files import strays, tidying
 from leaderboard.models import AuditEntry, Image
 from tests.world import World, build
 

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
-from leaderboard.actions import image_uploads, images, submissions, teams, tracks
+from leaderboard.actions import submissions
+from leaderboard.actions.containers import image_uploads, images
+from leaderboard.actions.organising import tracks
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Phase, Submission, System
 from tests.boards import stand

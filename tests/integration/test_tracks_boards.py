@@ -11,7 +11,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import benchmarks, boards, tracks
+from leaderboard.actions import boards
+from leaderboard.actions.organising import benchmarks, tracks
 from leaderboard.models import Leaderboard
 from leaderboard.standings.tracks import places_of
 from tests.boards import stand, symmetric_scores

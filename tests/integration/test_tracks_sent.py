@@ -13,7 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluator.__main__ import main
-from leaderboard.actions import images, tokens
+from leaderboard.actions.containers import images
+from leaderboard.actions.people import tokens
 from leaderboard.models import ImageUpload, Phase, Submission
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send
 from tests.tracks import build_with_tracks

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evaluator.operations import JOBS
-from leaderboard.actions import manifest
+from leaderboard.actions.organising import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

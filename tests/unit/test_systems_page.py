@@ -9,7 +9,7 @@ from evaluator.sandbox import image_errors
 from evaluator.sandbox.containers import jobs, settings
 from evaluator.sandbox.systems import SystemExecution
 from leaderboard import limits
-from leaderboard.actions import engine
+from leaderboard.actions.containers import engine
 from leaderboard.actions.refusal import Code
 from leaderboard.environment import PREFIX, VARIABLES
 from leaderboard.models import Reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from leaderboard.actions.manifest import (
+from leaderboard.actions.organising.manifest import (
     DownloadPart,
     Manifest,
     PhasePart,

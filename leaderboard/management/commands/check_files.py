@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import stored_files, strays
+from leaderboard.actions.files import stored_files, strays
 
 
 class Command(BaseCommand):

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import boards, comparisons
+from leaderboard.actions import boards
+from leaderboard.actions.comparing import comparisons
 from leaderboard.models import Phase
 
 

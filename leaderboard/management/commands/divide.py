@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import halves
+from leaderboard.actions.gold import halves
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, User
 

@@ -17,7 +17,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard import embedded
-from leaderboard.actions import fields, hosting
+from leaderboard.actions import fields
+from leaderboard.actions.organising import hosting
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.importers import IMPORTERS, Choices, Imported, ImportFault
 from leaderboard.models import User

@@ -12,7 +12,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard import demo
-from leaderboard.actions import hosting, manifest, submissions, teams
+from leaderboard.actions import submissions
+from leaderboard.actions.organising import hosting, manifest
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.management import image_systems
 from leaderboard.models import Membership, Phase, Run, State, Submission, System, Team, User

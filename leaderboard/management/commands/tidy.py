@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import strays, tidying
+from leaderboard.actions.files import strays, tidying
 
 
 class Command(BaseCommand):

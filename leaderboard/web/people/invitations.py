@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from leaderboard.actions import invitations
+from leaderboard.actions.people import invitations
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.web.people.access import PersonRequest
 from leaderboard.web.people.refusals import Refusal

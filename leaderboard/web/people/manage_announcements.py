@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import announcements as actions
+from leaderboard.actions.organising import announcements as actions
 from leaderboard.actions.refusal import Refused
 from leaderboard.web.forms.announcement import AnnouncementForm, ContactForm
 from leaderboard.web.people.access import PersonRequest, managed_or_404

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard import audited
-from leaderboard.actions import publication, split_audits
+from leaderboard.actions.gold import publication, split_audits
 from leaderboard.actions.refusal import Refused
 from leaderboard.audited import Found
 from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, State, User

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluator.task import TASKS
 from leaderboard import availability
-from leaderboard.actions import benchmarks, datasets, rehearsals
+from leaderboard.actions.gold import datasets
+from leaderboard.actions.organising import benchmarks, rehearsals
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
 from leaderboard.preparing import outdated_version, progress_of

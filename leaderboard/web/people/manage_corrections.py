@@ -17,7 +17,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.curation.difference import KINDS
-from leaderboard.actions import boards, corrections
+from leaderboard.actions import boards
+from leaderboard.actions.gold import corrections
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Phase, Reason, State, User
 from leaderboard.web.forms.correction import ConfirmForm

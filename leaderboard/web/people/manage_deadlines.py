@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import extensions
+from leaderboard.actions.organising import extensions
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase
 from leaderboard.web.forms.announcement import ExtensionForm, ZoneForm

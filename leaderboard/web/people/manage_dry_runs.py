@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.baselines import BASELINES
 from leaderboard import tried
-from leaderboard.actions import baseline_rows, dry_runs
+from leaderboard.actions.desk import baseline_rows, dry_runs
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 from leaderboard.web.audit_words import ASK_AGAIN, FAILED

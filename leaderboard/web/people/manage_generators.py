@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.curation.desk import offered
 from evaluator.task import TASKS
-from leaderboard.actions import generations, referee
+from leaderboard.actions import referee
+from leaderboard.actions.desk import generations
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, Generation, Split
 from leaderboard.web.forms.generator import GeneratorForm, initial_of

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluator.curation.desk import offered
 from evaluator.task import TASKS
-from leaderboard.actions import corrections, splits
+from leaderboard.actions.gold import corrections, splits
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split
 from leaderboard.preparing import progress_of

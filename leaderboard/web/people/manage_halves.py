@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from leaderboard.actions import halves
+from leaderboard.actions.gold import halves
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Division
 from leaderboard.web.forms.benchmark import HalvesForm

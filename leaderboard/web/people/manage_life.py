@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import audited
-from leaderboard.actions import publication
+from leaderboard.actions.gold import publication
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, Split
 from leaderboard.web.audit_words import following

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluator.likeness import EQUAL, SHARED_ERRORS
-from leaderboard.actions import near_copy_flags
+from leaderboard.actions.comparing import near_copy_flags
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, Likeness, NearCopy, Phase, State, System
 from leaderboard.web.forms.near_copy import DismissForm

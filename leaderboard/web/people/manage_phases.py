@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from evaluator.task import TASKS
-from leaderboard.actions import benchmarks
+from leaderboard.actions.organising import benchmarks
 from leaderboard.actions.refusal import Refused
 from leaderboard.web.forms.benchmark import PhaseForm
 from leaderboard.web.people.access import PersonRequest, managed_or_404

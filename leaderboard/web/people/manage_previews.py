@@ -14,8 +14,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard.actions import drafts, generations, part_corrections
-from leaderboard.actions.drafts import Wanted
+from leaderboard.actions.desk import drafts, generations, part_corrections
+from leaderboard.actions.desk.drafts import Wanted
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, GeneratedPart, Generation, State, User
 from leaderboard.web import generation_words

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.curation.desk import OFFERS, offered
 from evaluator.task import TASKS
-from leaderboard.actions import generations as previews
-from leaderboard.actions import pieces, raw_files
+from leaderboard.actions.desk import generations as previews
+from leaderboard.actions.desk import raw_files
+from leaderboard.actions.files import pieces
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, RawUpload
 from leaderboard.web.forms.raw import RawForm

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import rehearsals
+from leaderboard.actions.organising import rehearsals
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase, Rehearsal, User
 from leaderboard.web.forms.rehearsal import RehearsalForm, TestersForm

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.task import TASKS
 from leaderboard import availability, limits
-from leaderboard.actions import image_uploads, scorers
+from leaderboard.actions.containers import image_uploads, scorers
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, ImageUpload, Phase, Reason, Run, Scorer, State
 from leaderboard.web.forms.scorer import EXAMPLE, AttachForm, ScorerForm

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from evaluator.task import TASKS
-from leaderboard.actions import splits
+from leaderboard.actions.gold import splits
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry, Dataset, Split, User
 from leaderboard.web.forms.benchmark import SplitForm

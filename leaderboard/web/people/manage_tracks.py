@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from leaderboard.actions import tracks
+from leaderboard.actions.organising import tracks
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase
 from leaderboard.web.forms.tracks import TracksForm, as_lines

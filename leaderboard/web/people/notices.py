@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import notices, webhooks
+from leaderboard.actions.notifying import notices, webhooks
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Webhook
 from leaderboard.web.forms.webhook import WebhookForm

@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import availability, receipts, tracks
-from leaderboard.actions import images
+from leaderboard.actions.containers import images
 from leaderboard.models import Move, Reason, State, Submission
 from leaderboard.progress import Progress, published
 from leaderboard.web.people.access import PersonRequest, progress_or_404

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.task import TASKS
 from leaderboard import deadlines
-from leaderboard.actions import submissions, teams
+from leaderboard.actions import submissions
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Phase, Submission
 from leaderboard.web.forms.submission import SubmissionForm

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.task import TASKS
 from leaderboard import availability, deadlines, limits
-from leaderboard.actions import image_uploads, images, teams
+from leaderboard.actions.containers import image_uploads, images
+from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import ImageUpload, Phase, Submission
 from leaderboard.web import limit_rows

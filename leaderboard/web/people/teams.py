@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard.actions import invitations, membership, teams
-from leaderboard.actions.invitations import Invited
+from leaderboard.actions.people import invitations, membership, teams
+from leaderboard.actions.people.invitations import Invited
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Invitation, Membership, Submission, Team
 from leaderboard.web.forms.team import InviteForm, TeamForm

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 from knox.models import AuthToken
 
-from leaderboard.actions import tokens
+from leaderboard.actions.people import tokens
 from leaderboard.web.people.access import PersonRequest
 
 

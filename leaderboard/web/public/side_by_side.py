@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.measures import Measure
 from evaluator.task import TASKS
-from leaderboard.actions.side_by_sides import NotAsked, wanted
+from leaderboard.actions.comparing.side_by_sides import NotAsked, wanted
 from leaderboard.beside import Beside, Item, Line, beside
 from leaderboard.disclosure import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.models import SideBySide, State

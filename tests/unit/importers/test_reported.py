@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions.manifest import ReportedPart
+from leaderboard.actions.organising.manifest import ReportedPart
 from leaderboard.importers import buckle_reported, fever_reported, goodrich_reported, olpbench_reported
 from leaderboard.importers.knowledgenet_reported import ROWS
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.sandbox import wire
-from leaderboard.actions import pairs, referee
+from leaderboard.actions import referee
+from leaderboard.actions.comparing import pairs
 from leaderboard.corrected import corrected
 
 A, B, C, D = (UUID(int=n) for n in range(1, 5))

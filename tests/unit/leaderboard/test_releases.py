@@ -8,7 +8,8 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import releases, teams
+from leaderboard.actions import releases
+from leaderboard.actions.people import teams
 from leaderboard.models import Leaderboard, Run, Standing, System
 from tests.world import World, build
 

@@ -1,0 +1,1 @@
+"""The curator's desk: raw files, generators with previews, drafts, dry runs."""

@@ -1,0 +1,1 @@
+"""Stored files as such: arriving in pieces, checked, swept away."""

@@ -1,0 +1,1 @@
+"""Splits and their gold: kept, checked, audited, published, corrected."""

@@ -1,0 +1,1 @@
+"""What is told to people who do not look: mails, webhooks, and when."""

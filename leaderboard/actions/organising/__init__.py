@@ -1,0 +1,1 @@
+"""Benchmarks and phases, as those who run them make and keep them."""

@@ -1,0 +1,1 @@
+"""Accounts' sides of the site: teams, who belongs to them, names, tokens, curators."""
