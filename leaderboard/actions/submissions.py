@@ -11,8 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
-from leaderboard.actions import boards, referee, runs
-from leaderboard.actions.containers import scorer_failures
+from leaderboard.actions import boards, referee, runs, scorer_failures
 from leaderboard.actions.organising import tracks
 from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused

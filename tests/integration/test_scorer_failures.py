@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions.containers import scorer_failures
+from leaderboard.actions import scorer_failures
 from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import QuotaCharge, Reason, Run, State, Submission
