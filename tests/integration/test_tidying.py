@@ -17,6 +17,7 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from knox.models import AuthToken
+from moto import mock_aws
 
 from leaderboard.actions.files import strays, tidying
 from leaderboard.models import AuditEntry, Image
@@ -174,6 +175,19 @@ def test_a_file_that_is_not_what_its_record_says_is_named(world: World, harm: st
     with pytest.raises(CommandError, match=r"1 of 2 files are missing, altered or unreadable"):
         call_command("check_files", stdout=out)
     assert out.getvalue().strip() == f"goldversion:{world.gold.pk} file: {said}"
+
+
+@pytest.mark.parametrize("command", ["check_files", "tidy"])
+def test_a_bucket_that_is_not_there_is_said_in_a_line(
+    command: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
+    in_s3 = {"BACKEND": "leaderboard.storage.PrivateS3Storage", "OPTIONS": bucket}
+    settings.STORAGES = {**settings.STORAGES, **dict.fromkeys(ALIASES, in_s3)}
+    with mock_aws(), pytest.raises(CommandError, match=r"does not answer as it should .*NoSuchBucket"):
+        call_command(command, stdout=io.StringIO())
 
 
 def test_a_curator_is_made_and_unmade_once(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.actions.files import stored_files, strays
+from leaderboard.management.stores import answering
 
 
 class Command(BaseCommand):
@@ -16,6 +17,7 @@ class Command(BaseCommand):
         "something is wrong; a few files without a record are not."
     )
 
+    @answering()
     def handle(self, **_: Any) -> None:
         n = 0
         faults = 0

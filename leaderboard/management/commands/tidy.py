@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.actions.files import strays, tidying
+from leaderboard.management.stores import answering
 
 
 class Command(BaseCommand):
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--apply", action="store_true", help="remove it; without this nothing is changed")
         parser.add_argument("--days", type=int, default=30, help="how old mails and logs must be (default %(default)s)")
 
+    @answering()
     def handle(self, *, apply: bool, days: int, verbosity: int, **_: Any) -> None:
         if days < 1:
             raise CommandError(f"--days is {days}; expected 1 or more")
