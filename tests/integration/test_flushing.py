@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from typing import Any
 
+import psycopg
 import pytest
 from django.apps import apps
 from django.core.management import call_command
@@ -101,3 +104,34 @@ def test_checks_hold_again_afterwards() -> None:
     Team.objects.create(name="Same")
     with pytest.raises(IntegrityError), transaction.atomic():
         Team.objects.create(name="same")
+
+
+def test_who_holds_one_table_and_waits_for_another_is_let_go_first() -> None:
+    """PostgreSQL ends one of the two: here the flush, since the other never looks for a deadlock."""
+    names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
+    first, last = names[0], names[-1]
+    holds = threading.Event()
+    took: list[bool] = []
+
+    def work() -> None:
+        with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
+            other.execute("SET deadlock_timeout = '1h'")
+            other.execute(f"LOCK TABLE {last} IN ROW EXCLUSIVE MODE")
+            holds.set()
+            waits_for_the_flush(other)
+            other.execute(f"LOCK TABLE {first} IN ROW EXCLUSIVE MODE")
+            took.append(True)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    holds.wait()
+    flush()
+    worker.join()
+    assert took == [True] and holding() <= KEPT
+
+
+def waits_for_the_flush(other: psycopg.Connection[Any]) -> None:
+    """Until somebody waits for a table that this connection holds."""
+    waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+    while other.execute(waiting).fetchone() != (True,):
+        pass
