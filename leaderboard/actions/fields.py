@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 
 from evaluator.errors import UsageError
 from evaluator.task import TASKS
+from leaderboard import zones
 from leaderboard.actions.refusal import Code, Refused
 
 _TAKEN = {"unique", "unique_together"}
@@ -21,6 +24,16 @@ def check(row: Model) -> None:
         text = " ".join(f"{_title(name)}{' '.join(fault.messages)}" for name, fault in faults)
         taken = all(fault.code in _TAKEN for _, fault in faults)
         raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
+
+
+def check_moments(**given: datetime | None) -> None:
+    """Raises Refused INVALID_NAME that names the first moment which is none that a person means."""
+    for name, moment in given.items():
+        try:
+            if moment is not None:
+                zones.check(moment)
+        except ValueError as error:
+            raise Refused(Code.INVALID_NAME, f"{_title(name)}{error}.") from error
 
 
 def _title(name: str) -> str:

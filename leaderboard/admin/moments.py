@@ -1,11 +1,18 @@
-"""Moments in the admin's forms: two fields, each with a name of its own, which Django's widget leaves out."""
+"""Moments in the admin's forms: two fields, each with a name of its own, which Django's widget leaves out.
+
+What is typed there lies within the bounds of all moments that a person gives.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib.admin.widgets import AdminSplitDateTime
+from django.core.exceptions import ValidationError
 from django.db import models
+
+from leaderboard import zones
 
 
 class SaidSplitDateTime(AdminSplitDateTime):
@@ -19,5 +26,14 @@ class SaidSplitDateTime(AdminSplitDateTime):
         return context
 
 
-SAID: dict[type[models.Field[Any, Any]], dict[str, Any]] = {models.DateTimeField: {"widget": SaidSplitDateTime}}
+def _check(moment: datetime) -> None:
+    try:
+        zones.check(moment)
+    except ValueError as error:
+        raise ValidationError(f"{error}.") from error
+
+
+SAID: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
+    models.DateTimeField: {"widget": SaidSplitDateTime, "validators": [_check]}
+}
 """For `formfield_overrides`."""

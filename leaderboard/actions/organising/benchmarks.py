@@ -78,6 +78,7 @@ def add_phase(
     a submission declares one of them.
     """
     check_manages(benchmark, by)
+    fields.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
     if disclosure == Phase.Disclosure.SEALED:
         closes_at = closes_at or sealed_until
     if split.dataset_id != benchmark.dataset_id:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import deadlines, zones
+from leaderboard.actions import fields
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.rights import check_manages
 from leaderboard.models import AuditEntry, Extension, Phase, Team, User
@@ -25,6 +26,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
+    fields.check_moments(closes_at=closes_at)
     phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
     if phase.is_rehearsed and phase.benchmark.rehearsal.is_over:
         raise Refused(Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.")

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from leaderboard import reported, zones
 from leaderboard.actions import boards
+from leaderboard.actions.fields import check_moments
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.rights import check_manages
 from leaderboard.models import (
@@ -162,6 +163,7 @@ def _sent(rehearsal: Rehearsal) -> int:
 
 def _end(phase: Phase, asked: datetime | None, at: datetime) -> datetime | None:
     """Not after the phase itself opens."""
+    check_moments(ends_at=asked)
     if asked is not None and asked <= at:
         raise Refused(Code.INVALID_NAME, "The rehearsal would end before it begins; expected a later date.")
     if phase.disclosure == Phase.Disclosure.SEALED and asked is None:
