@@ -139,11 +139,23 @@ class ScoresView(View):
         found = finding.progress_or_404(request.user, pk)
         release = found.release
         if release is None:
-            raise Refused(Code.NOT_READY, f"There are no scores; the submission is {found.state.value}.")
+            raise Refused(Code.NOT_READY, _without_scores(found))
         scores = [{**score, "slice": dict(slice_of(score["slice"]))} for score in release.values]
         names = ("primary", "released_at", "policy", "warnings")
         answer = {**{name: getattr(release, name) for name in names}, "submission": pk, "scores": scores}
         return Response(ScoresShape(answer).data)
+
+
+def _without_scores(found: progress.Progress) -> str:
+    """Why no release tells of it."""
+    match found.revealed:
+        case progress.Revealed.SEALED:
+            opened = found.submission.phase.sealed_until
+            day = f", {opened:%Y-%m-%d %H:%M} UTC" if opened else ""
+            return f"Received and valid. The phase is sealed: finals are scored when it is opened{day}."
+        case progress.Revealed.NOT_FINAL:
+            return "The phase was opened, and this was none of your team's finals: it is not scored."
+    return f"There are no scores; the submission is {found.state.value}."
 
 
 class PredictionsView(View):

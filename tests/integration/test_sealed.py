@@ -65,12 +65,17 @@ def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, 
     assert "Received and valid" in page and "Scored" not in page
     answer = client.get(f"/api/v1/submissions/{sent.pk}/").json()
     assert (answer["revealed"], answer["state"], answer["is_over"], answer["receipt"]) == ("sealed", "done", True, {})
-    assert client.get(f"/api/v1/submissions/{sent.pk}/scores/").status_code == 409
+    refused = client.get(f"/api/v1/submissions/{sent.pk}/scores/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_ready")
+    assert (
+        f"sealed: finals are scored when it is opened, {phase.sealed_until:%Y-%m-%d %H:%M} UTC"
+        in refused.content.decode()
+    )
     assert client.get(f"{sent.get_absolute_url()}receipt.json").status_code == 404
     assert "sealed" in client.get("/me/submissions/").content.decode()
 
 
-def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase: Phase) -> None:
+def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase: Phase, client: Client) -> None:
     other = rivals()
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
     theirs = [
@@ -83,6 +88,8 @@ def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase
     assert Run.objects.count() == 2, "the chosen one, and the latest of the team that chose none"
     score_all()
     assert [primary(one) for one in (first, second, *theirs)] == [0.9, None, None, 0.85]
+    client.force_login(world.researcher)
+    assert "none of your team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
     assert [told(one) for one in (first, second, *theirs)] == [
         Revealed.SCORES,
         Revealed.NOT_FINAL,
