@@ -65,6 +65,7 @@ CURATOR = {
     "manage-workers": "/manage/workers/",
     "manage-create": "/manage/create/",
     "manage-benchmark": "/manage/benchmarks/atlas-facts/",
+    "manage-edit": "/manage/benchmarks/atlas-facts/edit/",
     "manage-near-copies": "/manage/benchmarks/atlas-facts/near-copies/",
     "manage-contact": "/manage/benchmarks/atlas-facts/contact/",
     "manage-deadline": "/manage/benchmarks/atlas-facts/phases/test/deadline/",

@@ -166,6 +166,8 @@ MANAGE = [
     Row("manage_export_remove", CURATOR_POSTS, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_benchmark_create", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     *both("manage_benchmark", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    Row("manage_benchmark_edit", MANAGERS, "login 404 404 422 404 422 404"),
+    Row("manage_benchmark_edit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 302 404 302 404"),
     Row("manage_publish", "login 405 405 405 405 405 405", "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_phase_create", MANAGERS, "login 404 404 422 404 422 404"),

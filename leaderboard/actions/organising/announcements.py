@@ -52,14 +52,20 @@ def take_back(*, announcement: Announcement, by: User) -> None:
 def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
     """A mail address or the https address of a page, which everybody reads; empty: none. For organisers."""
     check_manages(benchmark, by)
+    contact = checked_contact(contact)
+    benchmark.contact = contact
+    benchmark.save(update_fields=["contact"])
+    AuditEntry.record("benchmark.contact", benchmark, by=by, contact=contact)
+
+
+def checked_contact(contact: str) -> str:
+    """Without blanks at its ends. Raises Refused where it is neither empty, nor an address, nor a page."""
     contact = contact.strip()
     if contact and not (_is_address(contact) or _is_page(contact)):
         raise Refused(
             Code.INVALID_NAME, "That is no contact; expected a mail address, or a page's address with https://."
         )
-    benchmark.contact = contact
-    benchmark.save(update_fields=["contact"])
-    AuditEntry.record("benchmark.contact", benchmark, by=by, contact=contact)
+    return contact
 
 
 def _is_address(contact: str) -> bool:

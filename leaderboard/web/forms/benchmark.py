@@ -33,7 +33,7 @@ class BenchmarkForm(forms.Form):
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
-    task = forms.ChoiceField()
+    task = forms.ChoiceField(choices=[(name, task.title) for name, task in TASKS.items()])
     summary = forms.CharField(max_length=300, help_text="One sentence for the list of benchmarks.")
     description = forms.CharField(widget=forms.Textarea({"rows": 5}), required=False)
     rules = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, help_text="What participants agree to.")
@@ -43,10 +43,6 @@ class BenchmarkForm(forms.Form):
     licence = forms.CharField(max_length=200, required=False, label="Licence of the new dataset")
     citation = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, label="How to cite the new dataset")
     source_url = forms.URLField(required=False, label="Where the new dataset comes from", assume_scheme="https")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["task"].choices = [(name, task.title) for name, task in TASKS.items()]  # type: ignore[attr-defined]
 
 
 class PhaseForm(forms.Form):
