@@ -18,7 +18,8 @@ from leaderboard.api.base import View
 from leaderboard.api.pagination import Pages, pages_of
 from leaderboard.api.parsers import JSONParser
 from leaderboard.api.shapes import errors
-from leaderboard.models import Invitation, Membership, System, Team, User
+from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.models.submission import systems_known_to
 
 
 class OwnView(View):
@@ -132,7 +133,7 @@ def _own(request: Request) -> QuerySet[Team]:
     waiting = invitations.open_of_all().order_by("created_at", "pk")
     return Team.objects.filter(pk__in=_user(request).teams.values("pk")).prefetch_related(
         Prefetch("membership_set", members),
-        Prefetch("systems", System.objects.order_by("name")),
+        Prefetch("systems", systems_known_to(_user(request)).order_by("name")),
         Prefetch("invitations", waiting),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import Storage, storages
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from .benchmark import Benchmark, Phase
@@ -82,6 +82,14 @@ class Submission(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("submission", args=[self.pk])
+
+
+def systems_known_to(user: Any) -> models.QuerySet[System]:
+    """Systems as their teams' members are shown them: what was only sent in a rehearsal that is over is its managers'
+    alone. A system of which nothing was sent yet is shown."""
+    of_it = {"system": OuterRef("pk")}
+    told, sent = Submission.objects.visible_to(user).filter(**of_it), Submission.objects.filter(**of_it)
+    return System.objects.filter(Exists(told) | ~Exists(sent))
 
 
 class QuotaCharge(models.Model):

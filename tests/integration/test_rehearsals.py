@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,6 +24,7 @@ from leaderboard.models import (
     AuditEntry,
     Benchmark,
     Extension,
+    Membership,
     Notice,
     Phase,
     QuotaCharge,
@@ -321,6 +323,31 @@ class TestTheEnd:
         for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
             assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
         assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
+
+    @pytest.mark.parametrize("end", [ended, lambda rehearsal, _: let_date_come(rehearsal)], ids=["ended", "its date"])
+    def test_then_its_systems_are_gone_for_testers(self, world: World, end: Any) -> None:
+        world.benchmark.organisers.add(organiser := person("olga"))
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        copied, team = copy_of(rehearsal), world.system.team
+        world.submit(WRONG, phase=copied, system=teams.named(team=team, name="Practised"))
+        practised = System.objects.get(name="Practised")
+        pages = [f"/systems/{practised.pk}/", f"/systems/{practised.pk}/edit/"]
+        lists = [f"/me/teams/{team.pk}/", "/api/v1/teams/", f"/api/v1/teams/{team.pk}/"]
+        assert [status(world.researcher, address) for address in pages] == [200, 200]
+        assert ["Practised" in body(world.researcher, address) for address in lists] == [True, True, True]
+        end(rehearsal, world)
+        assert [status(world.researcher, address) for address in pages] == [404, 404]
+        assert ["Practised" in body(world.researcher, address) for address in lists] == [False, False, False]
+        assert '<td class="num">1</td>' in body(world.researcher, "/me/teams/")  # Bernoulli, of which nothing was sent yet
+        Membership.objects.create(team=team, user=organiser)
+        assert "Practised" in body(organiser, f"/me/teams/{team.pk}/")
+        # Its name is the team's to compete with, and what is sent of it from here on alone is shown.
+        Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
+        world.phase.refresh_from_db()
+        world.submit(phase=world.phase, system=practised)
+        assert [status(world.researcher, address) for address in pages] == [200, 200]
+        page = body(world.researcher, f"/me/teams/{team.pk}/")
+        assert re.search(r'<bdi>Practised</bdi></a></th><td class="num">1</td>', page)
 
     def test_a_sealed_one_that_ended_stays_shut(self, world: World) -> None:
         later = timezone.now() + timedelta(days=9)

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from leaderboard import tracks
 from leaderboard.models import ImageUpload, Phase, System, Team, User
+from leaderboard.models.submission import systems_known_to
 
 OTHER_FIELDS = "Choose one of your systems or name another, not both."
 ONE_IMAGE = "Choose an archive or name an image in a registry, one of the two."
@@ -44,7 +45,7 @@ class SystemForm(forms.Form):
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer_tracks(phase)
-        systems = System.objects.filter(team__in=user.teams.values("pk")).select_related("team")
+        systems = systems_known_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
         teams = user.teams.order_by("membership__id")
         self.fields["system"].queryset = systems.order_by("name")  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import systems
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Submission, System
+from leaderboard.models.submission import systems_known_to
 from leaderboard.web.forms.system import DescribeForm
 from leaderboard.web.people.access import PersonRequest, phase_or_404
 from leaderboard.web.people.refusals import Refusal
@@ -21,7 +22,9 @@ from leaderboard.web.people.refusals import Refusal
 
 def own_or_404(request: PersonRequest, pk: int) -> System:
     """A system of a team that this person belongs to."""
-    return get_object_or_404(System.objects.select_related("team"), pk=pk, team__in=request.user.teams.values("pk"))
+    return get_object_or_404(
+        systems_known_to(request.user).select_related("team"), pk=pk, team__in=request.user.teams.values("pk")
+    )
 
 
 @login_required

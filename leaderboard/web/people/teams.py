@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -17,6 +17,7 @@ from leaderboard.actions.people import invitations, membership, teams
 from leaderboard.actions.people.invitations import Invited
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Invitation, Membership, Submission, Team
+from leaderboard.models.submission import systems_known_to
 from leaderboard.web.forms.team import InviteForm, TeamForm
 from leaderboard.web.people.access import PersonRequest
 from leaderboard.web.people.refusals import Refusal
@@ -41,7 +42,7 @@ def my_teams(request: PersonRequest) -> HttpResponse:
                 return redirect("team", team.pk)
     mine = (
         Team.objects.filter(pk__in=request.user.teams.values("pk"))
-        .annotate(n_systems=Count("systems", distinct=True))
+        .annotate(n_systems=Count("systems", filter=Q(systems__in=systems_known_to(request.user)), distinct=True))
         .prefetch_related("members")
         .order_by("name")
     )
@@ -136,6 +137,7 @@ def _page(
     refusal: Refusal | None = None,
     invited: Invited | None = None,
 ) -> HttpResponse:
+    told = Submission.objects.visible_to(request.user)
     places = list(Membership.objects.filter(team=found).select_related("user").order_by("-is_owner", "user__username"))
     is_owner = any(place.is_owner and place.user_id == request.user.pk for place in places)
     context = {
@@ -145,7 +147,9 @@ def _page(
         "is_last_owner": is_owner and sum(place.is_owner for place in places) == 1,
         "invitations": invitations.open_ones(found) if is_owner else [],
         "may_delete": is_owner and not Submission.objects.filter(system__team=found).exists(),
-        "systems": found.systems.annotate(n_submissions=Count("submissions")),
+        "systems": systems_known_to(request.user)
+        .filter(team=found)
+        .annotate(n_submissions=Count("submissions", filter=Q(submissions__in=told))),
         "form": form or InviteForm(),
         "invited": invited,
         "refusal": refusal,

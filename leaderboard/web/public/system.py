@@ -13,6 +13,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from leaderboard import naming, progress
 from leaderboard.disclosure import lets_choose
 from leaderboard.models import Submission, System
+from leaderboard.models.submission import systems_known_to
 from leaderboard.places import Place, Told, places_of, records, told_on
 from leaderboard.progress import Progress
 from leaderboard.scoring import of_board
@@ -39,7 +40,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(System.objects.select_related("team"), pk=pk)
     is_own = request.user.is_authenticated and found.team.members.filter(pk=request.user.pk).exists()
     places = places_of(found, request.user)
-    if not places and not is_own:
+    if not places and not (is_own and systems_known_to(request.user).filter(pk=pk).exists()):
         raise Http404("no such system")
     place = next((one for one in places if str(one.board.pk) == request.GET.get("board")), next(iter(places), None))
     manages = place is not None and place.phase.benchmark.is_managed_by(request.user)
