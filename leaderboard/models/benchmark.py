@@ -60,11 +60,20 @@ class Benchmark(models.Model):
         max_length=300, blank=True, help_text="where questions go: a mail address or a page; everybody reads it"
     )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
+    baselines_team = models.OneToOneField(
+        "Team",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="baselines_of",
+        help_text="for which its baselines are submitted; who manages the benchmark submits for it",
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BenchmarkQuerySet.as_manager()
-    history = HistoricalRecords(m2m_fields=[organisers])
+    history = HistoricalRecords(m2m_fields=[organisers], excluded_fields=["baselines_team"])
 
     class Meta:
         ordering = ["title"]

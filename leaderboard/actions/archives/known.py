@@ -86,8 +86,8 @@ def _no_other_team(fields: Line, numbers: Renumbered) -> str:
 
 
 def _membership(fields: Line, numbers: Renumbered) -> Membership | None:
-    team, user = (numbers[model].get(fields[name], fields[name]) for model, name in ((Team, "team"), (User, "user")))
-    return Membership.objects.filter(team=team, user=user).first()
+    team = numbers[Team].get(fields["team"], fields["team"])
+    return Membership.objects.filter(team=team, user=numbers[User][fields["user"]]).first()
 
 
 def _system(fields: Line, numbers: Renumbered) -> System | None:

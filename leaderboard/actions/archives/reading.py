@@ -154,7 +154,7 @@ def _rows(
             if model in tables.WHERE_DECIDED:
                 decided_in |= {str(line["pk"]) for line in lines}
             new = known.to_come(model, lines, there_already, decided_in)
-            if room:
+            if room or model is User:  # of people all are known, so that nobody else is named: see `rows.renumbered`
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumbered(model, line, numbers) for line in new]
             if model is AuditEntry:

@@ -10,7 +10,7 @@ from django.core import serializers
 from django.db import models
 from django.db.models import Model
 
-from leaderboard.models import User
+from leaderboard.models import AuditEntry, User
 
 OF_A_PERSON = ("username", "email", "first_name", "last_name", "date_joined")
 """What travels of a person: no password, and nothing that says what he may do."""
@@ -35,11 +35,19 @@ def read(lines: Iterable[bytes]) -> Iterator[Line]:
 
 
 def renumbered(model: type[Model], line: Line, numbers: Renumbered) -> Line:
-    """The line with its own key, and those that it refers to, as they are here."""
+    """The line with its own key, and those that it refers to, as they are here.
+
+    Raises KeyError for a person that `numbers` does not have: under the same key stands a stranger. An act's is left
+    open, since archives were written that hold the act and not who did it.
+    """
     fields = dict(line["fields"])
     for field in model._meta.concrete_fields:
         if field.is_relation and fields.get(field.name) is not None:
-            fields[field.name] = _here(numbers, field.related_model, fields[field.name])
+            key = fields[field.name]
+            if model is AuditEntry and field.related_model is User and key not in numbers[User]:
+                fields[field.name] = None
+            else:
+                fields[field.name] = _here(numbers, field.related_model, key)
     for field in model._meta.many_to_many:
         if field.name in fields:
             fields[field.name] = [_here(numbers, field.related_model, key) for key in fields[field.name]]
@@ -71,4 +79,6 @@ def _fields(model: type[Model]) -> list[Any]:
 
 
 def _here(numbers: Renumbered, model: type[Model] | None, key: Any) -> Any:
+    if model is User:
+        return numbers[User][key]
     return numbers.get(model, {}).get(key, key) if model else key

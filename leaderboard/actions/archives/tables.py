@@ -80,9 +80,9 @@ def _systems(benchmark: Benchmark) -> QuerySet[System]:
 
 
 def _teams(benchmark: Benchmark) -> QuerySet[Team]:
-    """Who has sent something, and who was given more time for it."""
-    more_time = Q(extensions__phase__benchmark=benchmark)
-    return Team.objects.filter(Q(systems__in=_systems(benchmark)) | more_time).distinct().order_by("pk")
+    """Who has sent something, who was given more time for it, and the team of its baselines."""
+    others = Q(extensions__phase__benchmark=benchmark) | Q(baselines_of=benchmark)
+    return Team.objects.filter(Q(systems__in=_systems(benchmark)) | others).distinct().order_by("pk")
 
 
 def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
@@ -146,7 +146,7 @@ TABLES: dict[type[Model], Rows] = {
     Disqualification: _where(Disqualification, phase__benchmark="pk"),
     Representative: _where(Representative, phase__benchmark="pk"),
 }
-"""People come before all of these, and what was done with the rows after them: see `people_of` and `acts_on`."""
+"""People come before all of these, and what was done with the rows after them: see `people_of` and `acts_of`."""
 
 WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
 """What an act about a system names, so that it is told whose it is."""
@@ -172,9 +172,10 @@ LEFT_OUT: dict[type[Model], str] = {
 
 
 def people_of(benchmark: Benchmark) -> QuerySet[User]:
-    """Whoever one of the benchmark's rows names."""
+    """Whoever one of the benchmark's rows names, or did something with one: looking at gold is enough."""
     named = {pk for model, rows in TABLES.items() for pk in _people_in(model, rows(benchmark))}
     named |= set(benchmark.organisers.values_list("pk", flat=True))
+    named |= {act.actor_id for act in acts_of(benchmark) if act.actor_id is not None}
     return User.objects.filter(pk__in=named).order_by("pk")
 
 
@@ -188,6 +189,15 @@ def decided_in(benchmark: Benchmark) -> set[str]:
     """The keys of a benchmark's phases and submissions, as what was decided about systems names them."""
     found = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
     return {str(key) for keys in found for key in keys}
+
+
+def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
+    """What was done with any of its rows."""
+    decided = decided_in(benchmark)
+    for model, rows in TABLES.items():
+        keys = list(rows(benchmark).order_by().values_list("pk", flat=True))
+        for start in range(0, len(keys), 500):
+            yield from acts_on(model, keys[start : start + 500], decided)
 
 
 def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:

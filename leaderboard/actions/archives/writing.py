@@ -131,16 +131,8 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
                 if stored:
                     _member(closed, file_name(model, field.attname, stored.name), _stored(stored))
         say(f"{model._meta.verbose_name_plural}: {counted[str(model._meta.model_name)]:,}")
-    _table(closed, AuditEntry, _acts(benchmark), counted)
+    _table(closed, AuditEntry, tables.acts_of(benchmark), counted)
     return counted
-
-
-def _acts(benchmark: Benchmark) -> Iterator[AuditEntry]:
-    decided = tables.decided_in(benchmark)
-    for model, rows_of in tables.TABLES.items():
-        keys = list(rows_of(benchmark).order_by().values_list("pk", flat=True))
-        for start in range(0, len(keys), 500):
-            yield from tables.acts_on(model, keys[start : start + 500], decided)
 
 
 def file_name(model: type[Model], field: str, stored: str) -> str:
