@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -23,18 +25,33 @@ MESSAGES = {
 }
 
 
-@requires_csrf_token
+def _with_token(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For the forms that stand on every page: as `requires_csrf_token`, but what was sent is not read.
+
+    A body that cannot be read is what brought the request here; to read it again would fail again, with a 500.
+    """
+    page = requires_csrf_token(view)
+
+    @functools.wraps(view)
+    def answered(request: HttpRequest, exception: Exception | None = None, **more: Any) -> HttpResponse:
+        request.csrf_processing_done = True  # type: ignore[attr-defined]  # the sign by which Django asks no further
+        return page(request, exception, **more)
+
+    return answered
+
+
+@_with_token
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django has no page of its own for a form that is too large, and brings it here."""
     return _answer(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
 
 
-@requires_csrf_token
+@_with_token
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _answer(request, 403)
 
 
-@requires_csrf_token
+@_with_token
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _answer(request, 404)
 
