@@ -187,7 +187,11 @@ def why_not_published(benchmark: Benchmark) -> str:
         would_open = benchmark.state == Benchmark.State.DRAFT and not phase.is_to_come()
         if would_open and phase.rehearsals.filter(ended_at=None).exists():
             return f"The phase {phase.title} would open while it is rehearsed; end that first."
-    return "" if phases else "The benchmark has no phase yet; add one first."
+    if phases:
+        return ""
+    if not benchmark.dataset.splits.exclude(state=Split.State.RETIRED).exists():
+        return "The benchmark has no split yet; make one first, and then a phase on it."
+    return "The benchmark has no phase yet; add one first."
 
 
 @transaction.atomic

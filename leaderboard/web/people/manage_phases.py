@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from evaluator.task import TASKS
 from leaderboard.actions.organising import benchmarks
 from leaderboard.actions.refusal import Refused
+from leaderboard.models import Split
 from leaderboard.web.forms.benchmark import PhaseForm
 from leaderboard.web.people.access import PersonRequest, managed_or_404
 from leaderboard.web.people.refusals import Refusal
@@ -33,5 +34,11 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
             messages.success(request, f"The phase {phase.title} is there.")
             return redirect("manage_benchmark", slug)
     status = refusal.status if refusal else 422 if form.errors else 200
-    context = {"benchmark": benchmark, "task": TASKS[benchmark.task], "form": form, "refusal": refusal}
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "form": form,
+        "refusal": refusal,
+        "has_split": benchmark.dataset.splits.exclude(state=Split.State.RETIRED).exists(),
+    }
     return render(request, "manage/phase_form.html", context, status=status)
