@@ -186,6 +186,19 @@ def _boards(benchmark: Benchmark, split: Split, found: tried.Trial) -> list[tupl
     return [(phase, rows) for phase, rows in offered if rows]
 
 
+def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
+    """Where earlier dry runs can be put on a board: gold version, slug and title of the phase they were scored as."""
+    phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
+    open_ones = [one for one in phases.values() if baseline_rows.takes(one)]
+    rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
+    found = {
+        (row.gold.number, row.scored_as, phases[row.scored_as].title if row.scored_as else "")
+        for row in rows
+        if any(baseline_rows.fits(row, phase) for phase in open_ones)
+    }
+    return sorted(found, key=lambda one: (-one[0], one[1]))
+
+
 def _why(row: DryRun) -> str:
     return str(FAILED.get(row.reason, row.get_reason_display())) if row.reason else ""  # type: ignore[call-overload]
 
@@ -210,6 +223,7 @@ def _page(
         "baselines": BASELINES[benchmark.task],
         "to_make": [one for one in BASELINES[benchmark.task] if one.name not in made],
         "why_not": dry_runs.why_not(split),
+        "earlier": _earlier(benchmark, split) if gold == split.current_gold else [],
         "warnings": found.warnings if found and found.is_over else [],
         "plot": plot(found) if found else None,
         "by_slice": [
