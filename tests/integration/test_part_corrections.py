@@ -198,6 +198,7 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     client.force_login(world.curator)
     gold = client.get(at("manage_gold", split.name))
     assert "This gold was made by a generator" in words(gold)
+    assert "press Use part … as a correction of final" in words(gold), "as the button of the preview below reads"
     assert "made by a generator" not in words(client.get(at("manage_gold", world.split.name)))
     (again,) = re.findall(r'href="([^"]+\?again=\d+)"', gold.content.decode())
     form = client.get(again)
