@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluator.curation.desk import OFFERS
 from leaderboard.actions.desk import generating, generations
 from leaderboard.actions.gold import publication, splits
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
+from leaderboard.web.forms.generator import GeneratorForm
 from leaderboard.web.people.preview import sampled_pairs
 from tests import previews
 from tests.integration.calling import person
@@ -261,3 +264,12 @@ def test_a_phase_begins_with_the_split_that_one_came_from(world: World) -> None:
     assert "train (test)" not in offered(where)[0]
     Split.objects.filter(pk=world.split.pk).update(state="published", published_at=timezone.now())
     assert f'href="{where}?split=test"' in client.get(at("manage_split", "test")).content.decode()
+
+
+def test_raw_files_that_may_be_left_out_are_said_to_be_optional(world: World) -> None:
+    form = GeneratorForm(offer=OFFERS["scenarios"], dataset=world.split.dataset)
+    said = {one.name: one.required for one in OFFERS["scenarios"].sources}
+    for name, required in said.items():
+        field = render_to_string("parts/field.html", {"field": form[f"source_{name}"]})
+        assert ("(optional)" in field) is not required, name
+    assert "<legend" in render_to_string("parts/field.html", {"field": form["source_apart_from"]})
