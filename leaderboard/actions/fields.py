@@ -13,6 +13,8 @@ from leaderboard import zones
 from leaderboard.actions.refusal import Code, Refused
 
 _TAKEN = {"unique", "unique_together"}
+_CALLED = {"slug": "short name"}
+"""What forms call a field, where it is not its own name."""
 
 
 def check(row: Model) -> None:
@@ -21,7 +23,7 @@ def check(row: Model) -> None:
         row.full_clean()
     except ValidationError as error:
         faults = [(name, fault) for name, list_ in error.error_dict.items() for fault in list_]
-        text = " ".join(f"{_title(name)}{' '.join(fault.messages)}" for name, fault in faults)
+        text = " ".join(_in_words(row, name, fault) for name, fault in faults)
         taken = all(fault.code in _TAKEN for _, fault in faults)
         raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
 
@@ -36,8 +38,19 @@ def check_moments(**given: datetime | None) -> None:
             raise Refused(Code.INVALID_NAME, f"{_title(name)}{error}.") from error
 
 
+def _in_words(row: Model, name: str, fault: ValidationError) -> str:
+    told = _title(name) + " ".join(fault.messages)
+    if fault.code not in _TAKEN:
+        return told
+    own = [one for one in (fault.params or {}).get("unique_check", ()) if not row._meta.get_field(one).is_relation]
+    if len(own) != 1:
+        return told
+    what = _title(own[0]).removesuffix(": ")
+    return f"A {row._meta.verbose_name} of the {what} {getattr(row, own[0])} already exists; expected another {what}."
+
+
 def _title(name: str) -> str:
-    return "" if name == "__all__" else f"{name.replace('_', ' ')}: "
+    return "" if name == "__all__" else f"{_CALLED.get(name, name.replace('_', ' '))}: "
 
 
 def check_options(task: str, options: dict[str, str]) -> None:

@@ -248,7 +248,7 @@ class TestBenchmarks:
             ({"options": {"speed": "1"}}, "unknown option"),
             ({"quota_per_day": 0}, "quota per day"),
             ({"opens_at": timezone.now(), "closes_at": timezone.now() - timedelta(days=1)}, "closes before it opens"),
-            ({"slug": "test"}, "already exists"),
+            ({"slug": "test"}, "A phase of the short name test already exists; expected another short name."),
         ],
     )
     def test_a_phase_that_could_not_work_is_refused(self, changes: dict[str, Any], told: str, world: World) -> None:

@@ -175,7 +175,10 @@ def test_a_taken_address_is_409(here: World, curator: Client) -> None:
     again = {"title": "Tiny", "slug": "tiny", "task": world.TASK, "summary": "s", "dataset": here.split.dataset_id}
     response = curator.post("/manage/create/", again)
     assert response.status_code == 409
-    assert "already exists" in text(response)
+    assert "A benchmark of the short name tiny already exists; expected another short name." in text(response)
+    fresh = curator.post("/manage/create/", {**again, "dataset": ""})
+    assert fresh.status_code == 409
+    assert "A dataset of the short name tiny already exists; expected another short name." in text(fresh)
 
 
 def test_posted_fields_beyond_the_form_change_nothing(here: World, ada: Client) -> None:
