@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import IO, cast
 
@@ -17,6 +18,7 @@ from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
+    Benchmark,
     GoldVersion,
     Image,
     Phase,
@@ -36,13 +38,21 @@ log = structlog.get_logger(__name__)
 
 
 def submit(
-    *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
+    *,
+    phase: Phase,
+    system: System,
+    file: UploadedFile,
+    by: User,
+    track: str = "",
+    note: str = "",
+    check: Callable[[], None] | None = None,
 ) -> Submission:
     """Accept a predictions file, or raise Refused and leave nothing but an audit entry.
 
     A refused file costs no quota. An accepted one is a row with a queued run before any worker hears of it.
     `system` may be one that is not stored yet (`teams.named`): the first accepted file stores it.
     `track`: the name of one of the phase's; empty where it has none.
+    `check` raises Refused under the lock of the phase, before anything is charged: it sees all that the phase has.
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
@@ -65,8 +75,17 @@ def submit(
     prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
     stored = str(prediction.file.name)
     try:
-        described = {"track": track, "note": note}
-        return _accept(phase=phase, system=system, prediction=prediction, gold=gold, by=by, at=received_at, **described)
+        return _accept(
+            phase=phase,
+            system=system,
+            prediction=prediction,
+            gold=gold,
+            by=by,
+            track=track,
+            note=note,
+            at=received_at,
+            check=check,
+        )
     except BaseException:
         prediction.file.storage.delete(stored)
         raise
@@ -93,6 +112,10 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
     """Raises Refused where it is not this person's team, or they compete in this phase for another one."""
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
+    official = Benchmark.objects.filter(baselines_team=system.team_id).first()
+    if official is not None and not (official.pk == phase.benchmark_id and official.is_managed_by(by)):
+        told = f"{system.team} submits the baselines of {official} alone, by those who manage it."
+        raise Refused(Code.NOT_AN_ORGANISER, told)
     if system.kind != System.Kind.PARTICIPANT:
         return
     bound = team_of_phase(phase=phase, user=by)
@@ -197,9 +220,12 @@ def _accept(
     track: str,
     note: str,
     at: datetime,
+    check: Callable[[], None] | None,
 ) -> Submission:
     split = locked_split(phase)
     check_in_use(phase, split)
+    if check is not None:
+        check()
     if split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(
             Code.NOT_READY,

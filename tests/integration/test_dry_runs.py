@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.baselines import BASELINES
-from leaderboard.actions import referee, runs
+from leaderboard.actions import referee, runs, submissions
 from leaderboard.actions.desk import baseline_rows, dry_run_scores, dry_runs
 from leaderboard.actions.gold import splits
 from leaderboard.actions.people import teams
@@ -34,6 +34,7 @@ from leaderboard.models import (
     Team,
 )
 from tests import world as small
+from tests.integration.calling import person
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded
 from tests.integration.reading_pages import read
 from tests.world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
@@ -405,11 +406,26 @@ class TestOnABoard:
         assert not System.objects.filter(kind="baseline").exists() and not QuotaCharge.objects.exists()
 
     def test_strangers_cannot_take_the_teams_name(self, world: World, scored: list[DryRun]) -> None:
-        teams.create(name="Baselines of tiny", by=world.researcher)
-        row = self.one(scored, "majority")
-        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
-        assert refused.code is Code.NOT_A_MEMBER
-        assert not Team.objects.get(name="Baselines of tiny").systems.exists()
+        for by in (world.researcher, world.curator):
+            assert refusal(teams.create, name="Baselines of tiny", by=by).code is Code.INVALID_NAME
+        taken = Team.objects.create(name="Baselines of tiny")  # from before such names were kept from others
+        taken.members.add(world.researcher)
+        made = self.put(world, self.one(scored, "majority"))
+        assert made.system.team.name == "Baselines of tiny (2)"
+        assert not taken.systems.exists() and not made.system.team.members.contains(world.researcher)
+
+    def test_all_who_manage_the_benchmark_put_them_there(self, world: World, scored: list[DryRun]) -> None:
+        first = self.put(world, self.one(scored, "majority"))
+        olive = person("olive")
+        world.benchmark.organisers.add(olive)
+        second = baseline_rows.submit(row=self.one(scored, "Ours"), phase=world.phase, by=olive)
+        assert first.system.team == second.system.team
+        assert teams.of(olive) != first.system.team
+        # Who does not manage it any more submits nothing under that name, by whichever way.
+        world.benchmark.organisers.remove(olive)
+        file = uploaded(prediction_lines(LABELS), "ours.jsonl")
+        refused = refusal(submissions.submit, phase=world.phase, system=second.system, file=file, by=olive)
+        assert refused.code is Code.NOT_AN_ORGANISER and Submission.objects.count() == 2
 
     def test_as_another_phase_it_was_not_scored(self, world: World, scored: list[DryRun]) -> None:
         other = Phase.objects.create(benchmark=world.benchmark, slug="other", title="Other", split=world.split)

@@ -153,11 +153,52 @@ def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
     assert teams.create(name="Anonymous Lol", by=world.researcher).name == "Anonymous Lol"
 
 
-@pytest.mark.parametrize("name", ["Reported", "reported in papers", "The Organisers", "BASEL\u0406NES", "Reportecl"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Reported", "reported in papers", "The Organisers", "BASEL\u0406NES", "Reportecl"),
+        *("Rep0rted", "0rganisers", "The 0rgan1zers", "Organ|sers", "Base1ines", "BaseIlnes", "REP0RTED 1N PAPER"),
+        *("Rep\u03bfrtec1", "BASELINES", "basellnes"),
+    ],
+)
 def test_what_boards_call_others_is_no_participant_s(world: World, name: str) -> None:
     assert refused(name, of="team", world=world) is Code.INVALID_NAME
     world.benchmark.organisers.add(world.researcher)
     assert teams.create(name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize("name", ["Reporters", "Rep0rt", "Organ1sation", "Basel", "Bas3lines", "R0ported"])
+def test_what_is_read_otherwise_is_anybody_s(world: World, name: str) -> None:
+    assert teams.create(name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize("of", ["team", "system"])
+def test_a_name_that_could_not_be_read_is_refused(world: World, of: str) -> None:
+    assert refused("Caf\ufffd", of=of, world=world) is Code.INVALID_NAME
+
+
+def test_a_name_in_another_encoding_makes_no_system(world: World) -> None:
+    sent = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+    path = "/api/v1/benchmarks/tiny/phases/test/submissions/?system=%FF"
+    answer = client_of(world.researcher).post(path, {"file": sent})
+    assert answer.status_code == 422 and "U+FFFD" in answer.json()["message"]
+    assert not System.objects.filter(name__contains="\ufffd").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Baselines of tiny",
+        "baseline of  tiny",
+        "The Baselines of another",
+        "Base1ines 0f tiny",
+        "B\u0430selines of tiny",
+    ],
+)
+def test_the_names_of_teams_of_baselines_are_the_sites(world: World, name: str) -> None:
+    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    world.benchmark.organisers.add(world.researcher)
+    assert refused(name, of="team", world=world) is Code.INVALID_NAME
 
 
 def test_nobody_founds_a_team_that_looks_like_an_organiser(world: World) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, cast
 
 import structlog
 from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -24,7 +26,7 @@ from leaderboard.actions.desk.dry_run_scores import UnfitError
 from leaderboard.actions.people import teams
 from leaderboard.actions.referee import SandboxError
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Benchmark, DryRun, Phase, State, Submission, System, Team, User
+from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
 from leaderboard.storage import AlteredError
 from leaderboard.uploads import sha256_of
 
@@ -42,7 +44,7 @@ def standing(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
         predictions__state=State.DONE,
         phase__benchmark=benchmark,
         system__kind=System.Kind.BASELINE,
-        system__team__name=_team_name(benchmark),
+        system__team__baselines_of=benchmark,
     )
     return {(row.phase_id, row.system.name): row for row in rows.select_related("system").distinct()}
 
@@ -70,31 +72,46 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
         raise Refused(Code.NOT_READY, f"{row.name} was not scored for {phase.title}.", heading=HEADING)
     if row.inputs_sha256 != phase.split.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced since it was scored.", heading=HEADING)
-    if (phase.pk, row.name) in standing(phase.benchmark):
-        raise Refused(Code.NAME_TAKEN, f"{row.name} was submitted to {phase.title} already.", heading=HEADING)
+    check = partial(_check_stands_not, row, phase)
+    check()
     system = _system(row, _team(phase.benchmark, by))
     with _predictions(row) as file:
-        made = submissions.submit(phase=phase, system=system, file=file, by=by, track=track)
+        # Again under the phase's lock: of two presses at once, both have seen an empty board here.
+        made = submissions.submit(phase=phase, system=system, file=file, by=by, track=track, check=check)
     AuditEntry.record("dry_run.submitted", phase, by=by, name=row.name, submission=str(made.pk))
     return made
 
 
-def _team_name(benchmark: Benchmark) -> str:
-    return f"Baselines of {benchmark.slug}"
+def _check_stands_not(row: DryRun, phase: Phase) -> None:
+    if (phase.pk, row.name) in standing(phase.benchmark):
+        raise Refused(Code.NAME_TAKEN, f"{row.name} was submitted to {phase.title} already.", heading=HEADING)
 
 
+@transaction.atomic
 def _team(benchmark: Benchmark, by: User) -> Team:
     """Not one of their own: its quota would be spent, and its name stand beside what solves nothing."""
-    name = _team_name(benchmark)
-    if found := by.teams.filter(name=name).first():
-        return found
-    try:
-        return teams.create(name=name, by=by)
-    except Refused as refused:
-        if refused.code is not Code.NAME_TAKEN:
-            raise
-        told = f"The team {name} is there, and you are not a member of it; have one of its members invite you."
-        raise Refused(Code.NOT_A_MEMBER, told, heading=HEADING) from refused
+    # The lock makes two first presses at once found one team.
+    held = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    team = held.baselines_team
+    if team is None:
+        team = _founded(held, by)
+        Benchmark.objects.filter(pk=held.pk).update(baselines_team=team)
+    else:
+        Membership.objects.get_or_create(team=team, user=by, defaults={"is_owner": True})
+    return team
+
+
+def _founded(benchmark: Benchmark, by: User) -> Team:
+    """Under a name with a number where somebody has that name since before such names were kept from others."""
+    name = f"Baselines of {benchmark.slug}"
+    for number in range(2, 100):
+        try:
+            return teams.create(name=name, by=by, is_baselines=True)
+        except Refused as refused:
+            if refused.code is not Code.NAME_TAKEN:
+                raise
+        name = f"Baselines of {benchmark.slug} ({number})"
+    raise Refused(Code.NAME_TAKEN, f"All names like Baselines of {benchmark.slug} are taken.", heading=HEADING)
 
 
 def _system(row: DryRun, team: Team) -> System:

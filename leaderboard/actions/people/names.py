@@ -14,13 +14,18 @@ from leaderboard.naming import NOBODY
 BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # Letters without a shape: the fillers of Hangul, and the joiner of graphemes.
 _BLANK = frozenset("\u034f\u115f\u1160\u3164\uffa0")
+UNREAD = "\ufffd"
 _JOINERS = "\u200c\u200d"
 # Letters without case, their marks, and pictures: what joiners spell, as in Persian and emoji, is of these.
 _JOINED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk"})
 # With letters in the place of digits, too; a word that only begins like them, such as a Lol, is somebody's.
 _OF_NOBODY = re.compile(rf"{NOBODY.replace('o', '[o0]')}[\s#._-]*(\d*|[oil|\d]*\d[oil|\d]*|[il|]{{1,2}})")
-_OF_THE_SITE = re.compile(r"(the )?(reported( in papers?)?|baselines?|organi[sz]er'?s?'?)")
+# Every l as an i, as `_AS_I` makes of all that is drawn as one.
+_OF_THE_SITE = re.compile(r"(the )?(reported( in papers?)?|baseiines?|organi[sz]er'?s?'?)")
 """What boards call rows that are no team's."""
+# After looks.skeleton and looks.joined: the last three are its signs for L, M and D, which in these words are letters.
+_AS_I = str.maketrans({"0": "o", "1": "i", "l": "i", "|": "i", "\x01": "i", "\x02": "m", "\x03": "d"})
+_OF_BASELINES = re.compile(r"(the )?base[l1|i]ine[s5]? [o0]f .+")
 
 
 def checked(name: str, *, of: str, longest: int) -> str:
@@ -29,6 +34,9 @@ def checked(name: str, *, of: str, longest: int) -> str:
     if not 1 <= len(name) <= longest:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
     check_signs(name, of=f"{of}'s name")
+    if UNREAD in name:
+        told = "holds U+FFFD, which stands for what could not be read"
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name {told}; expected text in UTF-8.")
     unseen = next((sign for place, sign in enumerate(name) if _is_hidden(name, place)), None)
     if unseen is not None:
         what = f"U+{ord(unseen):04X}, which cannot be seen"
@@ -66,7 +74,13 @@ def first_alike(name: str, taken: Iterable[str]) -> str | None:
 
 def is_the_sites(name: str) -> bool:
     """Whether it looks like what boards call organisers, baselines and rows of papers."""
-    return any(map(_OF_THE_SITE.fullmatch, _read(name)))
+    drawn = (*_read(name), *_drawn(name))
+    return any(_OF_THE_SITE.fullmatch(one.translate(_AS_I)) for one in drawn)
+
+
+def is_of_baselines(name: str) -> bool:
+    """Whether it looks like the name of a team that a benchmark's baselines are submitted for."""
+    return any(map(_OF_BASELINES.fullmatch, _read(name)))
 
 
 def _drawn(name: str) -> tuple[str, str, str]:

@@ -18,14 +18,16 @@ MOST_A_DAY = 20
 
 
 @transaction.atomic
-def create(*, name: str, by: User) -> Team:
-    """A team with its first member, who owns it.
+def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
+    """A team with its first member, who owns it. is_baselines: a benchmark's, whose name nobody may choose.
 
     Raises Refused INVALID_NAME, NAME_TAKEN where another's name looks like it, and NOT_TAKEN for one too many.
     """
     name = names.checked(name, of="team", longest=100)
     if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
         raise Refused(Code.INVALID_NAME, f"Boards call others than teams {name}; expected another name.")
+    if names.is_of_baselines(name) and not is_baselines:
+        raise Refused(Code.INVALID_NAME, "A benchmark's own baselines stand under such names; expected another one.")
     _hold_names()
     within = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if within.count() >= MOST_A_DAY and not by.is_curator:
@@ -54,7 +56,7 @@ def _names_of_organisers(*, but: User) -> Iterator[str]:
 
 def of(user: User) -> Team:
     """The person's first team; one that bears their name is made if they have none."""
-    team = user.teams.order_by("membership__id").first()
+    team = _of_their_own(user)
     return team or _first(user)
 
 
@@ -62,7 +64,7 @@ def of(user: User) -> Team:
 def _first(user: User) -> Team:
     # The lock makes two first posts at once found one team: two would have twice the quota.
     user = User.objects.select_for_update().get(pk=user.pk)
-    team = user.teams.order_by("membership__id").first()
+    team = _of_their_own(user)
     if team is not None:
         return team
     for name in (user.username, f"{user.username} ({user.pk})"):
@@ -71,6 +73,11 @@ def _first(user: User) -> Team:
         except (Refused, IntegrityError):
             continue
     raise Refused(Code.NAME_TAKEN, f"No team could be named after {user.username}; create one first.")
+
+
+def _of_their_own(user: User) -> Team | None:
+    """Not one of a benchmark's baselines, in which they are as who manages it."""
+    return user.teams.filter(baselines_of=None).order_by("membership__id").first()
 
 
 def named(*, team: Team, name: str) -> System:
