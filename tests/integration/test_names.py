@@ -9,9 +9,9 @@ import pytest
 from leaderboard.actions.people import names, teams
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.models import System, Team
-from tests.integration.calling import person
+from tests.integration.calling import SUBMIT, client_of, person
 from tests.integration.together import together
-from tests.world import World, build
+from tests.world import World, build, prediction_lines
 
 pytestmark = pytest.mark.django_db
 UNSEEN = [*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0x00AD, 0x061C, 0x180E, 0x202E, 0x2066, 0x3164]
@@ -178,9 +178,8 @@ def test_a_name_that_could_not_be_read_is_refused(world: World, of: str) -> None
 
 
 def test_a_name_in_another_encoding_makes_no_system(world: World) -> None:
-    sent = SimpleUploadedFile("predictions.jsonl", prediction_lines())
-    path = "/api/v1/benchmarks/tiny/phases/test/submissions/?system=%FF"
-    answer = client_of(world.researcher).post(path, {"file": sent})
+    kind = "application/x-ndjson"
+    answer = client_of(world.researcher).post(f"{SUBMIT}?system=%FF", prediction_lines(), content_type=kind)
     assert answer.status_code == 422 and "U+FFFD" in answer.json()["message"]
     assert not System.objects.filter(name__contains="\ufffd").exists()
 
@@ -192,6 +191,7 @@ def test_a_name_in_another_encoding_makes_no_system(world: World) -> None:
         "baseline of  tiny",
         "The Baselines of another",
         "Base1ines 0f tiny",
+        "Basel|nes of tiny",
         "B\u0430selines of tiny",
     ],
 )
