@@ -25,7 +25,7 @@ _OF_THE_SITE = re.compile(r"(the )?(reported( in papers?)?|baseiines?|organi[sz]
 """What boards call rows that are no team's."""
 # After looks.skeleton and looks.joined: the last three are its signs for L, M and D, which in these words are letters.
 _AS_I = str.maketrans({"0": "o", "1": "i", "l": "i", "|": "i", "\x01": "i", "\x02": "m", "\x03": "d"})
-_OF_BASELINES = re.compile(r"(the )?base[l1|i]ine[s5]? [o0]f .+")
+_OF_BASELINES = re.compile(r"(the )?baseiines? of .+")
 
 
 def checked(name: str, *, of: str, longest: int) -> str:
@@ -74,13 +74,17 @@ def first_alike(name: str, taken: Iterable[str]) -> str | None:
 
 def is_the_sites(name: str) -> bool:
     """Whether it looks like what boards call organisers, baselines and rows of papers."""
-    drawn = (*_read(name), *_drawn(name))
-    return any(_OF_THE_SITE.fullmatch(one.translate(_AS_I)) for one in drawn)
+    return _looks_like(_OF_THE_SITE, name)
 
 
 def is_of_baselines(name: str) -> bool:
     """Whether it looks like the name of a team that a benchmark's baselines are submitted for."""
-    return any(map(_OF_BASELINES.fullmatch, _read(name)))
+    return _looks_like(_OF_BASELINES, name)
+
+
+def _looks_like(pattern: re.Pattern[str], name: str) -> bool:
+    drawn = (*_read(name), *_drawn(name))
+    return any(pattern.fullmatch(one.translate(_AS_I)) for one in drawn)
 
 
 def _drawn(name: str) -> tuple[str, str, str]:
