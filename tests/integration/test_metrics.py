@@ -58,6 +58,14 @@ def test_without_the_token_it_is_not_there(world: World, header: str) -> None:
         client.force_login(world.curator)
 
 
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options", "head", "trace"])
+def test_without_the_token_no_method_tells_that_it_is_there(world: World, method: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    told, absent = (getattr(client, method)(path) for path in ("/metrics", "/matrics"))
+    assert told.status_code == absent.status_code == 404
+    assert "Allow" not in told and told.content == absent.content.replace(b"matrics", b"metrics")
+
+
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", f"Bearer {TOKEN}"])
 def test_without_a_setting_nobody_has_the_token(world: World, settings: Any, header: str) -> None:
     settings.METRICS_TOKEN = ""
@@ -73,7 +81,9 @@ def test_a_short_token_stops_the_start() -> None:
 
 
 def test_it_is_read_and_never_written_to(world: World) -> None:
-    assert Client().post("/metrics", headers=WITH).status_code == 405
+    for method in ("post", "put", "delete", "options"):
+        answer = getattr(Client(enforce_csrf_checks=True), method)("/metrics", headers=WITH)
+        assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
     assert Client().head("/metrics", headers=WITH).status_code == 200
     assert Client().get("/metrics", headers=WITH)["Cache-Control"] == "no-store"
 
@@ -91,10 +101,26 @@ def test_work_is_counted_by_state_and_outcome(world: World) -> None:
     found = told()
     assert number(found, "queue_length", kind="run", state="queued") == Run.objects.filter(state="queued").count() == 3
     assert number(found, "queue_length", kind="run", state="running") == 1
-    ended = {one: number(found, "finished_total", kind="run", outcome=one) for one in ("done", "rejected", "failed")}
+    ended = {
+        one: number(found, "finished_last_hour", kind="run", outcome=one) for one in ("done", "rejected", "failed")
+    }
     assert ended == {"done": 1, "rejected": 2, "failed": 1}
-    assert number(found, "finished_total", kind="run", outcome="cancelled") == 0
+    assert number(found, "finished_last_hour", kind="run", outcome="cancelled") == 0
     assert 3600 <= number(found, "oldest_queued_seconds", kind="run") < 3600 + 600
+
+
+def test_what_ended_counts_for_an_hour(world: World) -> None:
+    at = timezone.now()
+    for minutes in (1, 59, 61, 6000):
+        ended = at - timedelta(minutes=minutes)
+        world.insert_run(state=State.FAILED, at=ended, finished_at=ended)
+    assert number(told(), "finished_last_hour", kind="run", outcome="failed") == 2
+
+
+def test_nothing_that_may_fall_is_called_a_counter(world: World) -> None:
+    """What the desk throws away makes a count fall, and Prometheus takes a counter that falls for one that is new."""
+    answer = Client().get("/metrics", headers=WITH).content.decode()
+    assert {family.type for family in text_string_to_metric_families(answer)} == {"gauge"}
 
 
 def test_workers_and_the_disk_are_told(world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
