@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -9,6 +10,8 @@ import msgspec
 
 from evaluator.task import TASKS
 
+LONGEST_SHOWN = 40
+"""Characters of a printed number: with an interval, a star and a unit it is no longer."""
 EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"}]'
 
 
@@ -36,6 +39,7 @@ def check(given: Any, *, task: str | None) -> list[Value]:
     if not values:
         raise ValueError(f"there is no number; expected such as {EXAMPLE}")
     known = {measure.name for measure in TASKS[task].measures} if task in TASKS else set()
+    seen: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
     for value in values:
         if known and value.measure not in known:
             raise ValueError(f"measure is {value.measure!r}; expected one of {', '.join(sorted(known))}")
@@ -44,6 +48,15 @@ def check(given: Any, *, task: str | None) -> list[Value]:
             raise ValueError(f"{value.measure} has a number that is not finite; expected such as {EXAMPLE}")
         if not _is_text("".join((value.measure, value.shown, *map(str, value.slice), *map(str, value.slice.values())))):
             raise ValueError(f"a text holds half a character or NUL; expected such as {EXAMPLE}")
+        if len(value.shown) > LONGEST_SHOWN:
+            told = f"{value.measure} is shown in {len(value.shown):,} characters"
+            raise ValueError(f"{told}; expected at most {LONGEST_SHOWN}")
+        # As boards write a slice: 1 and "1" are one cell.
+        slice_ = sorted((name, one if isinstance(one, str) else json.dumps(one)) for name, one in value.slice.items())
+        cell = value.measure, tuple(slice_)
+        if cell in seen:
+            raise ValueError(f"{value.measure} stands twice for one slice; expected each number once")
+        seen.add(cell)
     return values
 
 

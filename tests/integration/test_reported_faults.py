@@ -53,6 +53,9 @@ BAD: dict[str, str] = {
     "an object within a slice": '[{"measure": "accuracy", "slice": {"origin": {}}, "value": 0.5, "shown": "58.3"}]',
     "a slice over all": '[{"measure": "accuracy", "slice": {"origin": 1e999}, "value": 0.5, "shown": "58.3"}]',
     "a number as printed": '[{"measure": "accuracy", "slice": {}, "value": 0.5, "shown": 58.3}]',
+    "a printed number as long as a book": json.dumps([{**GOOD, "shown": "8" * 5000}]),
+    "one number twice": json.dumps([GOOD, {**GOOD, "shown": "87.0"}]),
+    "one slice twice": json.dumps([{**GOOD, "slice": {"origin": 1}}, {**GOOD, "slice": {"origin": "1"}}]),
     "nothing": "[]",
 }
 
