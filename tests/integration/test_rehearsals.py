@@ -338,7 +338,8 @@ class TestTheEnd:
         end(rehearsal, world)
         assert [status(world.researcher, address) for address in pages] == [404, 404]
         assert ["Practised" in body(world.researcher, address) for address in lists] == [False, False, False]
-        assert '<td class="num">1</td>' in body(world.researcher, "/me/teams/")  # Bernoulli, of which nothing was sent yet
+        # Bernoulli, of which nothing was sent yet.
+        assert '<td class="num">1</td>' in body(world.researcher, "/me/teams/")
         Membership.objects.create(team=team, user=organiser)
         assert "Practised" in body(organiser, f"/me/teams/{team.pk}/")
         # Its name is the team's to compete with, and what is sent of it from here on alone is shown.
