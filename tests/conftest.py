@@ -28,10 +28,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_configure() -> None:
+    from django.db.backends.signals import connection_created
+
+    connection_created.connect(_reverse_what_has_no_order, dispatch_uid="no order is taken for granted")
     if os.environ.get("HOLDOUT_DATABASE_URL", "").startswith("postgres"):
         from tests import flushing
 
         flushing.install()
+
+
+def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:
+    """Rows that nobody put in order come in that of the table on SQLite, and in any on PostgreSQL. Here they come the
+    other way round, so that whoever takes the order for granted is seen at once."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA reverse_unordered_selects = ON")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

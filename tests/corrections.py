@@ -66,12 +66,13 @@ def waiting(world: World) -> Correction:
 
 
 def shown(world: World) -> list[tuple[str, int | None, float | None]]:
-    """The current board: (system, rank, value)."""
+    """The current board: (system, rank, value); of those that tie, who submitted first stands first."""
     return rows_of(world.phase.leaderboards.get(state=Leaderboard.State.CURRENT))
 
 
 def rows_of(board: Leaderboard) -> list[tuple[str, int | None, float | None]]:
-    rows = Standing.objects.filter(leaderboard=board).select_related("system").order_by("rank")
+    rows = Standing.objects.filter(leaderboard=board).select_related("system")
+    rows = rows.order_by("rank", "release__submission__received_at")
     return [(row.system.name, row.rank, row.value) for row in rows]
 
 
