@@ -10,11 +10,15 @@ from django.db.models import Model
 from evaluator.errors import UsageError
 from evaluator.task import TASKS
 from leaderboard import zones
+from leaderboard.actions.people.names import check_signs
 from leaderboard.actions.refusal import Code, Refused
 
 _TAKEN = {"unique", "unique_together"}
 _CALLED = {"slug": "short name"}
 """What forms call a field, where it is not its own name."""
+_ONE_LINE = {"title", "summary", "contact", "licence", "source_url"}
+LONGEST = 50_000
+"""Characters of a text that a benchmark or a dataset tells of itself."""
 
 
 def check(row: Model) -> None:
@@ -26,6 +30,15 @@ def check(row: Model) -> None:
         text = " ".join(_in_words(row, name, fault) for name, fault in faults)
         taken = all(fault.code in _TAKEN for _, fault in faults)
         raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
+
+
+def check_texts(**given: str) -> None:
+    """Raises Refused INVALID_NAME that names the first text of a page that is too long or holds signs of no text."""
+    for name, text in given.items():
+        what = name.replace("_", " ")
+        check_signs(text, of=what, lines=name not in _ONE_LINE)
+        if len(text) > LONGEST:
+            raise Refused(Code.INVALID_NAME, f"The {what} has {len(text):,} characters; expected at most {LONGEST:,}.")
 
 
 def check_moments(**given: datetime | None) -> None:

@@ -242,6 +242,28 @@ class TestBenchmarks:
         assert Benchmark.objects.count() == 1
 
     @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("a\u202eb", "holds a control character, U+202E"),
+            ("a\x1b[31mb", "holds a control character, U+001B"),
+            ("x" * 50_001, "has 50,001 characters; expected at most 50,000"),
+        ],
+    )
+    @pytest.mark.parametrize("name", ["rules", "description", "licence", "citation"])
+    def test_texts_are_checked_as_they_are_when_they_are_changed(
+        self, name: str, text: str, told: str, world: World
+    ) -> None:
+        named = {"slug": "fresh", "title": "Fresh", "task": TASK, "by": world.curator}
+        if name in ("licence", "citation"):
+            refused = refusal(datasets.create, **named, **{name: text})
+        else:
+            texts = {"summary": "s", "description": "", "rules": "", name: text}
+            refused = refusal(benchmarks.create, **named, **texts, dataset=world.split.dataset)
+        assert refused.code is Code.INVALID_NAME
+        assert str(refused).startswith(f"The {name} {told}")
+        assert Benchmark.objects.count() == 1
+
+    @pytest.mark.parametrize(
         ("changes", "told"),
         [
             ({"options": {"max_evidence": "many"}}, "max_evidence"),

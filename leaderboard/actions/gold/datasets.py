@@ -18,6 +18,7 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
     fields.check_task(task)
     dataset = Dataset(slug=slug, title=title, task=task, **described)
+    fields.check_texts(title=title, **described)
     fields.check(dataset)
     dataset.save(force_insert=True)
     AuditEntry.record("dataset.created", dataset, by=by)

@@ -38,6 +38,7 @@ def create(
     benchmark = Benchmark(
         slug=slug, title=title, task=task, dataset=dataset, summary=summary, description=description, rules=rules
     )
+    fields.check_texts(title=title, summary=summary, description=description, rules=rules)
     fields.check(benchmark)
     benchmark.save(force_insert=True)
     benchmark.organisers.add(by)

@@ -13,18 +13,14 @@ from django.db import transaction
 
 from leaderboard.actions import fields
 from leaderboard.actions.organising.announcements import checked_contact
-from leaderboard.actions.people.names import check_signs
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, Dataset, User
 
-ONE_LINE = ("title", "summary", "contact", "licence", "source_url")
 OF_BENCHMARK = ("title", "summary", "description", "rules", "contact")
 OF_DATASET = ("licence", "citation", "source_url")
 ORGANISERS = "organisers"
 EVERYTHING = (*OF_BENCHMARK, *OF_DATASET, ORGANISERS)
-LONGEST = 50_000
-"""Characters of a text."""
 MOST_ORGANISERS = 100
 NOT_CHANGED = "The benchmark was not changed"
 
@@ -86,8 +82,7 @@ def edit(
             heading=NOT_CHANGED,
         )
     new = {name: normal(text) for name, text in asked.items() if normal(text) != now[name]}
-    for name, text in new.items():
-        _check_text(name, text)
+    fields.check_texts(**new)
     _set_texts(held, {name: new[name] for name in OF_BENCHMARK if name in new})
     _set_of_dataset(held, {name: new[name] for name in OF_DATASET if name in new}, by)
     people = _set_organisers(held, new[ORGANISERS], by, leaves) if ORGANISERS in new else {}
@@ -96,13 +91,6 @@ def edit(
         before = {"rules_before": now["rules"]} if "rules" in new else {}
         AuditEntry.record("benchmark.edited", held, by=by, changed=ours, **before, **people)
     return [name for name in EVERYTHING if name in ours or (name in OF_DATASET and name in new)]
-
-
-def _check_text(name: str, text: str) -> None:
-    what = name.replace("_", " ")
-    check_signs(text, of=what, lines=name not in ONE_LINE)
-    if len(text) > LONGEST:
-        raise Refused(Code.INVALID_NAME, f"The {what} has {len(text):,} characters; expected at most {LONGEST:,}.")
 
 
 def _set_texts(benchmark: Benchmark, new: Mapping[str, str]) -> None:
