@@ -23,8 +23,8 @@ _OF_NOBODY = re.compile(rf"{NOBODY.replace('o', '[o0]')}[\s#._-]*(\d*|[oil|\d]*\
 # Every l as an i, as `_AS_I` makes of all that is drawn as one.
 _OF_THE_SITE = re.compile(r"(the )?(reported( in papers?)?|baseiines?|organi[sz]er'?s?'?)")
 """What boards call rows that are no team's."""
-# After looks.skeleton and looks.joined: the last three are its signs for L, M and D, which in these words are letters.
-_AS_I = str.maketrans({"0": "o", "1": "i", "l": "i", "|": "i", "\x01": "i", "\x02": "m", "\x03": "d"})
+# After looks.skeleton and looks.joined: the last three are the signs for L, M and D, which in these words are letters.
+_AS_I = str.maketrans({"l": "i", "\x01": "i", "\x02": "m", "\x03": "d"})
 _OF_BASELINES = re.compile(r"(the )?baseiines? of .+")
 
 
@@ -83,8 +83,7 @@ def is_of_baselines(name: str) -> bool:
 
 
 def _looks_like(pattern: re.Pattern[str], name: str) -> bool:
-    drawn = (*_read(name), *_drawn(name))
-    return any(pattern.fullmatch(one.translate(_AS_I)) for one in drawn)
+    return any(pattern.fullmatch(one.translate(_AS_I)) for one in _drawn(name))
 
 
 def _drawn(name: str) -> tuple[str, str, str]:
