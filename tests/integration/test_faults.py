@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from leaderboard import folder_broker
 from leaderboard.actions import doorbell, runs, sweeping
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
 from tests.faults import let_leases_end
@@ -206,7 +207,7 @@ def test_an_altered_file_is_never_scored(world: World) -> None:
 def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stack_later) -> None:
     """The doorbell cannot be rung: the row is there, and the sweeper rings later."""
     messages = settings.DATA / "queue" / "messages"
-    if not settings.CELERY_BROKER_URL.startswith("filesystem"):
+    if not settings.CELERY_BROKER_URL.startswith(f"{folder_broker.SCHEME}:"):
         pytest.skip("this broker is a server that the test did not start")
     away = messages.with_name("away")
     messages.rename(away)
