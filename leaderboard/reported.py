@@ -16,6 +16,8 @@ from leaderboard.printed import Value
 from leaderboard.standings import Key, slice_of
 
 log = structlog.get_logger(__name__)
+NO_NUMBERS = (ValueError, RecursionError)
+"""What checking them raises, or reading them: JSON may have more digits and brackets than Python reads."""
 OF_A_BENCHMARK = Prepared(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
 
 
@@ -67,31 +69,39 @@ class LeftOut:
 
 def reported_of(benchmark: Benchmark) -> Reported:
     """A benchmark's reported rows in one query, without those whose numbers cannot be shown."""
-    rows = [_reported(row, told) for row, told in sound(OF_A_BENCHMARK(benchmark.pk), benchmark)]
+    rows = [_reported(row, told) for row, told in sound(benchmark)]
     columns = list(dict.fromkeys(key for row in rows for key in row.cells))
     order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
     columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
     return Reported(columns, rows)
 
 
-def sound(rows: Iterable[ReportedResult], benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
+def sound(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
     """Those of a benchmark's rows that can be shown, with their numbers; the others are logged."""
-    for row in rows:
+    for row in _stored(benchmark):
         try:
             yield row, row.numbers(task=benchmark.task)
-        except ValueError as error:
+        except NO_NUMBERS as error:
             _log(row.pk, benchmark.slug, str(error)[:200])
 
 
 def left_out(benchmark: Benchmark) -> list[LeftOut]:
     """Those of its rows that are shown nowhere; for its organisers and the operator."""
     found = []
-    for row in benchmark.reported_results.all():
+    for row in _stored(benchmark):
         try:
             row.numbers(task=benchmark.task)
-        except ValueError as error:
+        except NO_NUMBERS as error:
             found.append(LeftOut(row, str(error)))
     return found
+
+
+def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
+    """Its rows as they lie, by one query unless one of them cannot be read: then each is read when its numbers are."""
+    try:
+        return OF_A_BENCHMARK(benchmark.pk)
+    except NO_NUMBERS:
+        return benchmark.reported_results.defer("values")
 
 
 @functools.lru_cache(maxsize=1000)

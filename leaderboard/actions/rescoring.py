@@ -7,6 +7,7 @@ Until then the scoring can be cancelled, and taken up again later (docs/adr/0006
 from __future__ import annotations
 
 from django.db import models, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard import scoring
@@ -58,8 +59,12 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
     """The same for each phase on the gold's split. Call inside the transaction that keeps the gold."""
-    phases = gold.split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
-    return sum(begin(phase=phase, by=by) for phase in phases)
+    return sum(begin(phase=phase, by=by) for phase in phases_on(gold.split))
+
+
+def phases_on(split: Split) -> QuerySet[Phase]:
+    """Those whose boards follow the split's gold: all but rehearsals that are over."""
+    return split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
 
 
 @transaction.atomic

@@ -31,7 +31,11 @@ def choose(*, submission: Submission, by: User) -> Final:
     if there is not None:
         return there
     if not _usable(phase).filter(pk=submission.pk).exists():
-        raise Refused(Code.NOT_TAKEN, "This submission has no predictions to be scored; expected one that has.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            "This submission has no predictions to be scored; expected one that has.",
+            heading="The final was not chosen",
+        )
     if Final.objects.filter(phase=phase, team=team).count() >= phase.finals_per_team:
         most = phase.finals_per_team
         raise Refused(
@@ -118,9 +122,17 @@ def _choosing(submission: Submission, by: User) -> Phase:
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team that sent this.")
     phase = Phase.objects.select_for_update().get(pk=submission.phase_id)
     if phase.disclosure != Phase.Disclosure.SEALED:
-        raise Refused(Code.NOT_TAKEN, "This phase scores every submission; there are no finals to choose.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            "This phase scores every submission; there are no finals to choose.",
+            heading="The final was not chosen",
+        )
     if not is_choosing(phase):
-        raise Refused(Code.NOT_TAKEN, f"The finals were to be chosen until {phase.sealed_until:%Y-%m-%d %H:%M} UTC.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"The finals were to be chosen until {phase.sealed_until:%Y-%m-%d %H:%M} UTC.",
+            heading="The final was not chosen",
+        )
     return phase
 
 

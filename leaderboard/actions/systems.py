@@ -70,9 +70,15 @@ def represent(*, submission: Submission, by: User) -> None:
     _check_member(submission.system, by)
     phase = _held(submission.phase)
     if not lets_choose(phase):
-        raise Refused(Code.NOT_TAKEN, "On a ladder the best score that was told represents a system.")
+        raise Refused(
+            Code.NOT_TAKEN, "On a ladder the best score that was told represents a system.", heading="It was not chosen"
+        )
     if not submission.releases.exists():
-        raise Refused(Code.NOT_TAKEN, "No score of this submission has been told yet; choose one that has its scores.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            "No score of this submission has been told yet; choose one that has its scores.",
+            heading="It was not chosen",
+        )
     Representative.objects.update_or_create(
         phase=phase,
         system=submission.system,
@@ -105,7 +111,9 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
     phase = _held(phase)
     if not phase.submissions.filter(system=system).exists():
-        raise Refused(Code.NOT_TAKEN, "That system has sent nothing to this phase.")
+        raise Refused(
+            Code.NOT_TAKEN, "That system has sent nothing to this phase.", heading="The system was not disqualified"
+        )
     Disqualification.objects.update_or_create(
         phase=phase, system=system, defaults={"reason": reason, "made_by": by, "made_at": timezone.now()}
     )

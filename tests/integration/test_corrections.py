@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +19,17 @@ from django.utils import timezone
 from leaderboard.actions import doorbell
 from leaderboard.actions.gold import corrections, gold_differences, halves, publication, splits
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import AuditEntry, ChangedItem, Correction, Division, GoldVersion, State, User
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    ChangedItem,
+    Correction,
+    Division,
+    GoldVersion,
+    Phase,
+    State,
+    User,
+)
 from tests.corrections import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
 from tests.world import DRAFT, World, build, gold_lines, uploaded
 
@@ -261,6 +272,33 @@ def test_from_the_upload_to_the_next_version(world: World) -> None:
     assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in page and "What it changed" in page
     assert "it is <a" in words(curator, where)
     assert post_gold(curator, gold_lines(CORRECTED)).status_code == 409
+
+
+def test_all_that_is_scored_again_is_said_before_it_is_confirmed(world: World) -> None:
+    """Also in other benchmarks on the split, without the names of those that the reader may not see."""
+    organiser = User.objects.create_user("olga", "olga@holdout.example", "correct horse")
+    world.benchmark.organisers.add(organiser)
+    others = {}
+    for slug, state in (("seen", "public"), ("hidden", "draft")):
+        told = {"slug": slug, "title": f"The {slug} one", "task": world.benchmark.task, "state": state}
+        benchmark = Benchmark.objects.create(dataset=world.split.dataset, **told)
+        fields = {"title": "Theirs", "quota_per_day": 5, "quota_total": 50}
+        others[slug] = Phase.objects.create(benchmark=benchmark, slug="test", split=world.split, **fields)
+    for phase in (world.phase, *others.values(), others["hidden"]):
+        replace(world, phase=phase).insert_run()
+    page = f"{DESK}corrections/{laid(world).pk}/"
+    ours = "<bdi>Test</bdi> (1 prediction)"
+    theirs = "<bdi>Theirs</bdi> of <bdi>The seen one</bdi> (1 prediction)"
+    assert f"Scored again: {ours}, {theirs}, other benchmarks (2 predictions)." in words(client_of(organiser), page)
+    assert f"Scored again: {ours}, <bdi>Theirs</bdi> of <bdi>The hidden one</bdi> (2 predictions), {theirs}." in words(
+        client_of(world.curator), page
+    )
+
+
+def test_the_trail_has_words_for_what_changed(world: World) -> None:
+    confirm(world, laid(world))
+    trail = words(client_of(world.curator), "/manage/benchmarks/tiny/trail/")
+    assert '<span class="soft">by kind</span> <bdi>4 answered otherwise</bdi>' in trail
 
 
 def test_each_look_at_the_items_is_recorded(world: World) -> None:

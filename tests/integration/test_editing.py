@@ -87,9 +87,12 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten_unseen(here: Wo
     assert (stored.rules, stored.summary) == ("Mine.", "Their summary.")
 
 
-@pytest.mark.parametrize("seen", ["", "{", "[]", '{"rules": 1}'])
+@pytest.mark.parametrize("seen", ["", "{", "[]", '{"rules": 1}', "7" * 10_000])
 def test_a_form_that_saw_nothing_changes_nothing(here: World, olga: User, seen: str) -> None:
-    assert client_of(olga).post(EDIT, filled(here.benchmark, rules="Mine.", seen=seen)).status_code == 409
+    refused = client_of(olga).post(EDIT, filled(here.benchmark, rules="Mine.", seen=seen))
+    assert refused.status_code == 409
+    assert "What stood there when this page was opened did not come with it." in text(refused)
+    assert "Somebody else" not in text(refused)
     assert Benchmark.objects.get().rules == ""
 
 

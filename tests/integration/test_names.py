@@ -159,6 +159,7 @@ def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
         *("Reported", "reported in papers", "The Organisers", "BASEL\u0406NES", "Reportecl"),
         *("Rep0rted", "0rganisers", "The 0rgan1zers", "Organ|sers", "Base1ines", "BaseIlnes", "REP0RTED 1N PAPER"),
         *("Rep\u03bfrtec1", "BASELINES", "basellnes"),
+        *("R eported", "Re-ported", "The_Organ.isers", "Reported (in papers)", "Organiser\u2019s", "Human performance"),
     ],
 )
 def test_what_boards_call_others_is_no_participant_s(world: World, name: str) -> None:
@@ -167,7 +168,9 @@ def test_what_boards_call_others_is_no_participant_s(world: World, name: str) ->
     assert teams.create(name=name, by=world.researcher).name == name
 
 
-@pytest.mark.parametrize("name", ["Reporters", "Rep0rt", "Organ1sation", "Basel", "Bas3lines", "R0ported"])
+@pytest.mark.parametrize(
+    "name", ["Reporters", "Rep0rt", "Organ1sation", "Basel", "Bas3lines", "R0ported", "Human", "Baselines offline"]
+)
 def test_what_is_read_otherwise_is_anybody_s(world: World, name: str) -> None:
     assert teams.create(name=name, by=world.researcher).name == name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from leaderboard.actions.refusal import Code
 from leaderboard.models import Benchmark, Correction, Generation, GoldVersion, Phase, Split, State
 from leaderboard.web.people.refusals import HEADLINES
 from tests import audits
+from tests.conftest import ROOT
 from tests.integration.gold_files import close_all
 from tests.integration.test_manage_pages import client_of
 from tests.integration.test_people_pages import text
@@ -104,6 +106,25 @@ def test_a_phase_without_data_is_not_ready() -> None:
     file = SimpleUploadedFile("predictions.jsonl", b"{}\n")
     told = {"system": world.system.pk, "file": file}
     assert "This phase is not ready" in text(client_of(world.researcher).post("/benchmarks/tiny/test/submit/", told))
+
+
+def test_a_team_that_has_sent_something_is_not_deleted() -> None:
+    world = build()
+    world.insert_run()
+    answer = client_of(world.researcher).post(f"/me/teams/{world.system.team_id}/delete/")
+    assert (answer.status_code, answer.context["refusal"].headline) == (409, "The team was not deleted")
+
+
+def test_only_a_phase_does_not_take_something() -> None:
+    """Whoever else refuses with that code says himself what was not done."""
+    silent = {
+        file.name
+        for file in (ROOT / "leaderboard" / "actions").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node).startswith("Refused(Code.NOT_TAKEN")
+        if not any(given.arg == "heading" for given in node.keywords)
+    }
+    assert silent == {"submissions.py", "images.py"}
 
 
 def test_where_nothing_is_said_no_phase_is_meant() -> None:

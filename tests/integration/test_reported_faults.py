@@ -54,6 +54,7 @@ BAD: dict[str, str] = {
     "a slice over all": '[{"measure": "accuracy", "slice": {"origin": 1e999}, "value": 0.5, "shown": "58.3"}]',
     "a number as printed": '[{"measure": "accuracy", "slice": {}, "value": 0.5, "shown": 58.3}]',
     "a printed number as long as a book": json.dumps([{**GOOD, "shown": "8" * 5000}]),
+    "more digits than can be read": f'[{{"measure": "accuracy", "slice": {{}}, "value": {"9" * 5000}, "shown": "1"}}]',
     "one number twice": json.dumps([GOOD, {**GOOD, "shown": "87.0"}]),
     "one slice twice": json.dumps([{**GOOD, "slice": {"origin": 1}}, {**GOOD, "slice": {"origin": "1"}}]),
     "nothing": "[]",

@@ -57,7 +57,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
                 note=row.note,
                 values=[number for number in numbers if not math.isnan(number.value)],
             )
-            for row, numbers in sound(benchmark.reported_results.all(), benchmark)
+            for row, numbers in sound(benchmark)
         ],
     )
 

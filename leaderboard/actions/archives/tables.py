@@ -87,7 +87,7 @@ def _teams(benchmark: Benchmark) -> QuerySet[Team]:
 
 def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
     """Those that are shown: what has no sound numbers no server takes in."""
-    shown = [row.pk for row, _ in sound(benchmark.reported_results.all(), benchmark)]
+    shown = [row.pk for row, _ in sound(benchmark)]
     return ReportedResult.objects.filter(pk__in=shown).order_by("pk")
 
 

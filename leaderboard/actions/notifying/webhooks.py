@@ -32,7 +32,11 @@ def add(*, url: str, by: User) -> Webhook:
     if by.webhooks.filter(url=url).exists():
         raise Refused(Code.NAME_TAKEN, "You have this webhook already.")
     if by.webhooks.count() >= MOST:
-        raise Refused(Code.NOT_TAKEN, f"You have {MOST} webhooks, which is all that there may be: remove one.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"You have {MOST} webhooks, which is all that there may be: remove one.",
+            heading="The webhook was not added",
+        )
     made = Webhook.objects.create(user=by, url=url, created_at=timezone.now())
     AuditEntry.record("webhook.added", made, by=by, host=where.host)
     return made
@@ -54,7 +58,11 @@ def test(*, webhook: Webhook, by: User) -> Notice:
         user=by, body__event="test", webhook__isnull=False, created_at__gt=at - timedelta(hours=1)
     )
     if recent.count() >= TESTS_AN_HOUR:
-        raise Refused(Code.NOT_TAKEN, f"There were {TESTS_AN_HOUR} tests within an hour; wait a little.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"There were {TESTS_AN_HOUR} tests within an hour; wait a little.",
+            heading="The test was not sent",
+        )
     body = {"id": str(key), "event": "test", "at": at.isoformat()}
     made = Notice.objects.create(id=key, user=by, webhook=webhook, subject=key, body=body, due_at=at, created_at=at)
     doorbell.ring_for_notice(made.pk)

@@ -75,6 +75,12 @@ def edit(
             Code.NOT_READY, "A rehearsal is a copy; change the benchmark that it was made of.", heading=NOT_CHANGED
         )
     now = state_of(held)
+    if not seen:
+        raise Refused(
+            Code.NOT_READY,
+            "What stood there when this page was opened did not come with it. Read what stands there, and save again.",
+            heading=NOT_CHANGED,
+        )
     if stale := changed_since(now, seen):
         raise Refused(
             Code.NOT_READY,

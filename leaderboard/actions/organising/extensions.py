@@ -29,10 +29,16 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     fields.check_moments(closes_at=closes_at)
     phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
     if phase.is_rehearsed and phase.benchmark.rehearsal.is_over:
-        raise Refused(Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.")
+        raise Refused(
+            Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.", heading="The deadline was not moved"
+        )
     before = deadlines.closes_at(phase, team)
     if before is None:
-        raise Refused(Code.NOT_TAKEN, "This phase stays open: there is no deadline to be moved.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            "This phase stays open: there is no deadline to be moved.",
+            heading="The deadline was not moved",
+        )
     _check_later(phase, before, closes_at)
     _check_sealed(phase, closes_at, team)
     if team is None:
@@ -58,7 +64,9 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
 
 def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
     if phase.unsealed_at is not None:
-        raise Refused(Code.NOT_TAKEN, "This phase is opened: its finals are scored.")
+        raise Refused(
+            Code.NOT_TAKEN, "This phase is opened: its finals are scored.", heading="The deadline was not moved"
+        )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
         told = zones.in_words(phase.sealed_until, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"The phase is opened {told}, and scored then; expected an end before.")

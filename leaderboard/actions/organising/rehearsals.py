@@ -183,7 +183,7 @@ def _benchmark(phase: Phase, by: User) -> Benchmark:
     title = f"Rehearsal: {real.title}"[:200]
     made = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
     made.organisers.set({*real.organisers.all(), by})
-    for row, _ in reported.sound(real.reported_results.all(), real):
+    for row, _ in reported.sound(real):
         fields = {one.attname: getattr(row, one.attname) for one in ReportedResult._meta.concrete_fields}
         ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": made.pk})
     return made

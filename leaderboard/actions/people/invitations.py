@@ -65,9 +65,17 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
         raise Refused(Code.INVALID_NAME, "That is no mail address; expected one such as ada@example.org.") from None
     at = timezone.now()
     if open_ones(team).count() >= MOST_OPEN:
-        raise Refused(Code.NOT_TAKEN, f"{MOST_OPEN} invitations of the team are open; take some back first.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"{MOST_OPEN} invitations of the team are open; take some back first.",
+            heading="Nobody was invited",
+        )
     if Invitation.objects.filter(invited_by=by, created_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
-        raise Refused(Code.NOT_TAKEN, f"You have sent {MOST_A_DAY} invitations within a day; wait a little.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"You have sent {MOST_A_DAY} invitations within a day; wait a little.",
+            heading="Nobody was invited",
+        )
     made = Invitation.objects.create(
         team=team,
         address=address,
@@ -127,7 +135,9 @@ def _answer(invitation: Invitation, answer: str, by: User) -> None:
     at = timezone.now()
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
-        raise Refused(Code.NOT_TAKEN, "This invitation has been answered, or is too old.")
+        raise Refused(
+            Code.NOT_TAKEN, "This invitation has been answered, or is too old.", heading="This invitation is over"
+        )
 
 
 def _digest(token: str) -> str:

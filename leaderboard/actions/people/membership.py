@@ -69,7 +69,11 @@ def delete(*, team: Team, by: User) -> None:
     team = held(team)
     check_owner(team, by)
     if Submission.objects.filter(system__team=team).exists():
-        raise Refused(Code.NOT_TAKEN, "The team has submitted something: it stays. Hand it on, and leave it.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            "The team has submitted something: it stays. Hand it on, and leave it.",
+            heading="The team was not deleted",
+        )
     AuditEntry.record("team.deleted", team, by=by, name=team.name)
     team.systems.all().delete()
     team.delete()

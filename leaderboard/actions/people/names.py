@@ -21,8 +21,8 @@ _JOINED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk"})
 # With letters in the place of digits, too; a word that only begins like them, such as a Lol, is somebody's.
 _OF_NOBODY = re.compile(rf"{NOBODY.replace('o', '[o0]')}[\s#._-]*(\d*|[oil|\d]*\d[oil|\d]*|[il|]{{1,2}})")
 # Every l as an i, as `_AS_I` makes of all that is drawn as one.
-_OF_THE_SITE = re.compile(r"(the )?(reported( in papers?)?|baseiines?|organi[sz]er'?s?'?)")
-"""What boards call rows that are no team's."""
+_OF_THE_SITE = re.compile(r"(the)?(reported(inpapers?)?|baseiines?|organi[sz]ers?|humanperformance)")
+"""What boards call rows that are no team's, and the line that they draw of people; without what parts words."""
 # After looks.skeleton and looks.joined: the last three are the signs for L, M and D, which in these words are letters.
 _AS_I = str.maketrans({"l": "i", "\x01": "i", "\x02": "m", "\x03": "d"})
 _OF_BASELINES = re.compile(r"(the )?baseiines? of .+")
@@ -74,16 +74,13 @@ def first_alike(name: str, taken: Iterable[str]) -> str | None:
 
 def is_the_sites(name: str) -> bool:
     """Whether it looks like what boards call organisers, baselines and rows of papers."""
-    return _looks_like(_OF_THE_SITE, name)
+    drawn = [one.translate(_AS_I) for one in _drawn(name)]
+    return any(_OF_THE_SITE.fullmatch(re.sub(r"[\W_]+", "", one)) for one in drawn)
 
 
 def is_of_baselines(name: str) -> bool:
     """Whether it looks like the name of a team that a benchmark's baselines are submitted for."""
-    return _looks_like(_OF_BASELINES, name)
-
-
-def _looks_like(pattern: re.Pattern[str], name: str) -> bool:
-    return any(pattern.fullmatch(one.translate(_AS_I)) for one in _drawn(name))
+    return any(_OF_BASELINES.fullmatch(one.translate(_AS_I)) for one in _drawn(name))
 
 
 def _drawn(name: str) -> tuple[str, str, str]:

@@ -31,7 +31,11 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
     _hold_names()
     within = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if within.count() >= MOST_A_DAY and not by.is_curator:
-        raise Refused(Code.NOT_TAKEN, f"You have founded {MOST_A_DAY} teams within a day; wait a little.")
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"You have founded {MOST_A_DAY} teams within a day; wait a little.",
+            heading="The team was not founded",
+        )
     taken = names.first_alike(name, Team.objects.values_list("name", flat=True).iterator())
     if taken is not None:
         raise Refused(Code.NAME_TAKEN, f"There is a team called {taken} already; choose a name that looks different.")

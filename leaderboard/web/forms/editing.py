@@ -29,7 +29,7 @@ class EditForm(BenchmarkForm):
         help_text="Usernames, one a line. They manage this benchmark as you do, and no other.",
     )
     leaves = forms.BooleanField(required=False, label="I take myself off and manage this benchmark no more")
-    seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=5000)
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
     field_order = ("title", "summary", "description", "rules", "contact", "licence", "citation", "source_url")
 
     def __init__(self, data: Mapping[str, Any] | None, *, benchmark: Benchmark, by: User) -> None:
@@ -45,12 +45,12 @@ class EditForm(BenchmarkForm):
             del self.fields["leaves"]
 
     def clean_seen(self) -> dict[str, str]:
-        """Whatever else came in its place is what nobody saw."""
+        """Empty where something else came in its place, of whatever length."""
         try:
             found = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return found if isinstance(found, dict) and found.keys() == set(editing.EVERYTHING) else {}
 
     def asked(self) -> dict[str, str]:
         return {name: self.cleaned_data[name] for name in editing.EVERYTHING if name in self.cleaned_data}

@@ -6,6 +6,7 @@ Numbers tell no answer; the page of the items does, and each look at it is recor
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.curation.difference import KINDS
-from leaderboard.actions import boards
+from leaderboard.actions import boards, rescoring
 from leaderboard.actions.gold import corrections
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Phase, Reason, State, User
@@ -114,9 +115,9 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
     except Refused as refused:
         return _page(request, benchmark, found, form=form, refusal=Refusal(refused))
     messages.success(request, f"Gold version {gold.number} of {split} is there.")
-    phases = _rescored(benchmark, found)
+    phases = [phase for phase, _ in _rescored(found) if phase.benchmark_id == benchmark.pk]
     if len(phases) == 1:
-        return redirect("manage_rescoring", slug, phases[0][0].slug)
+        return redirect("manage_rescoring", slug, phases[0].slug)
     return redirect("manage_gold", slug, split)
 
 
@@ -153,7 +154,7 @@ def _page(
         "number": found.base.number + 1,
         "kinds": _kinds(found),
         "why_not": corrections.why_not_confirmed(found),
-        "phases": _rescored(benchmark, found),
+        "rescored": _named(_rescored(found), benchmark, request.user),
         "form": form or ConfirmForm(split=found.split),
         "refusal": refusal,
     }
@@ -177,10 +178,23 @@ def _kinds(found: Correction) -> list[tuple[str, str, str, int]]:
     return [(kind, WORDS[kind], MEANS[kind], counted.get(kind, 0)) for kind in KINDS]
 
 
-def _rescored(benchmark: Benchmark, found: Correction) -> list[tuple[Phase, int]]:
-    """(phase, how many predictions are scored again), of those that have any."""
-    phases = benchmark.phases.filter(split=found.split).select_related("split")
+def _rescored(found: Correction) -> list[tuple[Phase, int]]:
+    """(phase, how many predictions are scored again), of those that have any, in whichever benchmark they are."""
+    phases = rescoring.phases_on(found.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
     return [(phase, n) for phase in phases if (n := boards.to_score(phase).count())]
+
+
+def _named(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:
+    """The same, ours first, with those of benchmarks that `by` may not see as one without a name."""
+    phases = sorted(phases, key=lambda one: one[0].benchmark_id != ours.pk)
+    named: list[tuple[Phase | None, int]] = []
+    hidden = 0
+    for phase, n in phases:
+        if phase.benchmark.state == Benchmark.State.PUBLIC or phase.benchmark.is_managed_by(by):
+            named.append((phase, n))
+        else:
+            hidden += n
+    return [*named, (None, hidden)] if hidden else named
 
 
 def _changes(row: ChangedItem) -> list[tuple[str, str | None, str | None]]:

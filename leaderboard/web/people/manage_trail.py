@@ -19,6 +19,7 @@ from leaderboard.api.table import neutral
 from leaderboard.models import Benchmark
 from leaderboard.trail import Act
 from leaderboard.web.people.access import PersonRequest, managed_or_404
+from leaderboard.web.people.manage_corrections import WORDS
 
 A_PAGE = 50
 HEADS = ("at", "by", "action", "what", "read_gold", "detail")
@@ -107,10 +108,16 @@ def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _detail(act: Act) -> Sequence[tuple[str, str]]:
-    return [(name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {})]
+    return [
+        (name.replace("_", " "), _short(value))
+        for name, value in act.detail.items()
+        if value not in (None, False, "", [], {})
+    ]
 
 
 def _short(value: object) -> str:
+    if isinstance(value, dict) and value.keys() <= WORDS.keys():
+        value = ", ".join(f"{n} {WORDS[kind]}" for kind, n in value.items() if n)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 200 else text[:199] + "\N{HORIZONTAL ELLIPSIS}"
 
