@@ -125,13 +125,13 @@ def _choosing(submission: Submission, by: User) -> Phase:
         raise Refused(
             Code.NOT_TAKEN,
             "This phase scores every submission; there are no finals to choose.",
-            heading="The final was not chosen",
+            heading="The finals stay as they are",
         )
     if not is_choosing(phase):
         raise Refused(
             Code.NOT_TAKEN,
             f"The finals were to be chosen until {phase.sealed_until:%Y-%m-%d %H:%M} UTC.",
-            heading="The final was not chosen",
+            heading="The finals stay as they are",
         )
     return phase
 
