@@ -8,7 +8,6 @@ import signal
 import socket
 import tempfile
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,6 @@ pytest.register_assert_rewrite(
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
-
-LONGEST = (
-    *("engine", "browser", "tests/documents/test_operators.py", "tests/documents/test_curators.py"),
-    *("tests/integration/test_serve.py", "tests/integration/test_rescoring_large.py"),
-)
-"""Parts of a parallel run by what they take, where the number of their tests does not tell it."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # What a shell runs in the background ignores it, and hands that on to whatever the tests start and interrupt.
@@ -61,23 +54,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs root"))
         if item.get_closest_marker("browser") and not Path("/usr/bin/chromium").exists():
             item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium"))
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        _longest_first(items)
-
-
-def _longest_first(items: list[pytest.Item]) -> None:
-    """For a parallel run: the parts that take minutes, then those of many tests, so that none is waited for at the end.
-
-    With `--no-loadscope-reorder`; xdist itself goes by the number of tests alone.
-    """
-    parts = [_part(item.nodeid.partition("::")[0]) for item in items]
-    n_tests = Counter(parts)
-
-    def place(numbered: tuple[int, pytest.Item]) -> tuple[int, int, str]:
-        part = parts[numbered[0]]
-        return LONGEST.index(part) if part in LONGEST else len(LONGEST), -n_tests[part], part
-
-    items[:] = [item for _, item in sorted(enumerate(items), key=place)]
 
 
 @pytest.hookimpl(optionalhook=True)
