@@ -12,6 +12,9 @@ from leaderboard.actions.organising import editing
 from leaderboard.models import Benchmark, User
 from leaderboard.web.forms.benchmark import BenchmarkForm
 
+LONGEST_SEEN = 5000
+"""Characters of all marks; what is longer is read no further."""
+
 
 class EditForm(BenchmarkForm):
     """The fields of its making but those that stay, with contact and organisers. `seen`: marks of what stood before."""
@@ -46,6 +49,8 @@ class EditForm(BenchmarkForm):
 
     def clean_seen(self) -> dict[str, str]:
         """Empty where something else came in its place, of whatever length."""
+        if len(self.cleaned_data["seen"]) > LONGEST_SEEN:
+            return {}
         try:
             found = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):

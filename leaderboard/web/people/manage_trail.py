@@ -108,11 +108,8 @@ def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _detail(act: Act) -> Sequence[tuple[str, str]]:
-    return [
-        (name.replace("_", " "), _short(value))
-        for name, value in act.detail.items()
-        if value not in (None, False, "", [], {})
-    ]
+    told = ((name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {}))
+    return [(name.replace("_", " "), text) for name, text in told if text]
 
 
 def _short(value: object) -> str:
