@@ -87,7 +87,10 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten_unseen(here: Wo
     assert (stored.rules, stored.summary) == ("Mine.", "Their summary.")
 
 
-@pytest.mark.parametrize("seen", ["", "{", "[]", '{"rules": 1}', "7" * 10_000])
+TOO_LONG = json.dumps(dict.fromkeys(editing.EVERYTHING, "7" * 600))
+
+
+@pytest.mark.parametrize("seen", ["", "{", "[]", '{"rules": 1}', "7" * 10_000, TOO_LONG])
 def test_a_form_that_saw_nothing_changes_nothing(here: World, olga: User, seen: str) -> None:
     refused = client_of(olga).post(EDIT, filled(here.benchmark, rules="Mine.", seen=seen))
     assert refused.status_code == 409
