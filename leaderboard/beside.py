@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.ranges import ALPHA, holm
+from evaluator.statistics.multiple_testing import ALPHA, holm
 from leaderboard.disclosure import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.models import Phase, SideBySide
 from leaderboard.standings import WHOLE, Cell, Key, Row, Slice, slice_of

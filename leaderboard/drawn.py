@@ -62,7 +62,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Original claims with generated ones of their groups; evaluator.pair_counts says what is counted."""
+    """Original claims with generated ones of their groups; evaluator.plots.contrast_pairs says what is counted."""
 
     both: int
     drop: int

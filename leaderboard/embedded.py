@@ -21,7 +21,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox import launch
+from evaluator.sandbox.process import launch
 from leaderboard import processes
 from leaderboard.supervisor import CannotStart, Child
 

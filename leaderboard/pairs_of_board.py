@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Count, QuerySet
 
-from evaluator.ranges import ALPHA
+from evaluator.statistics.multiple_testing import ALPHA
 from leaderboard.models import Comparison
 from leaderboard.standings import Board, Ranges, Row, by_primary
 
@@ -118,7 +118,7 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
 
 
 def holm_of_counted(counted: Sequence[tuple[float, int]]) -> list[float]:
-    """`evaluator.ranges.holm` of p-values that come sorted, each with how often it is there."""
+    """`evaluator.statistics.multiple_testing.holm` of p-values that come sorted, each with how often it is there."""
     if not counted:
         return []
     p, n = np.array([one for one, _ in counted]), np.array([many for _, many in counted])

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 
 LONGEST_SHOWN = 40
 """Characters of a printed number: with an interval, a star and a unit it is no longer."""

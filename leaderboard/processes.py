@@ -71,7 +71,7 @@ def beat() -> list[str]:
 
 def sandbox() -> list[str]:
     """The sandbox server, isolated from everything but the socket it listens on."""
-    return [sys.executable, "-m", "evaluator.sandbox.server", "--socket", settings.SANDBOX_SOCKET]
+    return [sys.executable, "-m", "evaluator.sandbox.process.server", "--socket", settings.SANDBOX_SOCKET]
 
 
 def command(role: str, *, bind: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from leaderboard.progress import Progress
 
 GOLD, PREDICTIONS, TASK = "/gold/gold.jsonl", "/predictions/predictions.jsonl", "/input/task.json"
-"""Where a scorer image finds its files (`evaluator.sandbox.scorers`)."""
+"""Where a scorer image finds its files (`evaluator.sandbox.containers.scorer_contract`)."""
 
 
 def document(progress: Progress) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.models import Benchmark, ReportedResult
 from leaderboard.prepared import Prepared
 from leaderboard.printed import Value

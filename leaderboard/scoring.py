@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evaluator.declared import Declared, measures_of
-from evaluator.definition import Task
-from evaluator.measures import Measure
-from evaluator.task import TASKS
+from evaluator.custom_scorer.measures import Declared, measures_of
+from evaluator.measures.base import Measure
+from evaluator.tasks.base import Task
+from evaluator.tasks.registry import TASKS
 from leaderboard.models import GoldVersion, Leaderboard, Phase, Scorer
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluator.baselines import BASELINES, Baseline
-from evaluator.definition import Task
-from evaluator.task import TASKS
+from evaluator.tasks.base import Task
+from evaluator.tasks.registry import TASKS
 from leaderboard.models import DryRun, GoldVersion, State
 
 MARGIN = 0.02

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.outcomes import Outcomes
-from evaluator.scoring import score_outcomes
-from evaluator.storage import to_bytes
-from evaluator.task import TASKS
+from evaluator.outcomes.serialization import to_bytes
+from evaluator.outcomes.table import Outcomes
+from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.fact_verification.predictions import Answers
+from evaluator.tasks.registry import TASKS
 from leaderboard import disclosure
 from leaderboard.models import Phase
 from tests.many_groups import KINDS, LABELS, gold_of, labels_of

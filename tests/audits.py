@@ -9,9 +9,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from evaluator.audit_job import NAMES
 from evaluator.curation.audit.report import assembled
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
+from evaluator.jobs.audit import NAMES
 from leaderboard.models import GoldVersion, SplitAudit, State
 from tests.world import TASK, gold_lines
 

@@ -91,9 +91,9 @@ def sandbox() -> Iterator[str]:
     """A sandbox server of this test process, where the site expects it."""
     from django.conf import settings
 
-    from evaluator import sources
-    from evaluator.sandbox.launch import start
-    from evaluator.sandbox.process import ProcessSandbox
+    from evaluator import code_digest as sources
+    from evaluator.sandbox.process.client import ProcessSandbox
+    from evaluator.sandbox.process.launch import start
 
     server = start(settings.SANDBOX_SOCKET)
     # A file that is saved between the start of the tests and this moment would have every upload refused.

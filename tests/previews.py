@@ -9,7 +9,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, RawFile, RawUpload, State, User
 from tests.world import TASK, World, gold_lines
 

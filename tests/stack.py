@@ -22,7 +22,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from evaluator import sources
+from evaluator import code_digest as sources
 from leaderboard import processes
 from leaderboard.models import Ranking, Run, State, Submission
 from leaderboard.queue import app

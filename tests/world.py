@@ -16,7 +16,7 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils import timezone
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 from leaderboard.actions import submissions
 from leaderboard.actions.people import teams
 from leaderboard.models import (

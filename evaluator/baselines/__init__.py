@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 import msgspec
 
 from evaluator.baselines import claims, questions, spans, texts, triples
-from evaluator.baselines.definition import Asked, Baseline
+from evaluator.baselines.base import Asked, Baseline
 from evaluator.curation.audit.split import Split
 from evaluator.errors import UsageError, shown
-from evaluator.task import find_task
+from evaluator.tasks.registry import find_task
 
 BASELINES: Mapping[str, tuple[Baseline, ...]] = {
     "fact-verification": claims.BASELINES,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evaluator.baselines.definition import Asked, Baseline, Line
-from evaluator.curation.audit.trivial.claims import most_frequent
-from evaluator.curation.audit.trivial.words import Words
+from evaluator.baselines.base import Asked, Baseline, Line
+from evaluator.curation.audit.trivial_baselines.claims import most_frequent
+from evaluator.curation.audit.trivial_baselines.naive_bayes import Words
 from evaluator.tasks.fact_verification.layout import LABELS
 
 

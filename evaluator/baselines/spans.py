@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evaluator.baselines.definition import Asked, Baseline, Line
+from evaluator.baselines.base import Asked, Baseline, Line
 
 
 def _nothing(asked: Asked) -> Iterable[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from evaluator.baselines.definition import Asked, Baseline, Line
+from evaluator.baselines.base import Asked, Baseline, Line
 from evaluator.curation.audit.split import Triple
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from evaluator.baselines.definition import Asked, Baseline, Line
+from evaluator.baselines.base import Asked, Baseline, Line
 
 _PARTS = ("subject", "relation", "object")
 

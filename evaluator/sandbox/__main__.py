@@ -9,6 +9,6 @@ from pathlib import Path
 if __name__ == "__main__":
     root = str(Path(__file__).resolve().parents[2])
     sys.path[:0] = [root, *(path for option, path in zip(sys.argv, sys.argv[1:], strict=False) if option == "--path")]
-    from evaluator.sandbox.server import main
+    from evaluator.sandbox.process.server import main
 
     sys.exit(main())

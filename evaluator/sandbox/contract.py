@@ -64,7 +64,7 @@ class Result:
     wall_seconds: float = 0.0  # request to result
     start_seconds: float = 0.0  # request to a confined child, ready for work
     layers: Mapping[str, bool | str] = field(default_factory=dict)
-    code_sha256: str = ""  # of the sources that the sandbox runs (evaluator.sources); empty where it does not say
+    code_sha256: str = ""  # of the sources that the sandbox runs (evaluator.code_digest); empty where it does not say
     error_id: str = ""  # of an EXIT: finds the operator's log line; the only thing a participant may see
 
 

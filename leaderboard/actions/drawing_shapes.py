@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import msgspec
 
-from evaluator.curves import LEAST_STEPS, MOST_STEPS
-from evaluator.drawings import MOST_SLICES
-from evaluator.rank_grids import LEAST_PARTS, MOST_PARTS
+from evaluator.plots.rank_histogram import LEAST_PARTS, MOST_PARTS
+from evaluator.plots.roc import LEAST_STEPS, MOST_STEPS
+from evaluator.plots.summary import MOST_SLICES
 
 SliceValue = str | int | float | bool
 
@@ -37,7 +37,7 @@ class Pairs(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """As evaluator.drawings.drawing_of makes it; a part is absent where the task has no such picture."""
+    """As evaluator.plots.summary.drawing_of makes it; a part is absent where the task has no such picture."""
 
     curves: list[Curve] | None = None
     grids: list[Grid] | None = None

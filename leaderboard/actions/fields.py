@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 
 from evaluator.errors import UsageError
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import zones
 from leaderboard.actions.people.names import check_signs
 from leaderboard.actions.refusal import Code, Refused

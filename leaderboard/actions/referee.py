@@ -11,10 +11,10 @@ from typing import IO, Any
 import structlog
 from django.conf import settings
 
-from evaluator import sources
+from evaluator import code_digest as sources
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
-from evaluator.sandbox.process import ProcessSandbox
+from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.models import Division, GoldVersion, Reason, Scorer, Split
 from leaderboard.storage import check_digest, opened
 
@@ -58,7 +58,7 @@ REASONS = {
 class Answer:
     """What the sandbox answered.
 
-    `reason` is empty for a report, else why there is none. `report` follows `evaluator.operations`.
+    `reason` is empty for a report, else why there is none. `report` follows `evaluator.jobs`.
     """
 
     reason: str
@@ -270,7 +270,7 @@ def audit_part(
     train_names: Sequence[str],
     options: Mapping[str, str],
 ) -> Answer:
-    """One part of a split's audit (`evaluator.audit_job`): the report quotes gold. Raises SandboxError (ours).
+    """One part of a split's audit (`evaluator.jobs.audit`): the report quotes gold. Raises SandboxError (ours).
 
     files: gold, inputs, and gold of public training splits as "0", "1"..., at most MOST_TABLES in all.
     """
@@ -329,7 +329,7 @@ def generate(
     seed: int,
     salt: str,
 ) -> Answer:
-    """Gold of one or more splits out of raw files (`evaluator.generate_job`). Raises SandboxError (ours).
+    """Gold of one or more splits out of raw files (`evaluator.jobs.generate`). Raises SandboxError (ours).
 
     sources: what each of `files` ("0", "1"...) is to the generator, and its name.
     """

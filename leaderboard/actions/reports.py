@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 from leaderboard.actions import drawing_shapes
 
 SliceValue = str | int | float | bool

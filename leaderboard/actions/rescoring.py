@@ -14,18 +14,7 @@ from leaderboard import scoring
 from leaderboard.actions import boards, releases, runs
 from leaderboard.actions.refusal import Code, Refused
 from leaderboard.actions.rights import check_manages
-from leaderboard.models import (
-    AuditEntry,
-    GoldVersion,
-    Leaderboard,
-    Phase,
-    Reason,
-    Run,
-    Scorer,
-    Split,
-    State,
-    User,
-)
+from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reason, Run, Scorer, Split, State, User
 
 OPEN = (State.QUEUED, State.RUNNING)
 

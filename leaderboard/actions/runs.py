@@ -18,7 +18,7 @@ from django.db.models import F
 from django.utils import timezone
 from msgspec import to_builtins
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import scoring
 from leaderboard.actions import boards, claims, doorbell, drawings, provenance, referee, releases, reports
 from leaderboard.actions.claims import Claim, LateError, renew

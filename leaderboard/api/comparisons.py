@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluator.ranges import ALPHA
+from evaluator.statistics.multiple_testing import ALPHA
 from leaderboard.api import finding, queries
 from leaderboard.api.base import View
 from leaderboard.api.boards import CONDITIONAL

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.api import addresses
 from leaderboard.api.base import View
 from leaderboard.api.shapes import errors

@@ -1,6 +1,6 @@
 """From a benchmark's published files to a manifest that can be hosted: one module a published benchmark."""
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.importers import buckle, fever, fever_symmetric, frank, gold, knowledgenet, olpbench, own
 from leaderboard.importers.choices import Choices, Imported, Importer
 from leaderboard.importers.published import ImportFault

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.symmetric import check_symmetric
+from evaluator.curation.symmetric.checks import check_symmetric
 from leaderboard.actions.organising.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers import fever_reported
 from leaderboard.importers.choices import Choices, Imported

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions.organising.manifest import Manifest, ReportedPart, SplitPart
 from leaderboard.importers.choices import Choices, Imported
 from leaderboard.importers.goodrich_reported import EXTRACTION

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.curation.open_questions import Question, groups, questions, told
-from evaluator.unpacking import ReadLimits
+from evaluator.curation.open_triples.questions import Question, groups, questions, told
+from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.actions.organising.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.importers import olpbench_reported
 from leaderboard.importers.choices import Choices, Imported

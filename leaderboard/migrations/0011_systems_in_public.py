@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
                 (
                     "report",
                     models.JSONField(
-                        default=dict, help_text="what evaluator.operations reports of the two; empty until done"
+                        default=dict, help_text="what evaluator.jobs reports of the two; empty until done"
                     ),
                 ),
             ],

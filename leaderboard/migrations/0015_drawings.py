@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "content",
-                    models.JSONField(help_text="what evaluator.drawings made of the run's outcomes"),
+                    models.JSONField(help_text="what evaluator.plots.summary made of the run's outcomes"),
                 ),
                 ("made_at", models.DateTimeField()),
                 (

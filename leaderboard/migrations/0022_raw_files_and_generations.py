@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ("queued_at", models.DateTimeField()),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
-                ("generator", models.CharField(help_text="a name in evaluator.curation.desk", max_length=60)),
+                ("generator", models.CharField(help_text="a name in evaluator.curation.generators.catalog", max_length=60)),
                 ("version", models.PositiveSmallIntegerField(help_text="of the generator")),
                 ("parameters", models.JSONField(default=dict, help_text="its own, as they were filled in")),
                 (

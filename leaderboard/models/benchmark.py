@@ -54,7 +54,7 @@ class Benchmark(models.Model):
     summary = models.CharField(max_length=300, help_text="one sentence for the list")
     description = models.TextField(blank=True)
     rules = models.TextField(blank=True, help_text="what participants agree to")
-    task = models.CharField(max_length=60, help_text="a name in evaluator.task.TASKS")
+    task = models.CharField(max_length=60, help_text="a name in evaluator.tasks.registry.TASKS")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="benchmarks")
     contact = models.CharField(
         max_length=300, blank=True, help_text="where questions go: a mail address or a page; everybody reads it"

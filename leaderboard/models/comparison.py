@@ -82,7 +82,7 @@ class SideBySide(Life):
     a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     b = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     rung_at = models.DateTimeField(help_text="when a worker was last told of it")
-    report = models.JSONField(default=dict, help_text="what evaluator.operations reports of the two; empty until done")
+    report = models.JSONField(default=dict, help_text="what evaluator.jobs reports of the two; empty until done")
 
     class Meta:
         constraints = [

@@ -30,7 +30,7 @@ class Dataset(models.Model):
 
     slug = models.SlugField(unique=True, max_length=80)
     title = models.CharField(max_length=200)
-    task = models.CharField(max_length=60, help_text="a name in evaluator.task.TASKS")
+    task = models.CharField(max_length=60, help_text="a name in evaluator.tasks.registry.TASKS")
     description = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
     citation = models.TextField(blank=True)

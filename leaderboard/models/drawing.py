@@ -14,7 +14,7 @@ class Drawing(models.Model):
     """
 
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="drawing")
-    content = models.JSONField(help_text="what evaluator.drawings made of the run's outcomes")
+    content = models.JSONField(help_text="what evaluator.plots.summary made of the run's outcomes")
     made_at = models.DateTimeField()
 
     class Meta:

@@ -20,7 +20,7 @@ class Generation(Life):
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="generations")
-    generator = models.CharField(max_length=60, help_text="a name in evaluator.curation.desk")
+    generator = models.CharField(max_length=60, help_text="a name in evaluator.curation.generators.catalog")
     version = models.PositiveSmallIntegerField(help_text="of the generator")
     parameters = models.JSONField(default=dict, help_text="its own, as they were filled in")
     options = models.JSONField(default=dict, blank=True, help_text="the task's options of the splits to be")

@@ -14,8 +14,9 @@ from .submission import Prediction
 class Likeness(Life):
     """One prediction's signature, and the work of looking for its likes among other teams' in the phase.
 
-    signature: numbers that two predictions share the more of, the more alike they are (`evaluator.likeness`); it is
-    made of the answers alone. Empty until a worker has made it, and it is there before the worker looks around.
+    signature: numbers that two predictions share the more of, the more alike they are
+    (`evaluator.similarity.predictions`); it is made of the answers alone. Empty until a worker has made it, and it is
+    there before the worker looks around.
     """
 
     prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="likeness")

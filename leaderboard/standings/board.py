@@ -13,9 +13,9 @@ from functools import cached_property
 from django.conf import settings
 from django.db.models import Q
 
-from evaluator.definition import CROSS, parse_cross
-from evaluator.measures import Measure
-from evaluator.task import TASKS
+from evaluator.measures.base import Measure
+from evaluator.tasks.base import CROSS, parse_cross
+from evaluator.tasks.registry import TASKS
 from leaderboard import costs, scoring
 from leaderboard.disclosure import reveals_comparisons
 from leaderboard.models import Division, GoldVersion, Leaderboard, Phase, Ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluator.audit_job import NAMES
+from evaluator.jobs.audit import NAMES
 from leaderboard.models import Reason, SplitAudit, State
 
 ASK_AGAIN = 1500

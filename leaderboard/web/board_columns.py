@@ -8,7 +8,7 @@ from functools import cached_property
 
 from django.http import HttpRequest
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 from leaderboard.standings import Board, Column, Page
 from leaderboard.web import cost_columns
 from leaderboard.web.cost_columns import CostColumn

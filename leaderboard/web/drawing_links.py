@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from evaluator.correlations import Spearman
-from evaluator.measures import Measure
-from evaluator.separation import Auroc
+from evaluator.measures.auroc import Auroc
+from evaluator.measures.base import Measure
+from evaluator.measures.correlation import Spearman
 from leaderboard.drawn import tells_drawings
 from leaderboard.standings import Board
 

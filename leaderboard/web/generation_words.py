@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.curation.desk import OFFERS
+from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, Reason, Split, State
 
 ASK_AGAIN = 1500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 from leaderboard.standings import NO_CELL, Cell, Row, Slice
 from leaderboard.web.charts.heat import shade
 from leaderboard.web.sorting import Key

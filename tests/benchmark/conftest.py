@@ -4,7 +4,7 @@ import multiprocessing
 
 import pytest
 
-from evaluator.sandbox.launch import environment
+from evaluator.sandbox.process.launch import environment
 
 
 @pytest.fixture

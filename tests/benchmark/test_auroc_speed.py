@@ -10,10 +10,10 @@ import io
 import numpy as np
 import pytest
 
-from evaluator.operations import JOBS
-from evaluator.outcomes import Outcomes
-from evaluator.scoring import score_outcomes
-from evaluator.task import TASKS
+from evaluator.jobs import JOBS
+from evaluator.outcomes.table import Outcomes
+from evaluator.scoring.score import score_outcomes
+from evaluator.tasks.registry import TASKS
 from tests.benchmark.measuring import Timer, median
 
 pytestmark = pytest.mark.benchmark

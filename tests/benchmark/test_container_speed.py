@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.system_contract import SystemExecution
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.systems import SystemExecution
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.engine]
 

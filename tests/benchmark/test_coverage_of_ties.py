@@ -6,10 +6,10 @@ Some minutes of one core: `pytest tests/benchmark/test_coverage_of_ties.py -m sl
 import numpy as np
 import pytest
 
-from evaluator.outcomes import Outcomes
-from evaluator.samples import Sample, View
-from evaluator.scoring import score_outcomes
-from evaluator.task import TASKS
+from evaluator.outcomes.table import Outcomes
+from evaluator.outcomes.weighted import Sample, View
+from evaluator.scoring.score import score_outcomes
+from evaluator.tasks.registry import TASKS
 
 pytestmark = pytest.mark.slow
 TRIALS, TEXTS, SYSTEMS = 300, 200, 4

@@ -13,7 +13,7 @@ from itertools import islice
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from tests.benchmark.measuring import timed
 from tests.benchmark.open_world import OpenWorld
 

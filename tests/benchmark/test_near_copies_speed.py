@@ -16,9 +16,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluator.answered import Items
-from evaluator.likeness import signature
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
+from evaluator.similarity.predictions import signature
+from evaluator.tasks.answers import Items
 from leaderboard.actions.comparing import likenesses
 from leaderboard.models import Likeness, Prediction, Submission, System, Team
 from tests.world import build

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evaluator.many_pairs import compare_pairs
-from evaluator.ranges import ALPHA, holm
+from evaluator.scoring.compare_pairs import compare_pairs
+from evaluator.statistics.multiple_testing import ALPHA, holm
 from tests.unit.evaluator.simulated import ACCURACY, AUROC, F1, MRR, SPEARMAN, answered, difficulty, group_codes, table
 
 pytestmark = pytest.mark.benchmark

@@ -11,7 +11,7 @@ import random
 
 import pytest
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 from tests.benchmark.measuring import SIZES, grown, timed
 from tests.unit.evaluator import lp_oracle
 

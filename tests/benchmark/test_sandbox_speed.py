@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
-from evaluator.sandbox.launch import ROOT, start
-from evaluator.sandbox.process import ProcessSandbox
+from evaluator.sandbox.process.client import ProcessSandbox
+from evaluator.sandbox.process.launch import ROOT, start
 
 pytestmark = pytest.mark.benchmark
 
@@ -20,7 +20,7 @@ HOSTILE = ROOT / "tests/sandbox"
 LIMITS = Limits(memory_bytes=2 << 30)
 
 
-@pytest.fixture(scope="module", params=["hostile_jobs", "evaluator.operations"])
+@pytest.fixture(scope="module", params=["hostile_jobs", "evaluator.jobs"])
 def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessSandbox]:
     socket = tmp_path_factory.mktemp("s") / "s"
     server = start(socket, jobs=request.param, paths=[HOSTILE])
@@ -46,7 +46,7 @@ def test_small_jobs(client: ProcessSandbox, job: str) -> None:
     show(job, [client.run(Execution(job=job, limits=LIMITS)) for _ in range(200)])
 
 
-@pytest.mark.parametrize("client", ["evaluator.operations"], indirect=True)
+@pytest.mark.parametrize("client", ["evaluator.jobs"], indirect=True)
 @pytest.mark.realdata
 def test_scoring_knowledgenet(client: ProcessSandbox, realdata: Path) -> None:
     """Fold 4 with 1,000 resamples of every measure and property, in the sandbox."""

@@ -30,7 +30,7 @@ def generated(folder):
 
 
 def run(graph, types, relation, folder):
-    from evaluator.__main__ import main
+    from evaluator.cli.main import main
 
     words = ["--transparency", SHARES, "--homogeneity", SHARES, "--relation", relation, "--output", str(folder)]
     line = ["split", "scenarios", "--graph", *map(str, graph), "--types", str(types), *words]

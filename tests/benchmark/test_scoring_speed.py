@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.operations import JOBS
-from evaluator.scoring import score_outcomes
-from evaluator.storage import to_bytes
-from evaluator.task import TASKS
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import to_bytes
+from evaluator.scoring.score import score_outcomes
+from evaluator.tasks.registry import TASKS
 from tests.benchmark.measuring import SIZES, grown, median, timed
 from tests.unit.evaluator import fv_oracle, kbp_oracle
 

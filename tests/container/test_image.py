@@ -31,7 +31,7 @@ def test_no_secret_is_baked_in() -> None:
 @pytest.mark.parametrize("user", ["holdout", "root"])
 @pytest.mark.parametrize("options", [(), LOCKED], ids=["default", "locked"])
 def test_the_sandbox_keeps_its_minimum(user: str, options: tuple[str, ...]) -> None:
-    probe = engine.run("python", "-m", "evaluator.sandbox.server", "--probe", user=user, options=options)
+    probe = engine.run("python", "-m", "evaluator.sandbox.process.server", "--probe", user=user, options=options)
     assert probe.returncode == 0, probe.stderr
     required = [line.split() for line in probe.stdout.splitlines() if line.endswith("required")]
     assert {name for name, *_ in required} >= {"no_new_privs", "rlimits", "seccomp", "descriptors"}

@@ -27,16 +27,7 @@ from django.db.migrations.executor import MigrationExecutor  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from leaderboard.models import (  # noqa: E402
-    AuditEntry,
-    GoldVersion,
-    Leaderboard,
-    Release,
-    ReleaseSlice,
-    Split,
-    Submission,
-    Team,
-)
+from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Release, ReleaseSlice, Split, Submission, Team  # noqa: E402
 
 BEGIN = ("leaderboard", "0012_notices")
 ODD = {

@@ -27,7 +27,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 
-from evaluator.sandbox.launch import start
+from evaluator.sandbox.process.launch import start
 from leaderboard import jobs
 from leaderboard.actions import runs
 from leaderboard.actions.comparing import comparisons, side_by_sides

@@ -17,7 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluator.sandbox.containers import execution
-from evaluator.sandbox.docker import DockerSandbox
+from evaluator.sandbox.containers.docker import DockerSandbox
 from leaderboard import availability
 from leaderboard.actions import sweeping
 from leaderboard.actions.containers import engine, images, predictions, workers

@@ -19,17 +19,7 @@ from django.utils import timezone
 from leaderboard.actions import doorbell
 from leaderboard.actions.gold import corrections, gold_differences, halves, publication, splits
 from leaderboard.actions.refusal import Code, Refused
-from leaderboard.models import (
-    AuditEntry,
-    Benchmark,
-    ChangedItem,
-    Correction,
-    Division,
-    GoldVersion,
-    Phase,
-    State,
-    User,
-)
+from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Division, GoldVersion, Phase, State, User
 from tests.corrections import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
 from tests.world import DRAFT, World, build, gold_lines, uploaded
 

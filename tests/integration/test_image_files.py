@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from evaluator.sandbox.image_errors import ArchiveError, TooLargeError
-from evaluator.sandbox.systems import LoadedImage
+from evaluator.sandbox.containers.image_errors import ArchiveError, TooLargeError
+from evaluator.sandbox.containers.system_contract import LoadedImage
 from leaderboard import limits
 from leaderboard.actions.containers import engine, image_files, images, predictions, workers
 from leaderboard.actions.refusal import Refused

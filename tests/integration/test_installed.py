@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ROOT / "fixtures" / "mirror-claims"

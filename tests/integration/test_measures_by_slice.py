@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from tests.boards import score, stand
 from tests.crossing import replace_gold
 from tests.integration.reading_pages import read

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluator.curation.desk import OFFERS
+from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.actions.desk import generating, generations
 from leaderboard.actions.gold import publication, splits
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User

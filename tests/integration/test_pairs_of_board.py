@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluator.ranges import holm
+from evaluator.statistics.multiple_testing import holm
 from leaderboard.corrected import corrected
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
 from leaderboard.pairs_of_board import RankedPairs, holm_of_counted, ranked_pairs

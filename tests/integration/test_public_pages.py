@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
 from leaderboard.web.public import errors
 from tests.boards import score, stand, symmetric_scores

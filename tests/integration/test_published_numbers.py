@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 from tests.unit.evaluator import kbp_oracle
 from tests.unit.evaluator.running import assert_same, run_score, table
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import from_bytes
 from evaluator.sandbox.contract import Execution, Limits, Verdict
-from evaluator.sandbox.process import ProcessSandbox
-from evaluator.storage import from_bytes
+from evaluator.sandbox.process.client import ProcessSandbox
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [

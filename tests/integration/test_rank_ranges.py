@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from evaluator.many_pairs import DRAWS
+from evaluator.scoring.compare_pairs import DRAWS
 from leaderboard import disclosure
 from leaderboard.actions import doorbell, referee
 from leaderboard.actions.comparing import comparisons, pairs

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluator.ranges import holm
+from evaluator.statistics.multiple_testing import holm
 from leaderboard import standings
 from leaderboard.actions import systems
 from leaderboard.actions.comparing import comparisons

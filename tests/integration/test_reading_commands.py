@@ -17,8 +17,8 @@ import pytest
 from django.test import Client
 from knox.models import AuthToken
 
-from evaluator.__main__ import main
-from evaluator.client import kept
+from evaluator.cli.main import main
+from evaluator.cli.server import token_store as kept
 from leaderboard.actions.people import teams
 from leaderboard.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Submission

@@ -17,7 +17,7 @@ import pytest
 from django.conf import settings as site
 from django.test import Client
 
-from evaluator import sources
+from evaluator import code_digest as sources
 from leaderboard.actions import referee
 from leaderboard.actions.gold import publication, splits
 from leaderboard.models import Phase, Run, Submission

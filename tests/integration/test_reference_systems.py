@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 from leaderboard import building, demo, processes
 from leaderboard.actions.containers import workers
 from leaderboard.actions.organising import hosting, manifest

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from evaluator.__main__ import main
-from evaluator.client import local
-from evaluator.sandbox import images as images_read
+from evaluator.cli.local import engine as local
+from evaluator.cli.main import main
+from evaluator.sandbox.containers import image_reader as images_read
 from tests import images
 from tests.conftest import ROOT
 from tests.world import LABELS

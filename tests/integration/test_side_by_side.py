@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions import referee
 from leaderboard.actions.comparing import side_by_sides
 from leaderboard.models import Phase, Reason, Run, SideBySide, Split, Standing, State

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from evaluator.audit_job import NAMES
+from evaluator.jobs.audit import NAMES
 from leaderboard.actions import referee
 from leaderboard.actions.gold import split_audits, splits
 from leaderboard.actions.refusal import Code

@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
-from evaluator.__main__ import main
-from evaluator.client import submitting, uploading
+from evaluator.cli.main import main
+from evaluator.cli.server import submit as submitting
+from evaluator.cli.server import upload as uploading
 from leaderboard.actions.containers import image_uploads
 from leaderboard.actions.people import teams, tokens
 from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Submission, WorkerReport

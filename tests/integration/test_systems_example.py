@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from tests import images
 from tests.conftest import ROOT
 

@@ -13,9 +13,9 @@ from django.conf import settings as site
 from django.core.management import call_command
 from django.test import Client
 
-from evaluator import sources
-from evaluator.sandbox import launch
-from evaluator.task import TASKS
+from evaluator import code_digest as sources
+from evaluator.sandbox.process import launch
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions import referee, rescoring, runs
 from leaderboard.actions.people import teams
 from leaderboard.actions.refusal import Code, Refused

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from leaderboard.actions.containers import images
 from leaderboard.actions.people import tokens
 from leaderboard.models import ImageUpload, Phase, Submission

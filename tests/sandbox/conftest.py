@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from evaluator.sandbox.contract import Execution, Limits, Result
-from evaluator.sandbox.launch import start
-from evaluator.sandbox.process import ProcessSandbox
+from evaluator.sandbox.process.client import ProcessSandbox
+from evaluator.sandbox.process.launch import start
 from tests.sandbox.variants import NOBODY, PLACES, Place, remove_shared, shared_folder
 
 SECRET = "postgres://holdout:canary-of-the-environment@db/holdout"

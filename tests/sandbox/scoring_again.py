@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluator.operations import JOBS
-from evaluator.sandbox.wire import encode_report
+from evaluator.jobs import JOBS
+from evaluator.sandbox.process.protocol import encode_report
 
 RESAMPLES = 200
 SEED = 7

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox import kernel, seccomp
+from evaluator.sandbox.confinement import seccomp
+from evaluator.sandbox.confinement import syscalls as kernel
 from evaluator.sandbox.contract import Verdict
 from tests.sandbox.conftest import SECRET, Box
 from tests.sandbox.variants import AS_NOBODY

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from evaluator.jobs.warmup import SAMPLES
 from evaluator.sandbox.contract import Execution, Limits, Verdict
-from evaluator.sandbox.launch import ROOT
-from evaluator.sandbox.process import ProcessSandbox
-from evaluator.task import TASKS
-from evaluator.warming import SAMPLES
+from evaluator.sandbox.process.client import ProcessSandbox
+from evaluator.sandbox.process.launch import ROOT
+from evaluator.tasks.registry import TASKS
 from tests.sandbox import scoring_again
 from tests.sandbox.conftest import launch_at
 from tests.sandbox.variants import NOBODY, PLACES, shared_folder
@@ -64,9 +64,7 @@ def servers() -> Iterator[list[ProcessSandbox]]:
     """Two at least, each with a hash seed of its own, since an isolated Python draws one: root's and nobody's here."""
     places = [place for place in PLACES if place.name in ("root", "user") and not place.possible()]
     places += places[: 2 - len(places)]
-    boxes = [
-        launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.operations") for place in places
-    ]
+    boxes = [launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs") for place in places]
     yield [box.client for box in boxes]
     for box in boxes:
         box.server.terminate()

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox import wire
 from evaluator.sandbox.contract import Execution, Limits, Verdict
-from evaluator.sandbox.launch import ROOT, start
-from evaluator.sandbox.process import ProcessSandbox
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process.client import ProcessSandbox
+from evaluator.sandbox.process.launch import ROOT, start
 from tests.sandbox.conftest import Box
 from tests.sandbox.variants import AS_NOBODY, NOBODY, PLACES, interpreter, shared_folder
 
@@ -293,7 +293,7 @@ def test_a_server_ends_with_its_starter(tmp_path: Path) -> None:
     folder = shared_folder()
     program = f"""
         import sys; sys.path.insert(0, {str(ROOT)!r})
-        from evaluator.sandbox.launch import start
+        from evaluator.sandbox.process.launch import start
         server = start({str(folder / "s")!r}, jobs="hostile_jobs", paths=[{str(Path(__file__).parent)!r}])
         print(server.pid, flush=True)
         sys.stdin.read()
@@ -419,7 +419,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_probe(tmp_path: Path) -> None:
     """From anywhere, with anything in the environment: the program cleans up after whoever started it."""
-    words = [sys.executable, "-m", "evaluator.sandbox.server", "--probe"]
+    words = [sys.executable, "-m", "evaluator.sandbox.process.server", "--probe"]
     done = subprocess.run(
         words, check=False, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "8"}, capture_output=True, text=True
     )

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox import wire
 from evaluator.sandbox.contract import Limits, Verdict
+from evaluator.sandbox.process import protocol as wire
 from tests.sandbox.conftest import Box
 
 pytestmark = pytest.mark.hostile

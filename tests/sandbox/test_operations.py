@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from evaluator.audit_job import NAMES as AUDIT_PARTS
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
+from evaluator.jobs.audit import NAMES as AUDIT_PARTS
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
-from evaluator.sandbox.launch import ROOT
+from evaluator.sandbox.process.launch import ROOT
 from tests.sandbox.conftest import Box, launch_at
 from tests.sandbox.variants import NOBODY, PLACES, Place, shared_folder
 
@@ -27,7 +27,7 @@ LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
 
 @pytest.fixture(scope="session")
 def referee(place: Place) -> Iterator[Box]:
-    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.operations")
+    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
     yield box
     box.server.terminate()
     assert box.server.wait(30) == 0
@@ -37,7 +37,7 @@ def referee(place: Place) -> Iterator[Box]:
 def one_referee() -> Iterator[Box]:
     """For what depends on the filter alone, which is the same in all places: the most ordinary one."""
     place = next(place for place in sorted(PLACES, key=lambda place: not place.user) if not place.possible())
-    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.operations")
+    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
     yield box
     box.server.terminate()
     assert box.server.wait(30) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.sandbox import seccomp
+from evaluator.sandbox.confinement import seccomp
 
 ALLOW, REFUSE, KILL = seccomp.ALLOW, seccomp.REFUSE, seccomp.KILL
 WRITABLE = (3, 4)

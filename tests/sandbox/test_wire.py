@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.sandbox import diagnosis, wire
 from evaluator.sandbox.openfile import open_file
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import sanitized_errors as diagnosis
 
 JSON = st.recursive(
     st.none()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evaluator.sandbox.launch import ROOT
+from evaluator.sandbox.process.launch import ROOT
 
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 

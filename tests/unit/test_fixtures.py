@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 from leaderboard.actions.organising import manifest
 
 ROOT = Path(__file__).resolve().parents[2]

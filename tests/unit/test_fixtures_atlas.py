@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 
 # Mesquita et al. 2019, table 2, with the ids of the published files.
 PROPERTIES = {

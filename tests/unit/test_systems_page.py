@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from evaluator.sandbox import image_errors
-from evaluator.sandbox.containers import jobs, settings
-from evaluator.sandbox.systems import SystemExecution
+from evaluator.sandbox.containers import container_spec as jobs
+from evaluator.sandbox.containers import create_settings as settings
+from evaluator.sandbox.containers import image_errors
+from evaluator.sandbox.containers.system_contract import SystemExecution
 from leaderboard import limits
 from leaderboard.actions.containers import engine
 from leaderboard.actions.refusal import Code

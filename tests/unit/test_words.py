@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 
-from evaluator.words import counted
+from evaluator.text import counted
 
 # A number out of a template, then a plural that no filter turns: `{{ n|intcomma }} lines`.
 FIXED = re.compile(r"\{\{ [\w.]+(?:\|length)?\|intcomma \}\}(?:</strong>)? (?:error|note|warning|line|unit|group)s\b")

@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluator.curation.audit.findings import Finding, Severity, percent
 from evaluator.curation.audit.split import Split
-from evaluator.outcomes import SliceValue, slice_text
+from evaluator.outcomes.table import SliceValue, slice_text
 
 _CLASSES = 20
 _UNEVEN = 0.9

@@ -7,10 +7,10 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from evaluator.curation.audit.published import layout_of
+from evaluator.curation.audit.published_layouts import layout_of
 from evaluator.curation.audit.split import Split
-from evaluator.curation.audit.views import view
-from evaluator.definition import Task
+from evaluator.curation.audit.task_columns import view
+from evaluator.tasks.base import Task
 
 _HEAD = 1 << 16
 

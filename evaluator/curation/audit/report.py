@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluator.curation.audit.checks import FORMAT, PARTS, Asked, Beside
+from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
 from evaluator.curation.audit.findings import Finding, Severity, gravest_first, plain
-from evaluator.curation.audit.near import THRESHOLD
-from evaluator.curation.audit.parts import FORMAT, PARTS, Asked, Beside
 from evaluator.curation.audit.split import Split
 
 __all__ = ["FORMAT", "Beside", "assembled", "audit", "part"]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit import widths
+from evaluator.curation.audit import expected_intervals as widths
 from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.split import Split
-from evaluator.measures import Measure
-from evaluator.outcomes import Numbers, Outcomes, SliceValue
+from evaluator.measures.base import Measure
+from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 
 _WIDE = 0.1
 _FEW = 10

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluator.definition import Task
-from evaluator.identifiers import Id
-from evaluator.outcomes import SliceValue
+from evaluator.jsonl.ids import Id
+from evaluator.outcomes.table import SliceValue
+from evaluator.tasks.base import Task
 
 Triple = tuple[str, str, str]
 _SHOWN = 160

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluator.curation.corruption.exchange import Fact
+from evaluator.curation.corruption.shuffle import Fact
 
 
 @dataclass

@@ -13,12 +13,13 @@ import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last di
 import numpy as np
 from scipy import sparse
 
-from evaluator.curation.cues import MIN_FREQUENCY
-from evaluator.curation.reweighting import descent, newton
+from evaluator.curation.reweighting import lbfgs as descent
+from evaluator.curation.reweighting import newton
 from evaluator.curation.reweighting.problem import Labels, Numbers, Problem
-from evaluator.curation.vocabulary import occurrences
+from evaluator.curation.text_stats.cues import MIN_FREQUENCY
+from evaluator.curation.text_stats.ngrams import occurrences
 from evaluator.errors import UsageError
-from evaluator.steps import Steps
+from evaluator.progress import Steps
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
-from evaluator.curation.reweighting import descent
+from evaluator.curation.reweighting import lbfgs as descent
 from evaluator.curation.reweighting.problem import Numbers, Problem
-from evaluator.steps import Steps
+from evaluator.progress import Steps
 
 MAX_CLAIMS = 300
 _COARSE = (0.1, 0.03, 0.01, 3e-3)

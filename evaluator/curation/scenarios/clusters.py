@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluator.curation.graph import Ints
-from evaluator.outcomes import Numbers
+from evaluator.curation.graph.graph import Ints
+from evaluator.outcomes.table import Numbers
 
 THRESHOLDS = 100
 

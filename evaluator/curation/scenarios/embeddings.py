@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.graph import Graph
+from evaluator.curation.graph.graph import Graph
 from evaluator.errors import UsageError
-from evaluator.outcomes import Numbers
+from evaluator.outcomes.table import Numbers
 
 DIMENSIONS = 50
 _SMALL = 500  # entities, for which all of the decomposition costs no more

@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from evaluator.curation.scenarios.amounts import Number, ambiguous, exact, from_largest
+from evaluator.curation.scenarios.counts import Number, ambiguous, exact, from_largest
 from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios
 from evaluator.errors import UsageError
-from evaluator.steps import Steps
+from evaluator.progress import Steps
 
 Made = list[tuple[Cell, list[Claim]]]
 

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from evaluator.curation.graph import Ints, Steps
+from evaluator.curation.graph.graph import Ints, Steps
 
 Path = tuple[int, ...]
 """Codes of steps."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.draws import draws
-from evaluator.curation.graph import Graph, Ints
-from evaluator.outcomes import Numbers
+from evaluator.curation.graph.graph import Graph, Ints
+from evaluator.curation.random_streams import draws
+from evaluator.outcomes.table import Numbers
 
 POPULARITIES = ("popular", "non-popular", "random")
 

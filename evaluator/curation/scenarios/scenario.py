@@ -8,17 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluator.curation.draws import draws
-from evaluator.curation.graph import Graph, Ints
-from evaluator.curation.scenarios.amounts import Number, ambiguous, exact, from_largest, positives_and_negatives
+from evaluator.curation.graph.graph import Graph, Ints
+from evaluator.curation.random_streams import draws
 from evaluator.curation.scenarios.clusters import cluster
+from evaluator.curation.scenarios.counts import Number, ambiguous, exact, from_largest, positives_and_negatives
+from evaluator.curation.scenarios.easy_negatives import unrelated
+from evaluator.curation.scenarios.hard_negatives import SOURCES, Pair, Plausible, Source, collect
 from evaluator.curation.scenarios.homogeneity import select
-from evaluator.curation.scenarios.plausible import SOURCES, Pair, Plausible, Source, collect
 from evaluator.curation.scenarios.popularity import POPULARITIES, popularity, preferred
 from evaluator.curation.scenarios.types import Types
-from evaluator.curation.scenarios.unrelated import unrelated
 from evaluator.errors import UsageError, shown
-from evaluator.outcomes import Numbers
+from evaluator.outcomes.table import Numbers
 
 POOL = 3000
 

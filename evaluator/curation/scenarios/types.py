@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from evaluator.curation.graph import Bools, Ints
+from evaluator.curation.graph.graph import Bools, Ints
 
 ENOUGH = 4
 

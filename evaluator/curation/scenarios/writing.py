@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from evaluator.curation.graph import Graph
+from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.matrix import Made, name
 from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios
 

@@ -1,1 +1,1 @@
-"""The rooms behind `evaluator.sandbox.docker` and `evaluator.sandbox.images`. Only `engine` imports Docker's client."""
+"""The container sandbox: `docker` runs images, `image_reader` reads them. Only `engine` imports Docker's client."""

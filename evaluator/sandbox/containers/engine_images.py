@@ -8,10 +8,10 @@ from typing import Any
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
 from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
-from evaluator.sandbox.containers.reference import Reference
-from evaluator.sandbox.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
-from evaluator.sandbox.images import ImageArchive, ImageLimits
-from evaluator.sandbox.systems import ImageMissingError, LoadedImage
+from evaluator.sandbox.containers.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
+from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
+from evaluator.sandbox.containers.image_reference import Reference
+from evaluator.sandbox.containers.system_contract import ImageMissingError, LoadedImage
 
 
 def described(engine: Engine, image: str) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from evaluator.sandbox.containers import log
-from evaluator.sandbox.containers.belongings import Belongings
+from evaluator.sandbox.containers import log_tail as log
+from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError
-from evaluator.sandbox.containers.jobs import Job
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
-from evaluator.sandbox.containers.usage import Meter
+from evaluator.sandbox.containers.resource_usage import Meter
+from evaluator.sandbox.containers.resources import Belongings
+from evaluator.sandbox.containers.system_contract import CancelledError, KilledError, SystemResult
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.systems import CancelledError, KilledError, SystemResult
 
 _log = logging.getLogger(__name__)
 _DEATH = 8.0  # seconds that a killed container may take to be gone

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers import settings
+from evaluator.sandbox.containers import create_settings as settings
 from evaluator.sandbox.containers.engine import Engine
-from evaluator.sandbox.containers.keeper_image import UNAME_BYTES, UNAME_FIELD
-from evaluator.sandbox.containers.log import tail
+from evaluator.sandbox.containers.log_tail import tail
+from evaluator.sandbox.containers.volume_holder_image import UNAME_BYTES, UNAME_FIELD
 
 PATIENCE = 30.0
 _SHARE_KERNEL = {"runc", "crun", "io.containerd.runc.v2"}  # any other runtime has to show a kernel of its own

@@ -11,8 +11,13 @@ from pathlib import Path
 
 from evaluator.errors import shown
 from evaluator.sandbox.containers import tar
+from evaluator.sandbox.containers.image_errors import (
+    ArchiveError,
+    DuplicateMemberError,
+    TooLargeError,
+    UnsafeMemberError,
+)
 from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, Allowance, plain
-from evaluator.sandbox.image_errors import ArchiveError, DuplicateMemberError, TooLargeError, UnsafeMemberError
 
 # Engines to 24 write the second of two equal layers as a link to the first.
 _LAYER = re.compile(r"[0-9a-f]{64}/layer\.tar")

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from evaluator.errors import shown
-from evaluator.sandbox.image_errors import ConfigError, LayerCountError, PlatformError, VolumeError
+from evaluator.sandbox.containers.image_errors import ConfigError, LayerCountError, PlatformError, VolumeError
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}

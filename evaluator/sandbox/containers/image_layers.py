@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from evaluator.errors import shown
 from evaluator.sandbox.containers import tar
-from evaluator.sandbox.image_errors import LayerContentError, LayerDigestError, TooLargeError
+from evaluator.sandbox.containers.image_errors import LayerContentError, LayerDigestError, TooLargeError
 
 CHUNK = 1 << 20
 _GRACE = 1 << 20  # bytes before a ratio is judged: a small layer of zeros is no bomb

@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from evaluator.sandbox.containers import tar
+from evaluator.sandbox.containers.container_spec import Wanted
 from evaluator.sandbox.containers.engine import Engine, NotThereError
-from evaluator.sandbox.containers.jobs import Wanted
 
 
 class OutputError(Exception):

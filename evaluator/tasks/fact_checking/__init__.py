@@ -6,16 +6,16 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.definition import DimensionDoc, Facts, Options
-from evaluator.outcomes import Outcomes
-from evaluator.score_files import Scores
-from evaluator.score_task import ScoreTask
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.base import DimensionDoc, Facts, Options
 from evaluator.tasks.fact_checking import gold as gold_file
 from evaluator.tasks.fact_checking.gold import Gold
 from evaluator.tasks.fact_checking.layout import INPUTS, Claim
 from evaluator.tasks.fact_checking.measures import AUROC, MEASURES
 from evaluator.tasks.fact_checking.scorer import score
-from evaluator.unpacking import ReadLimits
+from evaluator.tasks.scored_items.base import ScoreTask
+from evaluator.tasks.scored_items.files import Scores
 
 
 class FactChecking(ScoreTask[Gold]):

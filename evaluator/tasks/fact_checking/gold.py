@@ -6,12 +6,12 @@ from typing import BinaryIO
 import msgspec
 
 from evaluator.errors import GoldError
-from evaluator.identifiers import Id, IdRegister
-from evaluator.outcomes import SliceValue
-from evaluator.readers import Reader
-from evaluator.score_files import Places
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, IdRegister
+from evaluator.jsonl.reader import Reader
+from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.fact_checking.layout import GOLD, Claim
-from evaluator.unpacking import ReadLimits
+from evaluator.tasks.scored_items.files import Places
 
 
 @dataclass

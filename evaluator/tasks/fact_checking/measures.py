@@ -1,7 +1,7 @@
 """The measures of fact-checking."""
 
-from evaluator.measures import statistic
-from evaluator.separation import Auroc, AveragePrecision
+from evaluator.measures.auroc import Auroc, AveragePrecision
+from evaluator.measures.base import statistic
 
 claim = statistic("claim")
 _ONE_CLASS = "all claims have one label"

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.identifiers import Id, slice_columns
-from evaluator.outcomes import Codes, Dimension, Outcomes
-from evaluator.score_files import Scores
+from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.outcomes.table import Codes, Dimension, Outcomes
 from evaluator.tasks.fact_checking.gold import Gold
+from evaluator.tasks.scored_items.files import Scores
 
 
 def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:

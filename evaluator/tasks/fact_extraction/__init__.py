@@ -4,18 +4,18 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.answered import Answered
-from evaluator.definition import DimensionDoc, Facts, Options, Task
-from evaluator.identifiers import order_key
-from evaluator.outcomes import Outcomes
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import order_key
+from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.answers import Answered
+from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
 from evaluator.tasks.fact_extraction import gold as gold_file
 from evaluator.tasks.fact_extraction import predictions as prediction_file
-from evaluator.tasks.fact_extraction.answered import facts_given
+from evaluator.tasks.fact_extraction.answers import facts_given
 from evaluator.tasks.fact_extraction.gold import Gold, Known
 from evaluator.tasks.fact_extraction.measures import F1, MEASURES
 from evaluator.tasks.fact_extraction.predictions import Answers
 from evaluator.tasks.fact_extraction.scorer import score
-from evaluator.unpacking import ReadLimits
 
 
 class FactExtraction(Task[Gold, Known, Answers]):

@@ -7,11 +7,11 @@ from typing import BinaryIO
 import msgspec
 
 from evaluator.errors import GoldError, InputsError
-from evaluator.identifiers import Id, IdRegister
-from evaluator.outcomes import SliceValue
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, IdRegister
+from evaluator.jsonl.reader import Reader
+from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.fact_extraction.layout import GOLD, INPUTS, Fact, InputText
-from evaluator.unpacking import ReadLimits
 
 Facts = frozenset[Fact]
 

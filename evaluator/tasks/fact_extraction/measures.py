@@ -1,6 +1,6 @@
 """The measures of fact-extraction: what of gold was extracted, and how much of what gold can judge is right."""
 
-from evaluator.measures import Ratio, statistic
+from evaluator.measures.base import Ratio, statistic
 
 _MICRO = "summed over texts (micro)"
 _SOURCE = "Goodrich et al. 2019"

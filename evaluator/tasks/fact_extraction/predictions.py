@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import PredictionError
-from evaluator.identifiers import AnswerRegister
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import AnswerRegister
+from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_extraction.gold import Known
 from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 from evaluator.tasks.fact_extraction.tallies import tally
-from evaluator.unpacking import ReadLimits
 
 
 @dataclass

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.identifiers import Id, slice_columns
-from evaluator.outcomes import Codes, Dimension, Numbers, Outcomes, SliceValue
+from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes, SliceValue
 from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.fact_extraction.predictions import Answers
 from evaluator.tasks.fact_extraction.tallies import OTHER

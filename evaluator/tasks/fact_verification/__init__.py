@@ -6,10 +6,11 @@ from typing import Any, BinaryIO
 import msgspec
 import numpy as np
 
-from evaluator.answered import Answered, Items
-from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
-from evaluator.identifiers import order_key
-from evaluator.outcomes import Outcomes
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import order_key
+from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.answers import Answered, Items
+from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification import predictions as prediction_file
 from evaluator.tasks.fact_verification.gold import Gold, Known
@@ -17,7 +18,6 @@ from evaluator.tasks.fact_verification.layout import Question
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.fact_verification.scorer import score
-from evaluator.unpacking import ReadLimits
 
 _COUNT = re.compile(r"[1-9][0-9]{0,8}")
 

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import GoldError, InputsError
-from evaluator.identifiers import Id, IdRegister
-from evaluator.outcomes import SliceValue
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, IdRegister
+from evaluator.jsonl.reader import Reader
+from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUTS, GoldSentence, label_code
-from evaluator.unpacking import ReadLimits
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from evaluator.identifiers import GoldLine, count_gold_keys
-from evaluator.readers import Format
-from evaluator.strict import Shape
+from evaluator.jsonl.ids import GoldLine, count_gold_keys
+from evaluator.jsonl.reader import Format
+from evaluator.jsonl.strict_json import Shape
 
 SUPPORTS, REFUTES, NOT_ENOUGH_INFO = LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 EXPECTED_LABEL = "SUPPORTS, REFUTES or NOT ENOUGH INFO"

@@ -1,6 +1,6 @@
 """The measures of fact-verification."""
 
-from evaluator.measures import Difference, Harmonic, Ratio, statistic
+from evaluator.measures.base import Difference, Harmonic, Ratio, statistic
 
 _FEVER = "Thorne et al. 2018, FEVER shared task scorer"
 _SYMMETRIC = "Schuster et al. 2019, section 4"

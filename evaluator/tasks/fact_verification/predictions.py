@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import PredictionError, shown
-from evaluator.identifiers import AnswerRegister, report_missing
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import AnswerRegister, report_missing
+from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.gold import Known
 from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, label_code
-from evaluator.unpacking import ReadLimits
 
 
 @dataclass

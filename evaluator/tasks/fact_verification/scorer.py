@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.identifiers import Id, slice_columns
-from evaluator.outcomes import Codes, Dimension, Numbers, Outcomes
+from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.outcomes.table import Codes, Dimension, Numbers, Outcomes
 from evaluator.tasks.fact_verification.gold import Gold
 from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO, GoldSentence
 from evaluator.tasks.fact_verification.predictions import Answers

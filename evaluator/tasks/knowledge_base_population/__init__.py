@@ -4,10 +4,11 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.answered import Answered, given_or_gold
-from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
-from evaluator.outcomes import Outcomes
-from evaluator.scoring import Score
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.outcomes.table import Outcomes
+from evaluator.scoring.score import Score
+from evaluator.tasks.answers import Answered, given_or_gold
+from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.knowledge_base_population import gold as gold_file
 from evaluator.tasks.knowledge_base_population import predictions as prediction_file
 from evaluator.tasks.knowledge_base_population.gold import Gold, Known
@@ -15,7 +16,6 @@ from evaluator.tasks.knowledge_base_population.layout import GoldDocument, Input
 from evaluator.tasks.knowledge_base_population.measures import MEASURES, SPAN_RATIO
 from evaluator.tasks.knowledge_base_population.predictions import Answers
 from evaluator.tasks.knowledge_base_population.scorer import score
-from evaluator.unpacking import ReadLimits
 
 _LONG_SPANS = 3.0
 

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import GoldError, InputsError, ProblemList, UsageError, shown
-from evaluator.identifiers import Id, IdRegister
-from evaluator.outcomes import SliceValue
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, IdRegister
+from evaluator.jsonl.reader import Reader
+from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
 from evaluator.tasks.knowledge_base_population.layout import GOLD, INPUTS, GoldDocument, GoldPassage
-from evaluator.unpacking import ReadLimits
 
 FOLDS = range(1, 6)
 

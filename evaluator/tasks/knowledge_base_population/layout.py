@@ -2,9 +2,9 @@
 
 import msgspec
 
-from evaluator.identifiers import GoldLine, count_gold_keys
-from evaluator.readers import Format
-from evaluator.strict import Shape
+from evaluator.jsonl.ids import GoldLine, count_gold_keys
+from evaluator.jsonl.reader import Format
+from evaluator.jsonl.strict_json import Shape
 
 DATE_PROPERTIES = frozenset({"5", "14", "15"})
 """DATE_FOUNDED, DATE_OF_DEATH, DATE_OF_BIRTH: their objects have no page to link to."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from evaluator.measures import Macro, Measure, MedianRatio, Ratio, statistic
+from evaluator.measures.base import Macro, Measure, MedianRatio, Ratio, statistic
 
 _SOURCE = "Mesquita et al. 2019, section 5"
 _MODES = {

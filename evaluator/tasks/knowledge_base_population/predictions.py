@@ -6,12 +6,12 @@ from typing import BinaryIO
 import msgspec
 
 from evaluator.errors import PredictionError, shown
-from evaluator.identifiers import Id, listed, unknown_id
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, listed, unknown_id
+from evaluator.jsonl.reader import Reader
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
 from evaluator.tasks.knowledge_base_population.gold import Known, KnownDocument
 from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS, Fact, PredictionLine
-from evaluator.unpacking import ReadLimits
 
 
 @dataclass

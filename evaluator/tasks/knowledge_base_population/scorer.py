@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.identifiers import slice_columns
-from evaluator.outcomes import Dimension, Lengths, Outcomes
+from evaluator.jsonl.ids import slice_columns
+from evaluator.outcomes.table import Dimension, Lengths, Outcomes
 from evaluator.tasks.knowledge_base_population.facts import FactTable, Places
 from evaluator.tasks.knowledge_base_population.gold import Gold
 from evaluator.tasks.knowledge_base_population.matching import Matches, by_link, by_spans

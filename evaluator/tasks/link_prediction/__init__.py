@@ -4,19 +4,19 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.answered import Answered
-from evaluator.definition import DimensionDoc, Facts, Option, Options, Task
-from evaluator.identifiers import order_key
-from evaluator.outcomes import Outcomes
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import order_key
+from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.answers import Answered
+from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction import predictions as prediction_file
-from evaluator.tasks.link_prediction.answered import first_ranked
+from evaluator.tasks.link_prediction.answers import first_ranked
 from evaluator.tasks.link_prediction.gold import Gold, Known
 from evaluator.tasks.link_prediction.layout import Question
 from evaluator.tasks.link_prediction.measures import MEASURES, MRR
 from evaluator.tasks.link_prediction.predictions import Answers
 from evaluator.tasks.link_prediction.scorer import score
-from evaluator.unpacking import ReadLimits
 
 
 def _is_filtered(text: str) -> bool:

@@ -7,11 +7,11 @@ from typing import BinaryIO
 import msgspec
 
 from evaluator.errors import GoldError, InputsError
-from evaluator.identifiers import Id, IdRegister, listed
-from evaluator.outcomes import SliceValue
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, IdRegister, listed
+from evaluator.jsonl.reader import Reader
+from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, Triple, side
-from evaluator.unpacking import ReadLimits
 
 Mentions = tuple[str, ...]
 

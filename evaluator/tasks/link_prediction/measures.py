@@ -1,6 +1,6 @@
 """The measures of link-prediction."""
 
-from evaluator.measures import Ratio, statistic
+from evaluator.measures.base import Ratio, statistic
 
 CUTS = (1, 3, 10, 50)
 _SOURCE = "Bordes et al. 2013; mention ranking Broscheit et al. 2020"

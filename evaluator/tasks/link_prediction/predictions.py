@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import PredictionError
-from evaluator.identifiers import AnswerRegister
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import AnswerRegister
+from evaluator.jsonl.reader import Reader
 from evaluator.tasks.link_prediction.gold import Known, Mentions
 from evaluator.tasks.link_prediction.layout import MAX_RANKED, PREDICTIONS
-from evaluator.unpacking import ReadLimits
 
 Ranks = npt.NDArray[np.int64]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.identifiers import Id, slice_columns
-from evaluator.outcomes import Codes, Dimension, Outcomes
+from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.outcomes.table import Codes, Dimension, Outcomes
 from evaluator.tasks.link_prediction.gold import Gold
 from evaluator.tasks.link_prediction.measures import CUTS
 from evaluator.tasks.link_prediction.predictions import Answers

@@ -6,16 +6,16 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.definition import Facts, Options
-from evaluator.outcomes import Outcomes
-from evaluator.score_files import Scores
-from evaluator.score_task import ScoreTask
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.base import Facts, Options
 from evaluator.tasks.metric_correlation import gold as gold_file
 from evaluator.tasks.metric_correlation.gold import Gold
 from evaluator.tasks.metric_correlation.layout import INPUTS, Text
 from evaluator.tasks.metric_correlation.measures import MEASURES, SPEARMAN
 from evaluator.tasks.metric_correlation.scorer import score
-from evaluator.unpacking import ReadLimits
+from evaluator.tasks.scored_items.base import ScoreTask
+from evaluator.tasks.scored_items.files import Scores
 
 
 class MetricCorrelation(ScoreTask[Gold]):

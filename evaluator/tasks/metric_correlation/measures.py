@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from evaluator.correlations import Kendall, PartialPearson, PartialSpearman, Pearson, Spearman
-from evaluator.measures import statistic
+from evaluator.measures.base import statistic
+from evaluator.measures.correlation import Kendall, PartialPearson, PartialSpearman, Pearson, Spearman
 
 _EQUAL = "all ratings or all scores are equal"
 _CONSTANT = f"No value where {_EQUAL}."

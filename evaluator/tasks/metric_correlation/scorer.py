@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evaluator.identifiers import Id, slice_columns
-from evaluator.outcomes import Dimension, Outcomes
-from evaluator.score_files import Scores
+from evaluator.jsonl.ids import Id, slice_columns
+from evaluator.outcomes.table import Dimension, Outcomes
 from evaluator.tasks.metric_correlation.gold import Gold
+from evaluator.tasks.scored_items.files import Scores
 
 
 def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:

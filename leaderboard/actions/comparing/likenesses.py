@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from django.utils import timezone
 
-from evaluator import likeness
+from evaluator.similarity import predictions as likeness
 from leaderboard.actions import referee
 from leaderboard.actions.background import NoAnswerError
 from leaderboard.actions.claims import Claim, LateError
@@ -24,7 +24,7 @@ MOST = 15
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One other file's likeness, as `evaluator.likeness.Likeness` has it."""
+    """One other file's likeness, as `evaluator.similarity.predictions.Likeness` has it."""
 
     equal: float | None
     shared_errors: float | None

@@ -85,7 +85,7 @@ class Named(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Report(msgspec.Struct):
-    """What evaluator.operations.side_by_side says."""
+    """What evaluator.jobs.side_by_side says."""
 
     n_groups: int
     comparisons: list[Compared]

@@ -14,12 +14,11 @@ import structlog
 from django.conf import settings
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.reference import parse_reference
-from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.image_errors import ImageError, TooLargeError
-from evaluator.sandbox.images import ImageLimits, read_image
-from evaluator.sandbox.systems import (
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.image_errors import ImageError, TooLargeError
+from evaluator.sandbox.containers.image_reader import ImageLimits, read_image
+from evaluator.sandbox.containers.image_reference import parse_reference
+from evaluator.sandbox.containers.system_contract import (
     CancelledError,
     ImageMissingError,
     KilledError,
@@ -28,6 +27,7 @@ from evaluator.sandbox.systems import (
     SystemLimits,
     SystemResult,
 )
+from evaluator.sandbox.contract import Verdict
 from leaderboard.limits import ContainerLimits
 from leaderboard.models import Image, Prediction, Reason
 from leaderboard.storage import check_digest, opened

@@ -12,8 +12,8 @@ from typing import IO, BinaryIO
 
 from django.conf import settings
 
+from evaluator.sandbox.containers.scorer_contract import ScorerExecution
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.scorers import ScorerExecution
 from leaderboard.actions.containers import engine
 from leaderboard.limits import ContainerLimits
 from leaderboard.models import Run

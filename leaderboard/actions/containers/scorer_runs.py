@@ -21,7 +21,7 @@ from django.db.models.fields.files import FieldFile
 from django.utils.crypto import salted_hmac
 
 from evaluator.errors import FileError, ProblemList
-from evaluator.unpacking import ReadLimits, chunks
+from evaluator.jsonl.decompress import ReadLimits, chunks
 from leaderboard import costs, limits, scoring
 from leaderboard.actions import claims, provenance, referee, reports, runs
 from leaderboard.actions.claims import LateError

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Max
 
-from evaluator.declared import declared
+from evaluator.custom_scorer.measures import declared
 from evaluator.errors import UsageError
 from leaderboard import limits
 from leaderboard.actions import rescoring

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 from msgspec import to_builtins
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions import background, doorbell, provenance, referee, reports
 from leaderboard.actions.background import NoAnswerError, Work
 from leaderboard.actions.claims import Claim, LateError

@@ -19,7 +19,7 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from evaluator.curation.desk import OFFERS
+from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.actions import background, doorbell, referee
 from leaderboard.actions.background import NoAnswerError, Work
 from leaderboard.actions.claims import Claim, LateError

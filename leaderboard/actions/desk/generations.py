@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from evaluator.curation.desk import OFFERS, SEED_BELOW, Offer, filled, offered
-from evaluator.unpacking import ReadLimits
+from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, filled, offered
+from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.actions import doorbell, fields, referee
 from leaderboard.actions.gold.datasets import check_manages
 from leaderboard.actions.refusal import Code, Refused

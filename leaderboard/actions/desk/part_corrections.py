@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluator.curation.desk import OFFERS, filled
+from evaluator.curation.generators.catalog import OFFERS, filled
 from leaderboard.actions.desk import parts
 from leaderboard.actions.gold import corrections
 from leaderboard.actions.gold.datasets import check_manages

@@ -23,7 +23,7 @@ _BATCH = 1000
 
 
 class Counts(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.difference.Difference.counts` tells."""
+    """As `evaluator.curation.gold_diff.Difference.counts` tells."""
 
     n_before: int
     n_after: int
@@ -33,7 +33,7 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Change(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.difference.Change.as_dict` tells."""
+    """As `evaluator.curation.gold_diff.Change.as_dict` tells."""
 
     kind: str
     field: str
@@ -42,7 +42,7 @@ class Change(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Item(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.difference.Item.as_dict` tells."""
+    """As `evaluator.curation.gold_diff.Item.as_dict` tells."""
 
     id: str | int
     line: int

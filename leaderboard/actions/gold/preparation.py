@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from django.core.files import File
 
-from evaluator.curation.symmetric import check_symmetric
+from evaluator.curation.symmetric.checks import check_symmetric
 from evaluator.errors import shown
 from leaderboard.actions import referee
 from leaderboard.actions.refusal import Code, Refused

@@ -15,8 +15,8 @@ import structlog
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from evaluator.audit_job import NAMES
 from evaluator.curation.audit.report import assembled
+from evaluator.jobs.audit import NAMES
 from leaderboard.actions import background, doorbell, referee
 from leaderboard.actions.background import NoAnswerError, Work
 from leaderboard.actions.claims import Claim, LateError

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 
 LEVELS = 10
 GUESSING = {"auroc": 0.5}

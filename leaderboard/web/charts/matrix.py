@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 from leaderboard.standings import Board, Pair, Row, slice_of
 from leaderboard.web.charts.heat import shade
 from leaderboard.web.heat_rows import HeatCell, Source, heat_rows

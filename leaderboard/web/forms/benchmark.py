@@ -10,7 +10,7 @@ from django import forms
 from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import availability, limits, zones
 from leaderboard.ladder import step_of_share
 from leaderboard.models import Dataset, Division, Phase, Split

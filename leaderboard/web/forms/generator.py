@@ -9,8 +9,8 @@ from typing import Any
 from django import forms
 from django.utils.html import escape
 
-from evaluator.curation.desk import OFFERS, SEED_BELOW, Offer
-from evaluator.curation.parameters import Kind, Parameter, ParameterError
+from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer
+from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError
 from leaderboard.models import Dataset, Generation, RawFile, Split
 from leaderboard.web.forms.options import OptionsField
 

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluator.curation.difference import KINDS
+from evaluator.curation.gold_diff import KINDS
 from leaderboard.actions import boards, rescoring
 from leaderboard.actions.gold import corrections
 from leaderboard.actions.refusal import Refused

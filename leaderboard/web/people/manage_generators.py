@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from evaluator.curation.desk import offered
-from evaluator.task import TASKS
+from evaluator.curation.generators.catalog import offered
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions import referee
 from leaderboard.actions.desk import generations
 from leaderboard.actions.refusal import Refused

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluator.likeness import EQUAL, SHARED_ERRORS
+from evaluator.similarity.predictions import EQUAL, SHARED_ERRORS
 from leaderboard.actions.comparing import near_copy_flags
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Benchmark, Likeness, NearCopy, Phase, State, System

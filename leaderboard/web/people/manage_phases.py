@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions.organising import benchmarks
 from leaderboard.actions.refusal import Refused
 from leaderboard.models import Split

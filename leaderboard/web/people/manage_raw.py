@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evaluator.curation.desk import OFFERS, offered
-from evaluator.task import TASKS
+from evaluator.curation.generators.catalog import OFFERS, offered
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions.desk import generations as previews
 from leaderboard.actions.desk import raw_files
 from leaderboard.actions.files import pieces

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import availability, limits
 from leaderboard.actions.containers import image_uploads, scorers
 from leaderboard.actions.refusal import Refused

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import deadlines
 from leaderboard.actions import submissions
 from leaderboard.actions.people import teams

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import availability, deadlines, limits
 from leaderboard.actions.containers import image_uploads, images
 from leaderboard.actions.people import teams

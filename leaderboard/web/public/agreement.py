@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.drawn import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
 from leaderboard.standings import WHOLE, Slice, by_primary, in_order
 from leaderboard.web import pictures

@@ -12,7 +12,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.pairs_of_board import RankedPair, RankedPairs, ranked_pairs
 from leaderboard.standings import Board, Row, by_primary
 from leaderboard.tags import tagged

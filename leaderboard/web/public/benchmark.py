@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.quotas import quota_of

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluator.measures import Measure
-from evaluator.task import TASKS
+from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
 from leaderboard.reported import reported_of
 from leaderboard.standings import WHOLE, Board, SliceValue
 from leaderboard.tags import tagged

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.measures import Measure
-from evaluator.task import TASKS
+from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
 from leaderboard import tracks
 from leaderboard.reported import Reported, reported_of
 from leaderboard.standings import WHOLE, Board, Row, by_primary

@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from evaluator.measures import Measure
-from evaluator.task import TASKS
+from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
 from leaderboard.reported import reported_of
 from leaderboard.standings import Board, Pair
 from leaderboard.tags import tagged

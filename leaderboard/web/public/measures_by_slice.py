@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.http import HttpRequest
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 from leaderboard.standings import WHOLE, Board, Slice
 from leaderboard.web.charts.heat import legends
 from leaderboard.web.cut import Cut

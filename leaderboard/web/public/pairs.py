@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.drawn import Pairs, drawn_of, tells_drawings
 from leaderboard.standings import Board, Row, by_primary
 from leaderboard.web import pictures

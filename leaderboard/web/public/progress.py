@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.places import records, told_on
 from leaderboard.reported import reported_of
 from leaderboard.standings import WHOLE, Board

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluator.measures import Measure
+from evaluator.measures.base import Measure
 from leaderboard.reported import Reported, ReportedRow
 from leaderboard.standings import Pair, slice_of
 

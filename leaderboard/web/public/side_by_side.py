@@ -10,8 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.measures import Measure
-from evaluator.task import TASKS
+from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions.comparing.side_by_sides import NotAsked, wanted
 from leaderboard.beside import Beside, Item, Line, beside
 from leaderboard.disclosure import reveals_comparisons, reveals_counts, reveals_items

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, conditional_page, require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard import audited, split_archive
 from leaderboard.errata import errata_of
 from leaderboard.models import Benchmark, Split

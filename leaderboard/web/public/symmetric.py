@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import conditional_page, require_safe
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.standings import WHOLE, Board, Slice
 from leaderboard.web.charts.symmetric import FLOOR, GENERATED, ORIGINAL, dumbbells
 from leaderboard.web.drawing_links import is_symmetric

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.sandbox.docker import DockerSandbox
+from evaluator.sandbox.containers.docker import DockerSandbox
 from tests.container import engine
 from tests.container.systems.running import Systems, known_runtimes
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.sandbox.docker import DockerSandbox
+from evaluator.sandbox.containers.docker import DockerSandbox
 
 
 class OwnEngine:

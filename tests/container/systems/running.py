@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.systems import SystemExecution, SystemLimits, SystemResult
 from tests.container import engine
 
 INPUTS = b"".join(b'{"id": %d}\n' % number for number in range(1000))

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 
 from evaluator.errors import SandboxError
+from evaluator.sandbox.containers.system_contract import CancelledError
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.systems import CancelledError
 from tests.container import engine
 from tests.container.systems.own_engine import OwnEngine, own_engine
 from tests.container.systems.running import INPUTS, Systems
 
 WORKER = """
 import io, sys
-from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.systems import SystemExecution
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.system_contract import SystemExecution
 instance, runtime, image, inputs, execution = sys.argv[1:]
 with open(inputs, "rb") as file:
     DockerSandbox(instance=instance, runtime=runtime).run(

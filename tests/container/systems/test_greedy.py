@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evaluator.sandbox.containers.system_contract import PublicClass
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.systems import PublicClass
 from tests.container.systems.running import INPUTS, LIMITS, Systems
 
 pytestmark = pytest.mark.hostile

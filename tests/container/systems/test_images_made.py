@@ -8,10 +8,10 @@ import os
 import pytest
 
 from evaluator.errors import SandboxError, UsageError
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.image_errors import ConfigError, VolumeError
+from evaluator.sandbox.containers.system_contract import ImageMissingError
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.image_errors import ConfigError, VolumeError
-from evaluator.sandbox.systems import ImageMissingError
 from tests.container import engine
 from tests.container.systems.running import INPUTS, Systems
 

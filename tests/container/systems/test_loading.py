@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.sandbox.containers.image_errors import RegistryReferenceError
+from evaluator.sandbox.containers.image_reader import read_image
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.image_errors import RegistryReferenceError
-from evaluator.sandbox.images import read_image
 from tests.container import engine
 from tests.container.systems.running import INPUTS, Systems
 

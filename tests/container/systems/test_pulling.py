@@ -9,15 +9,15 @@ from collections.abc import Iterator
 import pytest
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.docker import DockerSandbox
-from evaluator.sandbox.image_errors import (
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.image_errors import (
     LayerCountError,
     PlatformError,
     RegistryReferenceError,
     TooLargeError,
     VolumeError,
 )
-from evaluator.sandbox.images import ImageLimits
+from evaluator.sandbox.containers.image_reader import ImageLimits
 from tests.container import engine
 from tests.container.systems.registry import Registry, registry
 from tests.unit.evaluator.sandbox.archives import Image, member, packed, tarred

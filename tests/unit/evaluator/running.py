@@ -3,7 +3,7 @@
 import io
 import json
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 
 
 def cut(value):

@@ -9,12 +9,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from evaluator.comparison import compare_outcomes
-from evaluator.correlations import Spearman
-from evaluator.measures import Ratio, statistic
-from evaluator.outcomes import Outcomes
-from evaluator.scoring import score_outcomes
-from evaluator.separation import Auroc
+from evaluator.measures.auroc import Auroc
+from evaluator.measures.base import Ratio, statistic
+from evaluator.measures.correlation import Spearman
+from evaluator.outcomes.table import Outcomes
+from evaluator.scoring.compare import compare_outcomes
+from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.fact_verification.measures import ACCURACY
 from evaluator.tasks.link_prediction.measures import MRR
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from evaluator.__main__ import main
 from evaluator.baselines import BASELINES, questions
-from evaluator.operations import JOBS
-from evaluator.task import TASKS
+from evaluator.cli.main import main
+from evaluator.jobs import JOBS
+from evaluator.tasks.registry import TASKS
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 SETS = {

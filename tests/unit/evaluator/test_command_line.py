@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
-from evaluator.operations import JOBS
-from evaluator.task import TASKS
+from evaluator.cli.main import main
+from evaluator.jobs import JOBS
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.running import jsonl
 
 ROOT = Path(__file__).parents[3]

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from evaluator.operations import JOBS
-from evaluator.outcomes import Outcomes
-from evaluator.storage import from_bytes, to_bytes
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import from_bytes, to_bytes
+from evaluator.outcomes.table import Outcomes
 from tests.unit.evaluator.running import jsonl
 from tests.unit.evaluator.test_operations import answers, symmetric
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from evaluator.errors import SandboxError
-from evaluator.operations import JOBS
-from evaluator.storage import from_bytes, to_bytes
-from evaluator.task import TASKS
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import from_bytes, to_bytes
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.running import jsonl
 from tests.unit.evaluator.test_kbp_rules import answer, document, fact, passage
 

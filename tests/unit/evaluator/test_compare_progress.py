@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from evaluator.client import waiting
-from evaluator.steps import Steps, listening
+from evaluator.cli import progress_line as waiting
+from evaluator.progress import Steps, listening
 from tests.unit.evaluator.test_compare_command import COMPARE, folder, run  # noqa: F401  - a fixture
 
 RIGHT = [*COMPARE, "mine.jsonl", "theirs.jsonl", "--json"]
@@ -15,7 +15,7 @@ def test_shares_rise_to_the_whole_and_results_stay(folder, capsys, monkeypatch):
     alone = run(capsys, *RIGHT)[1]
     heard = []
     with listening(heard.append):
-        monkeypatch.setattr("evaluator.__main__.patience", lambda what: listening(heard.append))
+        monkeypatch.setattr("evaluator.cli.main.patience", lambda what: listening(heard.append))
         assert run(capsys, *RIGHT)[1] == alone
     assert heard == sorted(heard)
     assert heard[-1] == pytest.approx(1)

@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluator.comparison import compare_outcomes
 from evaluator.errors import UsageError
-from evaluator.mcnemar import exact_p
-from evaluator.operations import JOBS
-from evaluator.outcomes import Dimension
-from evaluator.permutation import swaps
-from evaluator.scoring import score_outcomes
-from evaluator.storage import from_bytes
-from evaluator.task import TASKS
-from evaluator.uncertainty import intervals
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import from_bytes
+from evaluator.outcomes.table import Dimension
+from evaluator.scoring.compare import compare_outcomes
+from evaluator.scoring.score import score_outcomes
+from evaluator.statistics.bootstrap import intervals
+from evaluator.statistics.mcnemar import exact_p
+from evaluator.statistics.permutation import swaps
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.running import as_bytes
 from tests.unit.evaluator.simulated import AUROC, F1, ORDERS, SPEARMAN, SUMS, by_rows, simulate_pair, simulate_scores
 from tests.unit.evaluator.test_measures import CASES
@@ -166,9 +166,9 @@ def test_a_system_does_not_differ_from_itself():
 def test_the_whole_does_not_depend_on_how_it_is_cut(monkeypatch):
     a, b = pair(11)
     once = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150)
-    monkeypatch.setattr("evaluator.cells._MAX_HELD", 200)
-    monkeypatch.setattr("evaluator.permutation._MAX_WEIGHTS", 1000)
-    monkeypatch.setattr("evaluator.uncertainty._MAX_WEIGHTS", 1000)
+    monkeypatch.setattr("evaluator.measures.slices._MAX_HELD", 200)
+    monkeypatch.setattr("evaluator.statistics.permutation._MAX_WEIGHTS", 1000)
+    monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_WEIGHTS", 1000)
     for one, other in zip(once, compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150), strict=True):
         assert (one.measure, one.slice, one.p) == (other.measure, other.slice, other.p)
         assert one.low == pytest.approx(other.low)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from evaluator.curves import LEAST_STEPS, MOST_STEPS, on_lattice, roc, steps_for
+from evaluator.plots.roc import LEAST_STEPS, MOST_STEPS, on_lattice, roc, steps_for
 
 FEW_SCORES = st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=2, max_size=60).filter(
     lambda rows: 0 < sum(label for _, label in rows) < len(rows)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.declared import MOST, declared, measures_of
+from evaluator.custom_scorer.measures import MOST, declared, measures_of
 from evaluator.errors import UsageError
 
 GOOD = {"name": "gain", "title": "Gain", "doc": "x", "lower": None, "upper": 1, "higher_is_better": True}

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curves import on_lattice, roc
-from evaluator.drawings import MOST_SLICES
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
+from evaluator.plots.roc import on_lattice, roc
+from evaluator.plots.summary import MOST_SLICES
 
 
 def scored(task: str, gold: list[dict[str, Any]], predictions: list[dict[str, Any]]) -> tuple[dict[str, Any], bytes]:

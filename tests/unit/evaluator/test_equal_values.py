@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 
 RANKS = (1, 1, 3, 7, 11)
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.answered import Items, Ordered, by_score, given_or_gold
-from evaluator.chains import longest_common_order
-from evaluator.likeness import SIZE, closeness, likeness, signature, worth_a_look
-from evaluator.operations import JOBS
-from evaluator.warming import SAMPLES
+from evaluator.jobs import JOBS
+from evaluator.jobs.warmup import SAMPLES
+from evaluator.similarity.longest_common_order import longest_common_order
+from evaluator.similarity.predictions import SIZE, closeness, likeness, signature, worth_a_look
+from evaluator.tasks.answers import Items, Ordered, by_score, given_or_gold
 
 DRAWS = [np.random.default_rng(seed) for seed in range(20)]
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluator import many_pairs
-from evaluator.comparison import compare_outcomes
-from evaluator.correlations import Kendall
 from evaluator.errors import UsageError
-from evaluator.exchanges import exchanged, exchanges
-from evaluator.many_pairs import ENOUGH, compare_pairs, most_draws
-from evaluator.measures import Harmonic, Ratio, statistic
-from evaluator.samples import Sample, View
+from evaluator.measures.base import Harmonic, Ratio, statistic
+from evaluator.measures.correlation import Kendall
+from evaluator.outcomes.weighted import Sample, View
+from evaluator.scoring import compare_pairs as many_pairs
+from evaluator.scoring.compare import compare_outcomes
+from evaluator.scoring.compare_pairs import ENOUGH, compare_pairs, most_draws
+from evaluator.statistics.pairwise_permutation import exchanged, exchanges
 from tests.unit.evaluator.simulated import ACCURACY, AUROC, F1, MRR, SPEARMAN, orders, simulate, sums, table
 
 KENDALL = Kendall(name="kendall", title="", doc="", source="", units=statistic("claim"), x="x", y="y", low=-1.0)

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluator.exact import places_within
+from evaluator.measures.exact_order import places_within
 from tests.unit.evaluator import mc_oracle
 from tests.unit.evaluator.running import run_score, table
 

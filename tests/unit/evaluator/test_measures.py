@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from evaluator.outcomes import Dimension, Lengths, Outcomes
-from evaluator.samples import Sample, View
-from evaluator.scoring import existing, score_outcomes
-from evaluator.task import TASKS
+from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.weighted import Sample, View
+from evaluator.scoring.score import existing, score_outcomes
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.running import jsonl
 from tests.unit.evaluator.test_fv_rules import A, B, answer, claim, symmetric
 from tests.unit.evaluator.test_kbp_rules import document, fact, passage
@@ -199,7 +199,7 @@ def test_a_value_outside_its_bounds_is_our_fault():
     from dataclasses import replace
 
     from evaluator.errors import SandboxError
-    from evaluator.measures import Ratio, statistic
+    from evaluator.measures.base import Ratio, statistic
 
     gold, best, _ = _evidence()
     table = outcomes_of(TASKS["fact-verification"], gold, best)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from evaluator.operations import JOBS, warm_up
-from evaluator.storage import from_bytes
-from evaluator.task import TASKS
+from evaluator.jobs import JOBS, warm_up
+from evaluator.outcomes.serialization import from_bytes
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.running import jsonl, run_prepare, run_score
 from tests.unit.evaluator.test_fv_rules import answers, claim, symmetric
 from tests.unit.evaluator.test_kbp_rules import answer, document, fact, passage

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.curation.halves import halves
-from evaluator.divisions import read_division, write_division
+from evaluator.curation.splitting.halves import halves
 from evaluator.errors import SandboxError, UsageError
-from evaluator.operations import JOBS
-from evaluator.parts import part_of
-from evaluator.scoring import score_outcomes
-from evaluator.task import TASKS
-from evaluator.warming import SAMPLES
+from evaluator.jobs import JOBS
+from evaluator.jobs.halves_file import read_division, write_division
+from evaluator.jobs.warmup import SAMPLES
+from evaluator.measures.subset import part_of
+from evaluator.scoring.score import score_outcomes
+from evaluator.tasks.registry import TASKS
 
 
 def claims(n: int, *, per_group: int = 2) -> list[dict[str, Any]]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from evaluator.outcomes import Outcomes
-from evaluator.rank_grids import parts_of, rank_grid
-from evaluator.samples import View
+from evaluator.outcomes.table import Outcomes
+from evaluator.outcomes.weighted import View
+from evaluator.plots.rank_histogram import parts_of, rank_grid
 
 NUMBERS = st.lists(st.integers(0, 8), min_size=1, max_size=80)
 

@@ -6,9 +6,9 @@ import io
 import pytest
 
 from evaluator.errors import GoldError, PredictionError
-from evaluator.readers import Reader
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.layout import PREDICTIONS
-from evaluator.unpacking import ReadLimits
 from tests.unit.evaluator.running import run_score, texts
 
 TASK = "fact-verification"

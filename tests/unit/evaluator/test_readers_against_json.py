@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.errors import PredictionError
-from evaluator.readers import Reader
+from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.layout import PREDICTIONS
 from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS as FACTS
 

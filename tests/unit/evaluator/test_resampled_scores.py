@@ -6,11 +6,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from evaluator import samples, separation
-from evaluator.outcomes import Outcomes
-from evaluator.samples import Sample, View
-from evaluator.task import TASKS
-from evaluator.uncertainty import group_weights
+from evaluator.measures import auroc as separation
+from evaluator.outcomes import weighted as samples
+from evaluator.outcomes.table import Outcomes
+from evaluator.outcomes.weighted import Sample, View
+from evaluator.statistics.bootstrap import group_weights
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator import fc_oracle, mc_oracle
 
 CHECKING = {measure.name: measure for measure in TASKS["fact-checking"].measures}

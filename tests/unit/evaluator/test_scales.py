@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluator.comparison import compare_outcomes
-from evaluator.samples import Sample, View
-from evaluator.task import TASKS
+from evaluator.outcomes.weighted import Sample, View
+from evaluator.scoring.compare import compare_outcomes
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.test_resampled_scores import outcomes
 
 MEASURES = (*TASKS["fact-checking"].measures, *TASKS["metric-correlation"].measures)

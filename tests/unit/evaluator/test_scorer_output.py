@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.operations import JOBS
-from evaluator.outcomes import Outcomes
-from evaluator.storage import from_bytes
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import from_bytes
+from evaluator.outcomes.table import Outcomes
 
 MEASURES = [
     {"name": "gain", "title": "Gain", "doc": "What is won.", "lower": -1.0, "upper": None, "higher_is_better": True},

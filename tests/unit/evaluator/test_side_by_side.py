@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
 
 TASK = "fact-verification"
 GOLD = [("z", "SUPPORTS", "x"), ("a", "REFUTES", "x"), ("m", "SUPPORTS", "y"), ("b", "NOT ENOUGH INFO", "y")]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from evaluator.errors import SandboxError
-from evaluator.outcomes import Dimension, Lengths, Outcomes
-from evaluator.scoring import score_outcomes
-from evaluator.storage import from_bytes, to_bytes
-from evaluator.task import TASKS
+from evaluator.outcomes.serialization import from_bytes, to_bytes
+from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.scoring.score import score_outcomes
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.test_measures import CASES, outcomes_of
 
 

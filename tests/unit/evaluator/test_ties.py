@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluator import ties
-from evaluator.ties import Ties, ascending
+from evaluator.measures import ties
+from evaluator.measures.ties import Ties, ascending
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluator import student
-from evaluator.medians import weighted_medians
-from evaluator.outcomes import Lengths, Outcomes
-from evaluator.samples import Sample, View
-from evaluator.task import TASKS
-from evaluator.uncertainty import Resampled, group_weights
+from evaluator.measures.weighted_median import weighted_medians
+from evaluator.outcomes.table import Lengths, Outcomes
+from evaluator.outcomes.weighted import Sample, View
+from evaluator.statistics import student_t as student
+from evaluator.statistics.bootstrap import Resampled, group_weights
+from evaluator.tasks.registry import TASKS
 from tests.unit.evaluator.running import run_score
 from tests.unit.evaluator.test_measures import CASES, outcomes_of, value
 
@@ -90,7 +90,7 @@ def test_many_groups_looked_at_with_their_neighbours_give_nearly_the_same(monkey
     sizes[1234], right[1234] = heavy, heavy * 0.9
     values, point = (right @ weights) / (sizes @ weights), right.sum() / sizes.sum()
     each = drawn([point], [values], weights).intervals()
-    monkeypatch.setattr("evaluator.uncertainty.MOST_PARTS", 700)
+    monkeypatch.setattr("evaluator.statistics.bootstrap.MOST_PARTS", 700)
     together = drawn([point], [values], weights)
     assert together.influence.shape == (1, 700)
     assert np.array(together.intervals()) == pytest.approx(np.array(each), abs=0.02 * np.ptp(values))
@@ -163,7 +163,7 @@ def repeated(table, times):
             np.concatenate([piece for piece, _ in pieces]),
             np.concatenate([np.full(len(piece), new) for piece, new in pieces]).astype(np.int64),
         )
-    from evaluator.outcomes import Dimension
+    from evaluator.outcomes.table import Dimension
 
     return Outcomes(
         table.task,
@@ -241,5 +241,5 @@ def test_many_slices_are_resampled_in_batches_to_the_same_end(monkeypatch):
     gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "slices": {"k": i % 9}} for i in range(90)]
     given = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(90)]
     at_once = run_score("fact-verification", gold, given, resamples=60)
-    monkeypatch.setattr("evaluator.cells._MAX_HELD", 100)
+    monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_HELD", 100)
     assert run_score("fact-verification", gold, given, resamples=60) == at_once

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.errors import PredictionError
-from evaluator.readers import Format, Reader
-from evaluator.score_files import ScoreLine
-from evaluator.strict import Shape
+from evaluator.jsonl.reader import Format, Reader
+from evaluator.jsonl.strict_json import Shape
+from evaluator.tasks.scored_items.files import ScoreLine
 
 LAYOUT = Format(ScoreLine, Shape(frozenset({"id", "score"})), lambda _: 2)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.importers import IMPORTERS, Choices, ImportFault
 
 from .conftest import Prepare, Write

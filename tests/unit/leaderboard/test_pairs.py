@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.sandbox import wire
+from evaluator.sandbox.process import protocol as wire
 from leaderboard.actions import referee
 from leaderboard.actions.comparing import pairs
 from leaderboard.corrected import corrected

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.actions.reports import ReportError, checked
 
 TASK = "fact-verification"

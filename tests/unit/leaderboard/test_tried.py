@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.baselines import BASELINES
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.models import DryRun, GoldVersion, State
 from leaderboard.tried import NOTHING, Trial, Tried
 

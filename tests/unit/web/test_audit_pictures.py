@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.audit_job import NAMES
-from evaluator.curation.audit.parts import PARTS
+from evaluator.curation.audit.checks import PARTS
+from evaluator.jobs.audit import NAMES
 from leaderboard.models import Reason, SplitAudit, State
 from leaderboard.web import audit_codes, audit_words
 from leaderboard.web.charts import audit

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import leaderboard
-from evaluator.measures import Ratio, statistic
+from evaluator.measures.base import Ratio, statistic
 from leaderboard.web.charts.heat import LEVELS, level
 
 RIGHT = Ratio(

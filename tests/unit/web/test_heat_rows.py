@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.standings import WHOLE, Cell
 from leaderboard.web.heat_rows import NO_UNIT, NOT_SCORED, Source, heat_rows, reasons
 from tests.unit.web.made_rows import cells, row

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import leaderboard
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.web.charts.heat import LEVELS, legend, legends, level, neutral, shade
 from tests.unit.web.test_contrast import DARK, contrast, tokens
 from tests.unit.web.test_heat import ENDLESS, RIGHT, WRONG

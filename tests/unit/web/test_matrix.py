@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from evaluator.task import TASKS
+from evaluator.tasks.registry import TASKS
 from leaderboard.standings import WHOLE, Row, slice_of
 from leaderboard.web.charts.matrix import grid_of, leaders, matrices
 from leaderboard.web.public.crossed import pieces

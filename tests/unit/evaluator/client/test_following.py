@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.client import following
-from evaluator.client.http import AwayError, RefusedError
+from evaluator.cli.server import poll as following
+from evaluator.cli.server.http import AwayError, RefusedError
 
 RUNNING = {"is_over": False, "state": "running", "stage": "collecting"}
 DONE = {"is_over": True, "state": "done"}

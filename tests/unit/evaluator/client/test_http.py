@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.client.http import AwayError, RefusedError, Server
+from evaluator.cli.server.http import AwayError, RefusedError, Server
 from evaluator.errors import UsageError
 
 TOKEN = "abc123"

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
-from evaluator.client import files, running
-from evaluator.client.sizes import read_size, size_text
+from evaluator.cli.local import files
+from evaluator.cli.local import run as running
+from evaluator.cli.main import main
+from evaluator.cli.sizes import read_size, size_text
 from evaluator.errors import UsageError
-from evaluator.sandbox.systems import SystemLimits
+from evaluator.sandbox.containers.system_contract import SystemLimits
 from leaderboard import limits
 
 INPUTS = b'{"id": "a1", "claim": "c", "evidence_text": "e"}\n'

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.client import kept
-from evaluator.client.kept import Kept
-from evaluator.client.tokens import connected
+from evaluator.cli.server import token_store as kept
+from evaluator.cli.server.token_store import Kept
+from evaluator.cli.server.tokens import connected
 from evaluator.errors import UsageError
 from tests.unit.evaluator.client.test_http import answering
 

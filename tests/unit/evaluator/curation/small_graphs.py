@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Triple
+from evaluator.curation.graph.graph import Triple
 
 ENTITIES = [f"e{number}" for number in range(8)]
 entity = st.sampled_from(ENTITIES)

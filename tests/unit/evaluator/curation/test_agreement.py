@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from evaluator.curation.agreement import alpha, by_annotator, each_pair, pairwise, percent_agreement
+from evaluator.curation.text_stats.agreement import alpha, by_annotator, each_pair, pairwise, percent_agreement
 from evaluator.errors import UsageError
 
 # Krippendorff 2011, section C: four observers, twelve units, gaps.

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evaluator.audit_job import NAMES
 from evaluator.curation.audit.report import assembled
-from evaluator.operations import JOBS
+from evaluator.jobs import JOBS
+from evaluator.jobs.audit import NAMES
 
 CLAIM = {"claim": "the sun is a star", "evidence_text": "stars shine", "group": "g", "slices": {}}
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.cues import cue_table
-from evaluator.curation.vocabulary import FEVER_FREQUENT, most_frequent, occurrences, tokens
+from evaluator.curation.text_stats.cues import cue_table
+from evaluator.curation.text_stats.ngrams import FEVER_FREQUENT, most_frequent, occurrences, tokens
 from evaluator.errors import UsageError
 
 WORDS = st.lists(st.sampled_from(["a", "B", "did", "Not", "ß", "x_1", "İ", "-", "\n", "did-not", "'s"]), max_size=9)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
-from evaluator.curation import commands
-from evaluator.curation.bench import Bench
-from evaluator.curation.generator import Generator
+from evaluator.cli import curation as commands
+from evaluator.cli.main import main
+from evaluator.curation.generators.base import Generator
+from evaluator.curation.generators.workspace import Bench
 from evaluator.errors import GoldError, Problem, UsageError
 from tests.unit.evaluator.running import jsonl
 
@@ -312,7 +312,7 @@ def test_an_output_has_one_name_and_is_no_recipe(folder):
 def test_scoring_loads_no_scipy():
     """The commands are known to the parser; what they need is loaded when they run."""
     code = (
-        "import sys\nfrom evaluator.__main__ import main\nmain(['tasks', '--json'])\n"
+        "import sys\nfrom evaluator.cli.main import main\nmain(['tasks', '--json'])\n"
         "sys.exit(any(name in sys.modules for name in ('scipy', 'sklearn', 'pandas')))"
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)

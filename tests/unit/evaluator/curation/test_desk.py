@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.__main__ import main
-from evaluator.curation import commands
-from evaluator.curation.desk import OFFERS, Offer, filled, namespace, offered
-from evaluator.curation.generator import Generator
-from evaluator.curation.parameters import Kind, Parameter, ParameterError
-from evaluator.curation.recipes import parameters
+from evaluator.cli import curation as commands
+from evaluator.cli.main import main
+from evaluator.curation.generators.base import Generator
+from evaluator.curation.generators.catalog import OFFERS, Offer, filled, namespace, offered
+from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError
+from evaluator.curation.generators.recipe import parameters
 from evaluator.errors import UsageError
-from evaluator.generate_job import generate
-from evaluator.task import TASKS
-from evaluator.warming import GENERATOR_SAMPLES
+from evaluator.jobs.generate import generate
+from evaluator.jobs.warmup import GENERATOR_SAMPLES
+from evaluator.tasks.registry import TASKS
 
 SALT = "long enough to be one"
 FILLED = {

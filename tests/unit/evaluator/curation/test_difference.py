@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from evaluator.__main__ import main
-from evaluator.curation.difference import KINDS, Difference, GoldFile, difference
+from evaluator.cli.main import main
+from evaluator.curation.gold_diff import KINDS, Difference, GoldFile
+from evaluator.curation.gold_diff.diff import difference
 from evaluator.errors import GoldError
-from evaluator.operations import JOBS
-from evaluator.task import find_task
+from evaluator.jobs import JOBS
+from evaluator.tasks.registry import find_task
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 Line = dict[str, Any]

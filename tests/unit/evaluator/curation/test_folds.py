@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.folds import PARTS, parse_parts, part_of_fold, round_robin
+from evaluator.curation.splitting.folds import PARTS, parse_parts, part_of_fold, round_robin
 from evaluator.errors import UsageError
 
 

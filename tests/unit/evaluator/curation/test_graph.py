@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Graph, Steps
+from evaluator.curation.graph.graph import Graph, Steps
 from tests.unit.evaluator.curation import graph_oracle as oracle
 from tests.unit.evaluator.curation.small_graphs import graphs
 

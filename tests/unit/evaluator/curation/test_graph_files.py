@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from evaluator.curation.graph_files import read_embeddings, read_triples, read_types
+from evaluator.curation.graph.files import read_embeddings, read_triples, read_types
 from evaluator.errors import GoldError
 
 

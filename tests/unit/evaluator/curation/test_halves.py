@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.halves import Halves, halves
+from evaluator.curation.splitting.halves import Halves, halves
 from evaluator.errors import UsageError
 
 GROUPS = st.sets(st.integers() | st.text(), min_size=2, max_size=40)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.holdouts import holdouts
+from evaluator.curation.splitting.holdout import holdouts
 from evaluator.errors import UsageError
 
 ROWS = st.lists(st.tuples(st.integers(0, 12), st.sampled_from("abc")), min_size=6, max_size=60)

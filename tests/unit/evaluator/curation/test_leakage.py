@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.leakage import Leakage, Level, Rule, remove_leakage
-from evaluator.curation.memo import Memo
-from evaluator.curation.open_triples import OpenTriple
-from evaluator.curation.open_words import Normaliser, TokenCounts
+from evaluator.curation.open_triples.leakage import Leakage, Level, Rule, remove_leakage
+from evaluator.curation.open_triples.memo import Memo
+from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
+from evaluator.curation.open_triples.triples import OpenTriple
 
 from .leakage_oracle import leaks, most_frequent
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.__main__ import main
-from evaluator.curation.open_triples import Dictionary, OpenTriple, read_triples
+from evaluator.cli.main import main
+from evaluator.curation.open_triples.triples import Dictionary, OpenTriple, read_triples
 
 from .leakage_oracle import leaks, most_frequent
 

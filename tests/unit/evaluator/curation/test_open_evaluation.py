@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.open_evaluation import Eligible, draw
-from evaluator.curation.open_triples import Block, Dictionary
+from evaluator.curation.open_triples.evaluation_sets import Eligible, draw
+from evaluator.curation.open_triples.triples import Block, Dictionary
 from evaluator.errors import UsageError
 
 WORDS = Dictionary({"a": ["Q1"], "b": ["Q2"]})

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.open_questions import Known, groups, ids, questions, told
-from evaluator.curation.open_triples import Dictionary, OpenTriple
+from evaluator.curation.open_triples.questions import Known, groups, ids, questions, told
+from evaluator.curation.open_triples.triples import Dictionary, OpenTriple
 
 NAME = st.sampled_from("abcd")
 MENTIONS = st.lists(NAME, max_size=3).map(tuple)

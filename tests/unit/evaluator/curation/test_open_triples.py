@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.open_triples import Dictionary, OpenTriple, cells, read_blocks, read_dictionary, read_triples
+from evaluator.curation.open_triples.triples import (
+    Dictionary,
+    OpenTriple,
+    cells,
+    read_blocks,
+    read_dictionary,
+    read_triples,
+)
 from evaluator.errors import GoldError
-from evaluator.unpacking import CHUNK
+from evaluator.jsonl.decompress import CHUNK
 
 WELL = "nbc\thas office in\tnyc\n"
 

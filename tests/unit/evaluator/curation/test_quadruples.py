@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.quadruples import Pair, quadruples
-from evaluator.curation.symmetric import check_symmetric, symmetric_faults
+from evaluator.curation.symmetric.build import Pair, quadruples
+from evaluator.curation.symmetric.checks import check_symmetric, symmetric_faults
 from evaluator.errors import GoldError, UsageError
 
 FILES = ("originals.jsonl", "contraries.jsonl")

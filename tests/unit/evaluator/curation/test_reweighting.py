@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from evaluator.curation.reweighting import newton, objective, presence_of, reweight
 from evaluator.curation.reweighting.problem import Problem
-from evaluator.curation.vocabulary import FEVER_FREQUENT
+from evaluator.curation.text_stats.ngrams import FEVER_FREQUENT
 from evaluator.errors import UsageError
 
 LABELS = ("NO", "YES", "MAYBE")

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox import image_errors
-from evaluator.sandbox.image_errors import ImageError
-from evaluator.sandbox.images import ImageArchive, ImageLimits, read_image
+from evaluator.sandbox.containers import image_errors
+from evaluator.sandbox.containers.image_errors import ImageError
+from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits, read_image
 from tests.unit.evaluator.sandbox.archives import Image, layer, member, packed, stored, tarred, zeros
 
 SMALL = ImageLimits(unpacked_bytes=1 << 20, members=600, layer_members=1000, config_bytes=50_000)

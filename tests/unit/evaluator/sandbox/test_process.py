@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox import wire
 from evaluator.sandbox.contract import Execution
-from evaluator.sandbox.process import ProcessSandbox
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process.client import ProcessSandbox
 
 Ask = Callable[[ProcessSandbox], Any]
 ASKED: dict[str, Ask] = {"run": lambda box: box.run(Execution(job="empty")), "layers": lambda box: box.layers()}

@@ -10,17 +10,33 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox.containers import jobs, log, output, reaper, settings, system_calls, tar
+from evaluator.sandbox.containers import (
+    container_spec as jobs,
+)
+from evaluator.sandbox.containers import (
+    create_settings as settings,
+)
+from evaluator.sandbox.containers import (
+    log_tail as log,
+)
+from evaluator.sandbox.containers import (
+    output,
+    reaper,
+    tar,
+)
+from evaluator.sandbox.containers import (
+    seccomp_profile as system_calls,
+)
+from evaluator.sandbox.containers.container_spec import Wanted
 from evaluator.sandbox.containers.engine import EngineError
 from evaluator.sandbox.containers.health import read_probe
-from evaluator.sandbox.containers.jobs import Wanted
-from evaluator.sandbox.containers.keeper_image import UNAME_FIELD, keeper_image
-from evaluator.sandbox.containers.reference import parse_reference
-from evaluator.sandbox.containers.usage import Meter
+from evaluator.sandbox.containers.image_errors import RegistryReferenceError
+from evaluator.sandbox.containers.image_reader import read_image
+from evaluator.sandbox.containers.image_reference import parse_reference
+from evaluator.sandbox.containers.resource_usage import Meter
+from evaluator.sandbox.containers.system_contract import PublicClass, SystemExecution, SystemLimits, SystemResult
+from evaluator.sandbox.containers.volume_holder_image import UNAME_FIELD, keeper_image
 from evaluator.sandbox.contract import Verdict
-from evaluator.sandbox.image_errors import RegistryReferenceError
-from evaluator.sandbox.images import read_image
-from evaluator.sandbox.systems import PublicClass, SystemExecution, SystemLimits, SystemResult
 from tests.unit.evaluator.sandbox.archives import member, stored, tarred
 
 IMAGE = "sha256:" + "a" * 64
@@ -330,7 +346,7 @@ def test_the_reaper_asks_nothing_of_an_engines_filter() -> None:
 
 def test_only_one_module_imports_the_engines_client() -> None:
     """The commands for researchers work without it."""
-    from evaluator.sandbox.launch import ROOT
+    from evaluator.sandbox.process.launch import ROOT
 
     files = [
         path

@@ -10,7 +10,7 @@ from typing import Any
 from evaluator.curation.audit.reading import read_split
 from evaluator.curation.audit.report import Beside, audit
 from evaluator.curation.audit.split import Split
-from evaluator.task import find_task
+from evaluator.tasks.registry import find_task
 
 
 def stream(lines: list[dict[str, Any]]) -> io.BytesIO:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from tests.conftest import ROOT
 from tests.unit.evaluator.curation.audit.splits import claims, facts
 

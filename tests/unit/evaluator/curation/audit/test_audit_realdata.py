@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluator.curation.audit.reading import read_split
-from evaluator.task import find_task
+from evaluator.tasks.registry import find_task
 from tests.unit.evaluator.curation.audit.splits import audited, codes
 
 pytestmark = pytest.mark.realdata

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.curation.audit.matching import matching
+from evaluator.curation.audit.gold_consistency import matching
 from tests.unit.evaluator.curation.audit.splits import document, fact, split
 
 TEXT = "Ann leads Acme and Bob leads Bolt"

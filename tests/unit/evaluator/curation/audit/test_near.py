@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.audit import near
-from evaluator.curation.audit.near import near_pairs
+from evaluator.curation.audit.duplicates import near_duplicates as near
+from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
 from evaluator.errors import UsageError
 
 texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join), max_size=12)

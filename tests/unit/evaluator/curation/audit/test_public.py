@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluator.curation.audit.public import public
+from evaluator.curation.audit.public_inputs import public
 from evaluator.errors import InputsError
 from tests.unit.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
 

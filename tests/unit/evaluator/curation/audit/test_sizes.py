@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluator.curation.audit.sizes import sizes
-from evaluator.scoring import score_outcomes
+from evaluator.scoring.score import score_outcomes
 from tests.unit.evaluator.curation.audit.splits import claims, document, fact, facts, split
 
 SYSTEMS = 8

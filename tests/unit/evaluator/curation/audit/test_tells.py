@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.curation.audit.effects import Guesses
-from evaluator.curation.audit.exchanges import Deals, coded, deviations, hidden
-from evaluator.curation.audit.features import along, by_value
-from evaluator.curation.audit.id_parts import id_order, id_parts
-from evaluator.curation.audit.tells import LEVEL, tells
-from evaluator.steps import Steps
+from evaluator.curation.audit.leaks.effect_sizes import Guesses
+from evaluator.curation.audit.leaks.feature_statistics import along, by_value
+from evaluator.curation.audit.leaks.id_features import id_order, id_parts
+from evaluator.curation.audit.leaks.label_leaks import LEVEL, tells
+from evaluator.curation.audit.leaks.permutation_test import Deals, coded, deviations, hidden
+from evaluator.progress import Steps
 from tests.unit.evaluator.curation.audit.splits import claims, facts, split
 
 N = 200

@@ -10,9 +10,9 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from evaluator.curation.audit.trivial.claims import systems
-from evaluator.curation.audit.trivial.words import Words
-from evaluator.operations import JOBS
+from evaluator.curation.audit.trivial_baselines.claims import systems
+from evaluator.curation.audit.trivial_baselines.naive_bayes import Words
+from evaluator.jobs import JOBS
 from tests.unit.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
 
 

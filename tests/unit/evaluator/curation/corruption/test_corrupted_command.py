@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from tests.conftest import ROOT
 from tests.unit.evaluator.running import jsonl, run_score
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.corruption.dates import Date, find_dates
-from evaluator.curation.corruption.exchange import exchange_dates, exchange_names
 from evaluator.curation.corruption.expected import Expected
 from evaluator.curation.corruption.names import renamed, standing_in
+from evaluator.curation.corruption.shuffle import exchange_dates, exchange_names
 
 NAMES = ["Ann", "Bob", "Cy", "Di", "Ann Lee"]
 name = st.sampled_from(NAMES)

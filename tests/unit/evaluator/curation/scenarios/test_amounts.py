@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.scenarios.amounts import ambiguous, exact, from_largest, positives_and_negatives
+from evaluator.curation.scenarios.counts import ambiguous, exact, from_largest, positives_and_negatives
 from evaluator.errors import UsageError
 
 shares = st.decimals(0, 1, places=3)

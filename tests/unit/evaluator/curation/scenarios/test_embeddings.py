@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Graph
+from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.embeddings import embed
 from tests.unit.evaluator.curation.small_graphs import graphs
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Graph, Steps
+from evaluator.curation.graph.graph import Graph, Steps
 from evaluator.curation.scenarios.paths import Paths, _different, walk
 from tests.unit.evaluator.curation import graph_oracle as oracle
 from tests.unit.evaluator.curation.small_graphs import graphs

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Graph, Triple
-from evaluator.curation.scenarios.plausible import ClosedWorld, Walks, collect
+from evaluator.curation.graph.graph import Graph, Triple
+from evaluator.curation.scenarios.hard_negatives import ClosedWorld, Walks, collect
 from evaluator.curation.scenarios.types import Types
 from tests.unit.evaluator.curation import graph_oracle as oracle
 from tests.unit.evaluator.curation import small_graphs
@@ -72,7 +72,7 @@ def test_collecting_takes_different_pairs_by_turns(given_, n):
 def test_facts_take_turns():
     class Endless:
         def plausible(self, fact):
-            from evaluator.curation.scenarios.plausible import Plausible
+            from evaluator.curation.scenarios.hard_negatives import Plausible
 
             return (Plausible((fact[0], other), (0,), True) for other in range(100, 200))
 

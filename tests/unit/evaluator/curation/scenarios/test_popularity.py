@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluator.curation.graph import Graph
+from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.popularity import pair_popularity, popularity, preferred
 from tests.unit.evaluator.curation import graph_oracle as oracle
 from tests.unit.evaluator.curation.small_graphs import graphs

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Graph
+from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.embeddings import embed
 from evaluator.curation.scenarios.matrix import cells, decimal, matrix, name, recurrence
 from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios, Wanted

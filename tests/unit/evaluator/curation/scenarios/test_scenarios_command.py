@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from leaderboard.importers.buckle_files import scenarios as published
 from tests.conftest import ROOT
 from tests.unit.evaluator.curation.scenarios.remeasured import Folder

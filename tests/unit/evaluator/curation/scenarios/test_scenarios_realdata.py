@@ -8,7 +8,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from evaluator.__main__ import main
+from evaluator.cli.main import main
 from tests.unit.evaluator.curation.scenarios.remeasured import Folder
 
 pytestmark = pytest.mark.realdata

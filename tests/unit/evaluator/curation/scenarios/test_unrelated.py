@@ -5,8 +5,8 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph import Graph
-from evaluator.curation.scenarios.unrelated import unrelated
+from evaluator.curation.graph.graph import Graph
+from evaluator.curation.scenarios.easy_negatives import unrelated
 from tests.unit.evaluator.curation.small_graphs import graphs
 
 

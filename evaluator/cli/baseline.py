@@ -1,0 +1,66 @@
+"""`python -m evaluator baseline TASK NAME`: a baseline's predictions on standard output, as a server makes them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from evaluator.baselines import BASELINES
+from evaluator.cli.output import print_problems
+from evaluator.errors import UsageError, shown
+from evaluator.exit_codes import BAD_GOLD, DONE, WRONG_USAGE
+from evaluator.jobs import JOBS
+from evaluator.jobs.baseline import SEED
+from evaluator.tasks.registry import find_task
+
+
+def add_to(commands: Any) -> None:
+    parser = commands.add_parser("baseline", help="make the predictions of a baseline that solves nothing")
+    parser.add_argument("task")
+    parser.add_argument("name", nargs="?", help="which; without it they are listed")
+    parser.add_argument("--inputs", help="the public inputs, JSON Lines")
+    parser.add_argument("--train", action="append", default=[], metavar="GOLD", help="public gold; may be repeated")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--seed", default=str(SEED))
+
+
+def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
+    """Returns the exit status; raises UsageError."""
+    find_task(given.task)
+    if given.name is None:
+        for one in BASELINES[given.task]:
+            print(f"{one.name}: {one.doc}" + (f" (needs {one.needs})" if one.needs else ""))
+        return DONE
+    if not given.inputs:
+        raise UsageError("--inputs is missing, expected the public inputs")
+    asked = {
+        "task": given.task,
+        "baseline": given.name,
+        "options": options,
+        "inputs_name": given.inputs,
+        "train_names": given.train,
+        "seed": seed,
+    }
+    with ExitStack() as stack:
+        files = {}
+        for key, path in {"inputs": given.inputs, **{str(n): path for n, path in enumerate(given.train)}}.items():
+            try:
+                files[key] = stack.enter_context(Path(path).open("rb"))
+            except OSError as error:
+                raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
+        report, body = JOBS["baseline"](files, asked)
+    if not report["ok"]:
+        if report["fault"] == "usage":
+            raise UsageError(report["problems"][0]["text"])
+        print_problems(report["problems"], report["more"])
+        return BAD_GOLD
+    if not report["says"]:
+        needs = next(one.needs for one in BASELINES[given.task] if one.name == given.name)
+        print(f"{given.name} says nothing here: it needs {needs}", file=sys.stderr)
+        return WRONG_USAGE
+    sys.stdout.buffer.write(body)
+    return DONE

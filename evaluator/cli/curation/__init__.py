@@ -1,0 +1,148 @@
+"""`python -m evaluator split NAME ...` and `audit NAME ...`: one module a subcommand, all of them listed here.
+
+Modules here hold arguments and files; what they do is a function of `evaluator.curation`. They are loaded with the
+parser, so whatever is slow to import (SciPy, scikit-learn) is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evaluator.cli.output import print_problems, printable_lines, say
+from evaluator.cli.progress_line import patience
+from evaluator.curation.generators import (
+    audit as split,
+)
+from evaluator.curation.generators import (
+    corruption as corrupted,
+)
+from evaluator.curation.generators import (
+    cues_report as cues,
+)
+from evaluator.curation.generators import (
+    folds,
+    halves,
+    holdout,
+    leakage,
+    open_evaluation,
+    open_questions,
+    reweight,
+    scenarios,
+    symmetric,
+)
+from evaluator.curation.generators import (
+    gold_diff as difference,
+)
+from evaluator.curation.generators import (
+    published_symmetric as published,
+)
+from evaluator.curation.generators.arguments import whole_number
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.recipe import recipe
+from evaluator.curation.generators.workspace import Bench
+from evaluator.errors import FileError, PredictionError, SandboxError, UsageError
+from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS
+
+SPLITS: tuple[Generator, ...] = (
+    folds.GENERATOR,
+    holdout.GENERATOR,
+    halves.GENERATOR,
+    symmetric.GENERATOR,
+    published.GENERATOR,
+    reweight.GENERATOR,
+    leakage.GENERATOR,
+    open_evaluation.GENERATOR,
+    open_questions.GENERATOR,
+    scenarios.GENERATOR,
+    corrupted.GENERATOR,
+)
+"""Generators: each makes a folder of files and their recipe."""
+
+AUDITS: tuple[Generator, ...] = (split.AUDIT, symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT, difference.AUDIT)
+"""Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
+
+_SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"
+_AUDIT = "look for what gives a split's answers away"
+_NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn"}
+
+
+def add_to(commands: Any) -> None:
+    """Adds `split` and `audit` to the referee's commands."""
+    for command, summary, generators in (("split", _SPLIT, SPLITS), ("audit", _AUDIT, AUDITS)):
+        parser = commands.add_parser(command, help=summary, description=summary)
+        names = parser.add_subparsers(dest="generator", required=True, metavar="NAME", parser_class=type(parser))
+        for generator in generators:
+            one = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
+            generator.add_to(one)
+            if generator.seeded:
+                one.add_argument("--seed", type=whole_number, default=0, help="same seed, same bytes; 0 unless said")
+            one.add_argument(
+                "--output", type=Path, required=command == "split", help="a folder to make: files and recipe.json"
+            )
+            one.add_argument("--json", action="store_true")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Runs one subcommand; returns the exit status. Raises UsageError, SandboxError."""
+    generators = {"split": SPLITS, "audit": AUDITS}[given.command]
+    (generator,) = (one for one in generators if one.name == given.generator)
+    try:
+        with _terminated_like_interrupted(), patience(generator.name), Bench(given.output) as bench:
+            made = generator.make(given, bench)
+            bench.finish(recipe(generator, given, made, bench))
+    except FileError as error:
+        return _refused(error, given.json)
+    except OSError as error:  # a full disk, a file that went away
+        raise SandboxError(f"{generator.name} cannot go on: {error.strerror or type(error).__name__}") from None
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDED:
+            raise
+        raise UsageError(
+            f"{generator.name} needs the Python package {_NEEDED[error.name]}: pip install 'holdout[curation]', or, "
+            "from the project's folder, pip install '.[curation]'"
+        ) from None
+    _tell(made, given)
+    return made.status
+
+
+def _tell(made: Made, given: argparse.Namespace) -> None:
+    if given.json:
+        print(json.dumps(made.report, ensure_ascii=True, allow_nan=False))
+        return
+    print(printable_lines(made.text))
+    if given.output is not None:
+        say(f"written to {given.output}")
+
+
+def _refused(error: FileError, as_json: bool) -> int:
+    theirs = isinstance(error, PredictionError)
+    problems = [problem.as_dict() for problem in error.problems]
+    print_problems(problems, error.more)
+    if as_json:
+        fault = "predictions" if theirs else "gold"
+        print(json.dumps({"ok": False, "fault": fault, "problems": problems, "more": error.more}))
+    return BAD_PREDICTIONS if theirs else BAD_GOLD
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """A service manager's signal ends the work as Ctrl-C does, so that nothing half-made is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

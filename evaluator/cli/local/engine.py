@@ -1,0 +1,137 @@
+"""The engine of one's own machine: finding an image there, and reading it as the server would."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from evaluator.cli.output import Progress
+from evaluator.cli.sizes import size_text
+from evaluator.errors import SandboxError, UsageError, shown
+from evaluator.sandbox.containers.image_reader import read_image
+
+if TYPE_CHECKING:
+    from evaluator.sandbox.containers.docker import DockerSandbox
+    from evaluator.sandbox.containers.engine import Engine
+
+INSTANCE = "holdout-run"
+_NEVER = 1e9  # seconds
+_NO_ENGINE = (
+    "this needs a Docker engine that you may use: install one (Debian: apt-get install docker.io), see "
+    "that `docker version` answers, or name it by DOCKER_HOST"
+)
+
+
+@dataclass(frozen=True)
+class Local:
+    """An engine that answers. `sandbox` holds what it runs as the server's does."""
+
+    engine: Engine
+    sandbox: DockerSandbox
+
+
+def connected() -> Engine:
+    """An engine that answers. Raises SandboxError that says what to install."""
+    try:
+        from evaluator.sandbox.containers.engine import Engine
+    except ModuleNotFoundError as error:
+        raise SandboxError(
+            f"talking to a Docker engine needs the Python package {error.name}: pip install 'holdout[systems]', or, "
+            "from the project's folder, pip install '.[systems]'"
+        ) from None
+    engine = Engine()
+    try:
+        engine.info()
+    except SandboxError as error:
+        raise SandboxError(f"{_NO_ENGINE}. ({error})") from None
+    return engine
+
+
+def connect(runtime: str) -> Local:
+    """Raises SandboxError, and UsageError for a runtime that cannot be one."""
+    engine = connected()
+    from evaluator.sandbox.containers.docker import DockerSandbox
+
+    try:
+        made = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime))
+    except ValueError:
+        raise UsageError(f"--runtime is {shown(runtime)}, expected a name that the engine knows: runc, runsc") from None
+    # Other runs of this machine may be under way: only what is past its deadline is nobody's.
+    made.sandbox.reap(settle_seconds=_NEVER)
+    return made
+
+
+@contextlib.contextmanager
+def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
+    """The engine's id for a tag, an id or an archive's file; one that is loaded for this is taken away again.
+
+    check: read the image as the server would. An archive always is. Raises ImageError, SandboxError and UsageError.
+    """
+    if Path(name).is_file():
+        with Path(name).open("rb") as archive:
+            loaded, was_there = _loaded(local, archive)
+        try:
+            yield loaded
+        finally:
+            if not was_there:
+                with contextlib.suppress(SandboxError):
+                    local.sandbox.forget(loaded)
+        return
+    image = id_of(local.engine, name)
+    if check:
+        with saved(local.engine, image) as archive:
+            _loaded(local, archive)
+    yield image
+
+
+def id_of(engine: Engine, name: str) -> str:
+    """Raises UsageError where the engine has no such image."""
+    from evaluator.sandbox.containers.engine import NotThereError
+
+    try:
+        return str(engine.image(name)["Id"])
+    except NotThereError:
+        raise UsageError(
+            f"the image is {shown(name)}, expected a tag or an id that the engine has (docker images), or an archive's "
+            "file (docker save -o FILE NAME)"
+        ) from None
+
+
+@contextlib.contextmanager
+def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
+    """`docker save` of an image, in a file without a name. Raises SandboxError."""
+    progress, size = Progress(), 0
+    with tempfile.TemporaryFile() as archive:
+        for piece in engine.save(image):
+            size += archive.write(piece)
+            progress.show(f"saving the image: {size_text(size)}")
+        progress.end()
+        archive.seek(0)
+        yield archive
+
+
+def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
+    """The id of an archive's image, and whether the engine had it before."""
+    progress = Progress()
+    progress.show("reading the image as the server would")
+    try:
+        archive.flush()
+        read = read_image(archive.fileno(), architecture=local.sandbox.architecture)
+        was_there = _has(local.engine, read.id)
+        return local.sandbox.load(read).id, was_there
+    finally:
+        progress.end()
+
+
+def _has(engine: Engine, image: str) -> bool:
+    from evaluator.sandbox.containers.engine import NotThereError
+
+    try:
+        engine.image(image)
+    except NotThereError:
+        return False
+    return True

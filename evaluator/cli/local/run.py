@@ -1,0 +1,151 @@
+"""`holdout run`: an image on one's own machine, held as the server holds it, and its predictions checked."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from evaluator.cli.local import engine as local
+from evaluator.cli.local import files
+from evaluator.cli.local import result as run_result
+from evaluator.cli.output import Progress, print_problems, say
+from evaluator.cli.sizes import read_size
+from evaluator.errors import InputsError, UsageError, shown
+from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE
+from evaluator.jobs import JOBS
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.sandbox.containers.image_errors import ImageError
+from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
+from evaluator.sandbox.contract import Verdict
+from evaluator.tasks.registry import find_task
+from evaluator.text import counted
+
+
+def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
+    """The exit status. Raises UsageError and SandboxError."""
+    parsed = find_task(given.task).parse_options(options)
+    limits = _limits(given)
+    wanted = files.wanted_output(given.output)
+    with ExitStack() as stack:
+        stack.enter_context(_ended_by_signals())
+        inputs = files.opened_inputs(given.inputs, stack)
+        made = stack.enter_context(tempfile.TemporaryFile())
+        try:
+            find_task(given.task).read_inputs(inputs, given.inputs.removesuffix(".gz"), parsed, {}, ReadLimits())
+        except InputsError as error:
+            print_problems([problem.as_dict() for problem in error.problems], error.more)
+            return BAD_GOLD
+        try:
+            result = _ran(given, options, limits, inputs, made)
+        except ImageError as error:
+            say(f"{given.image}: the image is refused ({error.code}): {error}")
+            _print(given, {"ok": False, "fault": "image", "code": error.code, "explanation": str(error)})
+            return BAD_PREDICTIONS
+        run_result.say_log(result)
+        if result.verdict is not Verdict.DONE:
+            return _failed(given, result)
+        output = files.keep(made, wanted, result.output_name)
+        report = _validated(given, options, {"inputs": inputs, "predictions": made}, output)
+        return _told(given, result, report, output)
+
+
+def _ran(
+    given: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, made: BinaryIO
+) -> SystemResult:
+    here = local.connect(given.runtime)
+    with local.image_in(here, given.image, check=not given.no_check) as image:
+        execution = SystemExecution(
+            execution_id=f"run-{uuid.uuid4().hex}",
+            image=image,
+            inputs=inputs.fileno(),
+            task=given.task,
+            options=dict(options),
+            limits=limits,
+        )
+        progress, began = Progress(), time.monotonic()
+
+        def keep_going() -> bool:
+            progress.show(f"running: {time.monotonic() - began:.0f} of {limits.wall_seconds:g} s")
+            return True
+
+        progress.show("starting")
+        try:
+            return here.sandbox.run(execution, made, keep_going=keep_going)
+        finally:
+            progress.end()
+
+
+def _failed(given: argparse.Namespace, result: SystemResult) -> int:
+    status = f" (status {result.exit_code})" if result.exit_code else ""
+    say(f"{given.image}: {result.explanation}{status}")
+    run_result.say_cost(result)
+    _print(given, run_result.as_json(given.task, result))
+    return BAD_PREDICTIONS
+
+
+def _validated(
+    given: argparse.Namespace, options: Mapping[str, str], opened: Mapping[str, BinaryIO], output: Path
+) -> dict[str, Any]:
+    """The report of the check that the server makes. opened: inputs, predictions."""
+    for file in opened.values():
+        file.seek(0)
+    names = {"inputs_name": given.inputs.removesuffix(".gz"), "predictions_name": str(output)}
+    report, _ = JOBS["validate"](opened, {"task": given.task, "options": dict(options), **names})
+    return report
+
+
+def _told(given: argparse.Namespace, result: SystemResult, report: dict[str, Any], output: Path) -> int:
+    _print(given, {**run_result.as_json(given.task, result), **report, "output": str(output)})
+    print_problems(report.get("problems", []), report.get("more", 0))
+    for warning in report.get("warnings", []):
+        say(f"warning: {warning}")
+    run_result.say_cost(result)
+    if not report["ok"]:
+        return BAD_PREDICTIONS if report["fault"] == "predictions" else BAD_GOLD
+    say(f"{output}: {counted(report['n_lines'], 'line')}, no problems")
+    return DONE
+
+
+def _limits(given: argparse.Namespace) -> SystemLimits:
+    asked: dict[str, Any] = {}
+    if given.memory is not None:
+        asked["memory_bytes"] = read_size("memory", given.memory)
+    numbers = (("seconds", "wall_seconds", float), ("cpus", "cpus", float), ("processes", "processes", int))
+    for option, name, kind in numbers:
+        if (text := getattr(given, option)) is not None:
+            try:
+                asked[name] = kind(text)
+            except ValueError:
+                expected = "a whole number" if kind is int else "a number"
+                raise UsageError(f"--{option} is {shown(text)}, expected {expected}") from None
+    try:
+        return SystemLimits(**asked)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does: the container goes with it."""
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _print(given: argparse.Namespace, told: dict[str, Any]) -> None:
+    if given.json:
+        print(json.dumps(told))

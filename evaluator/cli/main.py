@@ -1,0 +1,240 @@
+"""`python -m evaluator`: the referee on anybody's machine, with the code that the server runs.
+
+Exit status: 0 done; 1 an audit found what blocks publishing; 2 the predictions (or the image) are bad; 3 the gold (or
+the inputs) is bad; 4 our own fault; 64 wrong usage; 75 a submission is not over yet.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NoReturn
+
+try:  # loading takes a moment, and whoever interrupts it wants no traceback
+    import evaluator.blas  # noqa: F401  - before whatever imports NumPy
+    from evaluator.cli import arguments, baseline, curation
+    from evaluator.cli.output import print_problems, printable_lines
+    from evaluator.cli.progress_line import patience
+    from evaluator.cli.tables import comparison_table, score_table
+    from evaluator.errors import SandboxError, UsageError, printable, shown
+    from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
+    from evaluator.jobs import JOBS, RESAMPLES, SEED
+    from evaluator.tasks.registry import TASKS, find_task
+    from evaluator.text import counted
+except KeyboardInterrupt:
+    sys.exit(130)
+
+_EXIT = {"predictions": BAD_PREDICTIONS, "gold": BAD_GOLD, "inputs": BAD_GOLD, "usage": WRONG_USAGE}
+_MAX_RESAMPLES = 100_000
+_MAX_SEED = 10**18 - 1
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().strip()}")
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs one command; returns the exit status."""
+    try:
+        given = _parser().parse_args(words)
+        status = _command(given)
+        sys.stdout.flush()  # here, where a reader that has gone is still understood
+        return status
+    except UsageError as error:
+        print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
+        return WRONG_USAGE
+    except SandboxError as error:
+        print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
+        return OUR_FAULT
+    except KeyboardInterrupt:
+        print("evaluator: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python's own flush at exit must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:  # noqa: BLE001 - whatever is left is ours, and says so
+        # The message of an unforeseen error may quote gold: the type and the place are enough to report it.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        print(f"evaluator: our own fault: {type(error).__name__} at {where}", file=sys.stderr)
+        return OUR_FAULT
+
+
+def _program() -> str:
+    name = Path(sys.argv[0]).name
+    return name if name == "holdout" else "python -m evaluator"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=_program(), description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    tasks = commands.add_parser("tasks", help="list the tasks, their measures and options")
+    tasks.add_argument("--json", action="store_true")
+    validate = commands.add_parser("validate", help="check a predictions file against the public inputs")
+    validate.add_argument("task")
+    validate.add_argument("--inputs", required=True)
+    score = commands.add_parser("score", help="score a predictions file against gold")
+    score.add_argument("task")
+    compare = commands.add_parser("compare", help="compare two predictions files against gold")
+    compare.add_argument("task")
+    for command in (score, compare):
+        command.add_argument("--gold", required=True)
+        command.add_argument("--resamples", default=str(RESAMPLES), help="0 skips intervals and permutations")
+        command.add_argument("--seed", default=str(SEED))
+    for command, names in (
+        (validate, ["predictions"]),
+        (score, ["predictions"]),
+        (compare, ["predictions_a", "predictions_b"]),
+    ):
+        for name in names:
+            command.add_argument(name)
+        command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+        command.add_argument("--json", action="store_true")
+    baseline.add_to(commands)
+    arguments.add_run(commands)
+    arguments.add_submit(commands)
+    arguments.add_reading(commands)
+    curation.add_to(commands)
+    return parser
+
+
+def _whole_number(name: str, text: str, most: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) > most:
+        raise UsageError(f"--{name} is {shown(text)}, expected a whole number from 0 to {most}")
+    return int(text)
+
+
+def _options(pairs: Sequence[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--option is {shown(pair)}, expected NAME=VALUE")
+        if name in options:
+            raise UsageError(f"--option {shown(name)} is given twice, expected once")
+        options[name] = value
+    return options
+
+
+def _command(given: argparse.Namespace) -> int:
+    if given.command == "tasks":
+        return _tasks(given)
+    if given.command == "run":
+        from evaluator.cli.local import run as running
+
+        return running.run(given, _options(given.option))
+    if given.command == "submit":
+        from evaluator.cli.server import submit as submitting
+
+        return submitting.submit(given)
+    if given.command in {"login", "logout", "benchmarks", "teams", "inputs", "scores", "board"}:
+        from evaluator.cli.server import commands
+
+        return commands.run(given)
+    if given.command == "baseline":
+        seed = _whole_number("seed", given.seed, _MAX_SEED)
+        return baseline.run(given, _options(given.option), seed)
+    if given.command in {"split", "audit"}:
+        return curation.run(given)
+    return _job(given)
+
+
+def _tasks(given: argparse.Namespace) -> int:
+    if given.json:
+        print(json.dumps([_described(name) for name in TASKS]))
+        return DONE
+    for task in TASKS.values():
+        print(f"{task.name} (version {task.version}): {task.summary}")
+        print(f"  measures: {', '.join(measure.name for measure in task.measures)}; primary: {task.primary()}")
+        for option in task.options:
+            print(f"  --option {option.name}=...: {option.doc} Default: {option.default or 'none'}.")
+    return DONE
+
+
+def _described(name: str) -> dict[str, Any]:
+    task = find_task(name)
+    return {
+        "task": task.name,
+        "task_version": task.version,
+        "title": task.title,
+        "summary": task.summary,
+        "primary": task.primary(),
+        "measures": [measure.name for measure in task.measures],
+        "options": {option.name: option.default for option in task.options},
+    }
+
+
+def _job(given: argparse.Namespace) -> int:
+    asked: dict[str, Any] = {"task": given.task, "options": _options(given.option)}
+    find_task(given.task).parse_options(asked["options"])
+    if given.command == "compare":
+        paths = {"predictions_a": given.predictions_a, "predictions_b": given.predictions_b}
+    else:
+        paths = {"predictions": given.predictions}
+    if given.command in {"score", "compare"}:
+        paths["gold"] = given.gold
+        asked["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
+        asked["seed"] = _whole_number("seed", given.seed, _MAX_SEED)
+    else:
+        paths["inputs"] = given.inputs
+    with ExitStack() as stack:
+        files = {}
+        for name, path in paths.items():
+            try:
+                files[name] = stack.enter_context(Path(path).open("rb"))
+            except OSError as error:
+                raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
+            asked[f"{name}_name"] = path
+        with patience("comparing"):  # the other jobs tell nobody how far they are
+            report, _ = JOBS[given.command](files, asked)
+    if not report["ok"]:
+        return _refused(report, given.json)
+    _print_report(given, report)
+    return DONE
+
+
+def _refused(report: dict[str, Any], as_json: bool) -> int:
+    if report["fault"] == "usage":
+        raise UsageError(report["problems"][0]["text"])
+    print_problems(report["problems"], report["more"])
+    if as_json:
+        print(json.dumps(report))
+    return _EXIT[report["fault"]]
+
+
+def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
+    if given.command == "validate":
+        if given.json:
+            print(json.dumps(report))
+        else:
+            _print_warnings(report["warnings"])
+            print(f"{printable(given.predictions)}: {counted(report['n_lines'], 'line')}, no problems")
+        return
+    result = report["result"]
+    result["warnings"] = [*report["gold_warnings"], *result["warnings"]]
+    if given.json:
+        print(json.dumps(result, allow_nan=False))
+        return
+    _print_warnings(result["warnings"])
+    print(
+        f"{result['task']} version {result['task_version']}: "
+        f"{counted(result['n_units'], 'unit')}, {counted(result['n_groups'], 'group')}"
+    )
+    print(score_table(result["scores"]) if given.command == "score" else comparison_table(result["comparisons"]))
+
+
+def _print_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        print(f"warning: {printable(warning)}", file=sys.stderr)
+
+
+def run() -> NoReturn:
+    """The `holdout` command."""
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,35 @@
+"""What the referee says while it works for long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from evaluator.cli.output import Progress, say
+from evaluator.progress import listening
+
+PAUSE = 10.0  # seconds between lines where they are kept, as in a script's log
+
+
+@contextmanager
+def patience(what: str) -> Iterator[None]:
+    """On standard error, how far the work is: one line written over on a terminal, else a line every ten seconds."""
+    progress, begun = Progress(), time.monotonic()
+    live, told = sys.stderr.isatty(), begun
+
+    def hear(share: float) -> None:
+        nonlocal told
+        text, moment = f"{what}: {100 * share:.0f} %", time.monotonic()
+        if live:
+            progress.show(text)
+        elif moment - told >= PAUSE and share < 1:
+            told = moment
+            say(f"{text} after {moment - begun:.0f} s")
+
+    try:
+        with listening(hear):
+            yield
+    finally:
+        progress.end()

@@ -1,0 +1,30 @@
+"""The commands that talk with a server: what each takes, and who does it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from evaluator.cli.server import login as account
+from evaluator.cli.server import read as reading
+from evaluator.cli.server.errors import refused
+from evaluator.cli.server.http import RefusedError
+
+_DOES: dict[str, Callable[[argparse.Namespace], int]] = {
+    "login": account.login,
+    "logout": account.logout,
+    "benchmarks": reading.benchmarks,
+    "teams": reading.teams,
+    "inputs": reading.inputs,
+    "scores": reading.scores,
+    "board": reading.board,
+}
+
+
+def run(given: argparse.Namespace) -> int:
+    """The exit status. Raises UsageError and SandboxError."""
+    try:
+        return _DOES[given.command](given)
+    except RefusedError as error:
+        as_json = getattr(given, "json", False) or getattr(given, "format", "") == "json"
+        return refused(error, as_json=as_json)

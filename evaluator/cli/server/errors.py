@@ -1,0 +1,21 @@
+"""What is said where a server refuses, and the exit status that it comes to."""
+
+from __future__ import annotations
+
+import json
+
+from evaluator.cli.output import print_problems, say
+from evaluator.cli.server.http import RefusedError
+from evaluator.exit_codes import BAD_PREDICTIONS, WRONG_USAGE
+
+THEIRS = ("invalid_predictions", "invalid_image", "too_large")
+"""Codes of what is wrong with the file itself."""
+
+
+def refused(error: RefusedError, *, as_json: bool) -> int:
+    print_problems(error.problems, error.more)
+    say(f"refused ({error.code}): {error.message}")
+    if as_json:
+        refusal = {"code": error.code, "message": error.message, "problems": error.problems, "more": error.more}
+        print(json.dumps({"ok": False, **refusal}))
+    return BAD_PREDICTIONS if error.code in THEIRS else WRONG_USAGE

@@ -1,0 +1,128 @@
+"""`holdout benchmarks`, `teams`, `inputs`, `scores` and `board`: what a server has to read."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from evaluator.cli.output import say
+from evaluator.cli.server import submit as submitting
+from evaluator.cli.server.http import AwayError, Server
+from evaluator.cli.server.tokens import connected
+from evaluator.cli.tables import benchmark_table, board_table, team_table
+from evaluator.errors import UsageError, shown
+from evaluator.exit_codes import DONE, NOT_YET
+
+_FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
+"""What the server writes itself, by the option that asks for it."""
+
+
+def benchmarks(given: argparse.Namespace) -> int:
+    server = connected(given.server, given.token_file, needs_token=False)
+    found = _listed(server, "benchmarks/", search=given.search, task=given.task)
+    print(json.dumps(found) if given.json else benchmark_table(found))
+    return DONE
+
+
+def teams(given: argparse.Namespace) -> int:
+    """One's own teams: for which `submit --team` may send."""
+    found = _listed(connected(given.server, given.token_file), "teams/")
+    if not found:
+        say("you are in no team; one with your name is made when you first submit")
+    print(json.dumps(found) if given.json else team_table(found))
+    return DONE
+
+
+def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
+    """The results of all pages of a list."""
+    found: list[dict[str, Any]] = []
+    for page in range(1, 1000):
+        told = server.get(path, **query, page_size="500", page=str(page))
+        found += told["results"]
+        if not told["next"]:
+            break
+    return found
+
+
+def inputs(given: argparse.Namespace) -> int:
+    """A split's public inputs, in a file that is whole or not there."""
+    server = connected(given.server, given.token_file, needs_token=False)
+    split = given.split or _split_of(server, given.benchmark, given.phase)
+    output = Path(given.output or f"{Path(given.benchmark).name}-{Path(split).name}-inputs.jsonl")
+    if given.output is None and output.exists():
+        raise UsageError(f"{shown(str(output))} exists already, expected --output FILE: where to write, or it may go")
+    try:
+        descriptor, name = tempfile.mkstemp(dir=output.parent)
+        try:
+            with os.fdopen(descriptor, "w+b") as file:
+                sha256 = server.fetch(f"benchmarks/{given.benchmark}/splits/{split}/inputs.jsonl", file)
+                file.seek(0)
+                if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+                    raise AwayError("what arrived is not what was sent: its sha256 differs; try again")
+            Path(name).chmod(0o644)
+            Path(name).replace(output)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"cannot write {shown(str(output))}: {error.strerror}") from None
+    say(f"{output}: sha256 {sha256}")
+    return DONE
+
+
+def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
+    phases = server.get(f"benchmarks/{benchmark}/")["phases"]
+    named = {one["slug"]: str(one["split"]) for one in phases}
+    if phase is None and len(set(named.values())) == 1:
+        return next(iter(named.values()))
+    if phase not in named:
+        found = "not given" if phase is None else shown(phase)
+        raise UsageError(f"--phase is {found}, expected one of {', '.join(named) or 'none: there is no phase'}")
+    return named[phase]
+
+
+def scores(given: argparse.Namespace) -> int:
+    """Of one submission; its end is the exit status, as `submit --wait` tells it."""
+    server = connected(given.server, given.token_file)
+    told = server.get(f"submissions/{quote(given.submission, safe='')}/")
+    if not told["is_over"] and not given.wait:
+        say(f"{told['state']}: there are no scores yet; --wait follows it to its end")
+        return NOT_YET
+    return submitting.end(server, told, wait=True, as_json=given.json)
+
+
+def board(given: argparse.Namespace) -> int:
+    server = connected(given.server, given.token_file, needs_token=False)
+    path = f"benchmarks/{given.benchmark}/phases/{given.phase}/leaderboard"
+    names = ("measure", "slices", "sort", "track", "gold_version", "task_version")
+    query = {name: value for name in names if (value := getattr(given, name))}
+    if given.format in _FORMATS:
+        if given.format == "bibtex":
+            query = {name: query[name] for name in ("gold_version", "task_version") if name in query}
+        sys.stdout.flush()
+        server.fetch(f"{path}.{_FORMATS[given.format]}", sys.stdout.buffer, query=query)
+        sys.stdout.buffer.flush()
+        return DONE
+    told = _all_pages(server, f"{path}/", query)
+    print(json.dumps(told) if given.format == "json" else board_table(told))
+    return DONE
+
+
+def _all_pages(server: Server, path: str, query: dict[str, str]) -> Any:
+    """A board with the rows of all its pages."""
+    told = server.get(path, **query, page_size="500")
+    following = told["next"]
+    for page in range(2, 1000):
+        if not following:
+            break
+        more = server.get(path, **query, page_size="500", page=str(page))
+        told["rows"] += more["rows"]
+        following = more["next"]
+    return {**told, "next": None}

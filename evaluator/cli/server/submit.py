@@ -1,0 +1,154 @@
+"""`holdout submit`: predictions, an image's archive or a registry's reference to a server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+from evaluator.cli.output import print_problems, say
+from evaluator.cli.server import poll as following
+from evaluator.cli.server import upload as uploading
+from evaluator.cli.server.errors import THEIRS, refused
+from evaluator.cli.server.http import AwayError, RefusedError, Server
+from evaluator.cli.server.tokens import connected
+from evaluator.cli.tables import score_table
+from evaluator.errors import UsageError, printable, shown
+from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT
+
+_JOINING = 1800.0  # seconds: a server puts ten gigabytes together and hashes them
+_CHECKING = 180.0
+
+
+def submit(given: argparse.Namespace) -> int:
+    """The exit status. Raises UsageError and SandboxError."""
+    if sum(what is not None for what in (given.predictions, given.image, given.reference)) != 1:
+        raise UsageError("expected one of: a predictions file, --image, --reference")
+    if given.resume and given.image is None:
+        raise UsageError("--resume goes on with an image: expected --image, as before")
+    server = connected(given.server, given.token_file)
+    try:
+        told = _sent(given, server)
+        say(f"submitted: {told['page']}")
+        return end(server, told, wait=given.wait, as_json=given.json)
+    except RefusedError as error:
+        return refused(error, as_json=given.json)
+
+
+def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
+    """The submission, as the API tells it."""
+    described = {"system": given.system, "team": given.team, "track": given.track, "note": given.note}
+    phase = f"benchmarks/{given.benchmark}/phases/{given.phase}"
+    if given.reference is not None:
+        told = {**described, "reference": given.reference}
+        return _once(given, server, lambda: server.post(f"{phase}/images/references/", told))
+    if given.image is not None:
+        with _archive(given.image) as archive:
+            upload = _uploaded(given, server, archive)
+        path = f"image-uploads/{upload}/submission/"
+        try:
+            return _once(given, server, lambda: server.post(path, described, seconds=_JOINING))
+        except RefusedError as error:
+            if error.code not in THEIRS:
+                say(f"the archive stays on the server for some days; to submit it then, add --resume {upload}")
+            raise
+    with _opened(given.predictions) as file:
+        kind = "application/gzip" if given.predictions.endswith(".gz") else "application/x-ndjson"
+        query = {**{name: text for name, text in described.items() if text}, "name": Path(given.predictions).name}
+        return _once(
+            given,
+            server,
+            lambda: server.request(
+                "POST", f"{phase}/submissions/", query=query, body=file, content_type=kind, seconds=_CHECKING
+            ),
+        )
+
+
+def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
+    """The id of an upload that is whole."""
+    if given.resume:
+        upload = uploading.resumed(server, archive, given.resume)
+    else:
+        name = Path(given.image).name
+        where = {"benchmark": given.benchmark, "phase": given.phase, "track": given.track, "team": given.team}
+        upload = uploading.begin(server, archive, name=name, **where)
+    try:
+        uploading.send(server, archive, upload)
+    except (AwayError, KeyboardInterrupt):
+        say(f"the upload broke off; to go on, repeat the command with --resume {upload}")
+        raise
+    return upload
+
+
+def _once(given: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
+    """What must not be done twice, since it is charged: if its answer is lost, look whether it was done."""
+    newest = _newest(given, server)
+    try:
+        told: dict[str, Any] = send()
+    except AwayError:
+        found = _newest(given, server)
+        if found is None or (newest is not None and found["id"] == newest["id"]):
+            raise
+        say("the connection broke, but the submission has arrived")
+        return found
+    return told
+
+
+def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
+    """The last submission of this system in this phase."""
+    names = {name: getattr(given, name) for name in ("benchmark", "phase", "system", "team")}
+    rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
+    return rows[0] if rows else None
+
+
+def end(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> int:
+    """The exit status: without waiting the submission is the result; with it, its end."""
+    if not wait:
+        if as_json:
+            print(json.dumps(told))
+        return DONE
+    told = following.followed(server, quote(told["id"]))
+    scores = following.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
+    if as_json:
+        print(json.dumps({**told, "scores": scores and scores["scores"]}))
+    for warning in told["warnings"]:
+        say(f"warning: {warning}")
+    if told["log"]:
+        say(f"--- what it printed\n{told['log'].rstrip()}\n---")
+    print_problems(told["problems"])
+    if told["state"] == "done":
+        if scores and not as_json:
+            print(score_table(scores["scores"]))
+        return DONE
+    say(f"{told['state']}: {told['reason_text']}" + ("; the quota is refunded" if told["refunded"] else ""))
+    if told["state"] == "rejected":
+        return BAD_PREDICTIONS
+    return BAD_GOLD if told["reason"] == "bad_gold" else OUR_FAULT
+
+
+@contextmanager
+def _archive(image: str) -> Iterator[IO[bytes]]:
+    """An archive's file; of a tag or id, what the engine of this machine saves."""
+    if Path(image).is_file():
+        with _opened(image) as file:
+            yield file
+        return
+    from evaluator.cli.local import engine as local
+
+    engine = local.connected()
+    with local.saved(engine, local.id_of(engine, image)) as file:
+        yield file
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115 - closed below; what its reader raises is not ours to explain
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(path)}: {printable(error.strerror or str(error))}") from None
+    with file:
+        yield file

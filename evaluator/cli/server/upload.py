@@ -1,0 +1,98 @@
+"""An image archive in pieces: what broke off goes on where the server's part ends."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from typing import IO, Any
+from uuid import UUID
+
+from evaluator.cli.output import Progress, say
+from evaluator.cli.server.http import AwayError, RefusedError, Server
+from evaluator.cli.sizes import size_text
+from evaluator.errors import UsageError, shown
+
+ATTEMPTS = 6
+"""Failures in a row after which an upload is given up; whatever arrives starts the count again."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
+_CHUNK = 1 << 20
+
+
+def begin(
+    server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str, track: str = "", team: str = ""
+) -> str:
+    """The id of an upload that waits for the archive's bytes. Raises RefusedError, AwayError.
+
+    track, team: those that the submission will name, so that wrong ones are refused before the bytes are sent.
+    """
+    size = os.fstat(archive.fileno()).st_size
+    told = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track, "team": team}
+    return _id(server.post(f"benchmarks/{benchmark}/phases/{phase}/images/", told))
+
+
+def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
+    """The id, checked: whether the server's upload can be one of this archive. Raises UsageError, RefusedError."""
+    try:
+        upload = str(UUID(upload))
+    except ValueError:
+        raise UsageError(f"--resume is {shown(upload)}, expected the id that was printed when it broke off") from None
+    state, size = _state(server, upload), os.fstat(archive.fileno()).st_size
+    if state["bytes"] != size:
+        raise UsageError(f"upload {upload} is of {state['bytes']} bytes, and this archive has {size}: begin anew")
+    return upload
+
+
+def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[float], None] = time.sleep) -> None:
+    """Send what is not there yet. Raises RefusedError, and AwayError once it has failed for too long."""
+    progress, failures, received = Progress(), 0, 0
+    while True:
+        try:
+            state = _state(server, upload)
+            while state["received"] < state["bytes"]:
+                if state["received"] > received:
+                    received, failures = state["received"], 0
+                _show(progress, received, state["bytes"])
+                state = _piece(server, archive, upload, state["received"], state["piece_bytes"])
+            progress.end()
+            return
+        except (AwayError, RefusedError) as error:
+            # A piece may have arrived though its answer did not: only the server knows, so it is asked again.
+            progress.end()
+            failures += 1
+            if failures >= ATTEMPTS or (isinstance(error, RefusedError) and error.code != "wrong_offset"):
+                raise
+            say(f"{error}; trying again")
+            pause(min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE))
+
+
+def _piece(server: Server, archive: IO[bytes], upload: str, offset: int, most: int) -> Any:
+    archive.seek(offset)
+    piece = archive.read(most)
+    return server.request("POST", f"image-uploads/{upload}/pieces/", query={"offset": str(offset)}, body=piece)
+
+
+def _state(server: Server, upload: str) -> Any:
+    return server.get(f"image-uploads/{upload}/")
+
+
+def _id(state: Any) -> str:
+    try:
+        return str(UUID(state["id"]))
+    except (TypeError, KeyError, ValueError):
+        raise AwayError("the server's answer is no upload: is this a Holdout of this version?") from None
+
+
+def _show(progress: Progress, received: int, size: int) -> None:
+    progress.show(f"uploading: {size_text(received)} of {size_text(size)} ({received * 100 // size} %)")
+
+
+def _sha256(archive: IO[bytes]) -> str:
+    progress, digest = Progress(), hashlib.sha256()
+    progress.show("hashing the archive")
+    archive.seek(0)
+    while chunk := archive.read(_CHUNK):
+        digest.update(chunk)
+    progress.end()
+    return digest.hexdigest()

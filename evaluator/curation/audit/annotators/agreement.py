@@ -1,0 +1,157 @@
+"""The annotators' agreement, from their judgements: lines {"id", "annotator", "label"}, or "score" for numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from evaluator.curation.audit.annotators.judgements import against_gold
+from evaluator.curation.audit.findings import Finding, Severity, percent
+from evaluator.curation.audit.split import Split
+from evaluator.curation.io.lines import RawLine, identifier, read_lines
+from evaluator.curation.text_stats.agreement import LEVELS, alpha, by_annotator, each_pair, percent_agreement
+from evaluator.errors import ProblemList, shown
+from evaluator.jsonl.ids import Id, listed
+from evaluator.text import counted
+
+TENTATIVE, GOOD = 0.667, 0.8
+"""Krippendorff 2004: from .8 on data can be relied on, from .667 on for tentative conclusions."""
+
+_PAIRS = 20
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """rows: item, annotator, value. scores: values are numbers."""
+
+    rows: list[tuple[Id, Id, Any]]
+    scores: bool
+
+
+def read_judgements(stream: BinaryIO, file: str) -> Judgements:
+    """Each annotator judges an item once; all lines have a label (a string or a boolean), or all have a score. Raises
+    GoldError."""
+    lines, problems = read_lines(stream, file)
+    kind = "score" if lines and "score" in lines[0].value else "label"
+    rows: dict[tuple[Id, Id], Any] = {}
+    for line in lines:
+        name, annotator = identifier(line, "id", problems), identifier(line, "annotator", problems)
+        value = _value(line, kind, problems)
+        if name is None or annotator is None or value is None:
+            continue
+        if (name, annotator) in rows:
+            problems.add(line.number, "an annotator judges an item twice", shown(name), "once")
+        rows[name, annotator] = value
+    problems.raise_if_any()
+    return Judgements([(*key, value) for key, value in rows.items()], kind == "score")
+
+
+def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
+    value = line.value.get(kind)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number if kind == "score" else isinstance(value, str | bool):
+        return value
+    expected = "a number" if kind == "score" else "a string, true or false"
+    problems.add(
+        line.number, f"{kind} is no judgement", shown(value) if kind in line.value else "no such key", expected
+    )
+    return None
+
+
+def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
+    units: dict[Id, list[Any]] = defaultdict(list)
+    for name, _, value in judgements.rows:
+        units[name].append(value)
+    values = list(units.values())
+    pairs = each_pair(by_annotator(judgements.rows))
+    levels = LEVELS if judgements.scores else LEVELS[:1]
+    told: dict[str, Any] = {
+        "items": len(units),
+        "judged_twice": sum(len(unit) > 1 for unit in values),
+        "annotators": len({annotator for _, annotator, _ in judgements.rows}),
+        "percent": percent_agreement(values),
+        "alpha": {level: alpha(values, level) for level in levels},
+        "pairs": [
+            {"annotators": [a, b], "n": one.n, "percent": one.percent, "kappa": one.kappa}
+            for (a, b), one in itertools.islice(sorted(pairs.items(), key=lambda item: -item[1].n), _PAIRS)
+        ],
+        "number_of_pairs": len(pairs),
+    }
+    level = "ordinal" if judgements.scores else "nominal"
+    findings = [
+        *_low(file, told, level),
+        *_strangers(split, units, file),
+        *against_gold(split, judgements.rows, judgements.scores, file),
+    ]
+    if not judgements.scores:
+        disagreeing, more = _against_majority(split, units)
+        told["gold_against_majority"] = disagreeing
+        findings += more
+    return told, findings
+
+
+def _low(file: str, told: dict[str, Any], level: str) -> list[Finding]:
+    value = told["alpha"][level]
+    if not value < GOOD:  # NaN is not
+        return []
+    grave = value < TENTATIVE
+    return [
+        Finding(
+            Severity.WARNING if grave else Severity.NOTE,
+            "low-agreement",
+            f"annotators agree with {level} alpha {value:.3f} ({percent(told['percent'])} of pairs of judgements)",
+            f"under {TENTATIVE if grave else GOOD:g}: "
+            + ("what is right is not settled among people" if grave else "good for tentative conclusions"),
+            "mend the guidelines, judge again, or show the agreement beside the scores",
+            file,
+            numbers={"alpha": value, "level": level, "percent": told["percent"]},
+        )
+    ]
+
+
+def _strangers(split: Split, units: dict[Id, list[Any]], file: str) -> list[Finding]:
+    known = {*split.ids}
+    strangers = [name for name in units if name not in known]
+    if not strangers:
+        return []
+    return [
+        Finding(
+            Severity.ERROR,
+            "judgements-without-gold",
+            f"{len(strangers)} judged items are not in the gold: {listed(strangers)}",
+            "the agreement is not that of this split",
+            "give the judgements of this split",
+            file,
+            numbers={"count": len(strangers)},
+        )
+    ]
+
+
+def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, list[Finding]]:
+    """Items whose gold label is not the one that more annotators gave than any other."""
+    places = {name: place for place, name in enumerate(split.ids)}
+    answers = [str(value).lower() for value in split.secrets[0].values]
+    against = []
+    for name, values in units.items():
+        (first, often), *rest = Counter(str(value).lower() for value in values).most_common(2)
+        alone = not rest or rest[0][1] < often
+        if alone and name in places and len(values) > 1 and answers[places[name]] != first:
+            against.append(places[name])
+    if not against or split.task.name not in {"fact-verification", "fact-checking"}:
+        return 0, []
+    against.sort()
+    return len(against), [
+        Finding(
+            Severity.WARNING,
+            "gold-against-majority",
+            f"{counted(len(against), 'label is', 'labels are')} "
+            f"not what most annotators said, the first on line {split.line(against[0])}",
+            "either somebody settled them, or the gold is wrong",
+            "look at them",
+            split.file,
+            split.line(against[0]),
+            {"count": len(against), "lines": [split.line(place) for place in against[:10]]},
+        )
+    ]

@@ -1,0 +1,51 @@
+"""Names and evidence that a training file has in common with a split."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from evaluator.curation.audit.duplicates.within_split import as_words
+from evaluator.curation.audit.findings import Finding, Severity, percent
+from evaluator.curation.audit.split import Split
+
+_NAMED = 10
+
+
+def shared_names(split: Split, train: Split) -> Iterator[Finding]:
+    """Ids, groups that are not ids, and evidence sentences on lines of both, compared by type too."""
+    own_ids = split.has_ids and train.has_ids
+    if own_ids:
+        means = "one id is one item: which file is right is open"
+        yield from _shared(split, train, "ids", values=split.ids, known=train.ids, means=means)
+        groups: list[Hashable] = [
+            None if group == name else group for group, name in zip(split.groups, split.ids, strict=True)
+        ]
+        known = [group for group, name in zip(train.groups, train.ids, strict=True) if group != name]
+        means = "what belongs to one group tells its other lines' answers; a group stands on one side"
+        yield from _shared(split, train, "groups", values=groups, known=known, means=means)
+    if split.task.name == "fact-verification":
+        means = "a sentence seen in training, with its label, tells of the claims beside it"
+        yield from _shared(split, train, "evidence", values=_evidence(split), known=_evidence(train), means=means)
+
+
+def _evidence(split: Split) -> list[Hashable]:
+    return [None if not text else as_words(text) for text in split.gold.evidence_texts]
+
+
+def _shared(
+    split: Split, train: Split, noun: str, *, values: Sequence[Hashable], known: Sequence[Hashable], means: str
+) -> Iterator[Finding]:
+    has = {(type(value), value) for value in known if value is not None}
+    found = [place for place, value in enumerate(values) if (type(value), value) in has]
+    if found:
+        yield Finding(
+            Severity.WARNING,
+            f"{noun}-in-training",
+            f"{len(found)} of {len(split)} lines ({percent(len(found) / len(split))}) have {noun} that stand in "
+            f"{train.name}, the first on line {split.line(found[0])}",
+            means,
+            "take these lines out of one of the two, or give them names of their own",
+            split.file,
+            split.line(found[0]),
+            {"train": train.name, "count": len(found), "lines": [split.line(place) for place in found[:_NAMED]]},
+        )

@@ -1,0 +1,199 @@
+"""knowledge-base-population: offsets, the text that stands there, properties."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.gold_consistency.grouped_findings import Fault, Faults
+from evaluator.curation.audit.split import Split
+from evaluator.errors import shown
+from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
+
+_DATED = re.compile(r"[0-9]|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_BOUNDS = re.compile(r":([0-9]+):([0-9]+)$")
+_WHO = (("subject", "subjectStart", "subjectEnd", "subjectText"), ("object", "objectStart", "objectEnd", "objectText"))
+
+
+def findings(split: Split) -> Iterator[Finding]:
+    check = _Documents(split)
+    for place, line in enumerate(split.gold.lines):
+        check.document(place, line)
+    return check.faults.findings()
+
+
+class _Documents:
+    def __init__(self, split: Split) -> None:
+        self.faults = Faults(split)
+        error, warning, note = Severity
+        kind = self.faults.kind
+        wrong = "no prediction can match it in the text"
+        mend = "correct the offsets: half-open, in code points of documentText"
+        self.outside = kind(error, "offsets-outside-text", "lie outside the text", wrong, mend, one_of="spans")
+        self.inverted = kind(
+            error, "offsets-inverted", "are empty or end before they begin", wrong, mend, one_of="spans"
+        )
+        self.blank = kind(
+            error, "offsets-on-blank", "have only white space at their offsets", wrong, mend, one_of="spans"
+        )
+        self.other_text = kind(
+            error, "text-at-offsets", "have another text at their offsets than they say", wrong, mend, one_of="spans"
+        )
+        self.cut = kind(
+            note,
+            "offsets-cut-words",
+            "begin or end inside a word",
+            "they may be off by some characters, or be meant so",
+            "look at the first of them",
+            one_of="spans",
+        )
+        self.elsewhere = kind(
+            warning,
+            "offsets-outside-passage",
+            "lie outside their passage",
+            "participants are asked about the passage, and may see nothing else",
+            "move the fact to the passage that states it",
+            one_of="spans",
+        )
+        self.passages = kind(
+            error,
+            "passage-text",
+            "differ from the document's text at their offsets",
+            "offsets count in one text, and participants may read the other",
+            "correct passageStart, passageEnd or passageText",
+            one_of="passages",
+        )
+        self.unannotated = kind(
+            warning,
+            "unknown-property",
+            "have a property that their passage is not annotated for",
+            "predictions of this property in the passage are never wrong, and its gold facts still count",
+            "add the property to exhaustivelyAnnotatedProperties, or drop the fact",
+            one_of="facts",
+        )
+        self.nameless = kind(
+            warning,
+            "nameless-property",
+            "have a property that no passage names",
+            "boards show its id",
+            "name it in exhaustivelyAnnotatedProperties",
+            one_of="facts",
+        )
+        self.undated = kind(
+            warning,
+            "date-without-date",
+            "of a date property have an object without a digit or a month",
+            "the type of the object does not fit the property",
+            "correct the property or the object",
+            one_of="facts",
+        )
+        self.repeated = kind(
+            note,
+            "repeated-fact",
+            "stand in their passage twice, spans and all",
+            "one prediction meets both",
+            "drop one of them",
+            one_of="facts",
+        )
+        self.misnamed = kind(
+            warning,
+            "passage-id",
+            "have an id that says other offsets than theirs",
+            "participants who take offsets from the id look at another text",
+            "write the id as document:start:end, of passageStart and passageEnd",
+            one_of="passages",
+        )
+        self.overlapping = kind(
+            warning,
+            "passages-overlap",
+            "begin before the passage in front of them ends",
+            "what is stated in both is asked twice, and counts twice",
+            "cut the passages apart",
+            one_of="passages",
+        )
+        self.untrimmed = kind(
+            warning,
+            "offsets-untrimmed",
+            "begin or end with white space",
+            "an exact match needs the blank too",
+            "move the offsets to the first and after the last character",
+            one_of="spans",
+        )
+        self.no_uri = kind(
+            warning,
+            "uri-form",
+            "have white space in them",
+            "links are compared sign by sign, after the last /",
+            "write the address as it is, or leave it empty",
+            one_of="URIs",
+        )
+        self._names = split.gold.names
+
+    def document(self, place: int, line: Any) -> None:
+        for passage in line.passages:
+            self.passage(place, line, passage)
+        in_order = sorted(line.passages, key=lambda passage: (passage.passageStart, passage.passageEnd))
+        end = 0
+        for passage in in_order:
+            if passage.passageStart < end:
+                self.overlapping.add(place, f"passage {shown(passage.passageId)}")
+            end = max(end, passage.passageEnd)
+
+    def passage(self, place: int, line: Any, passage: Any) -> None:
+        text = line.documentText
+        if not 0 <= passage.passageStart <= passage.passageEnd <= len(text) or (
+            text[passage.passageStart : passage.passageEnd] != passage.passageText
+        ):
+            self.passages.add(place, f"passage {shown(passage.passageId)}")
+        bounds = _BOUNDS.search(str(passage.passageId))
+        if bounds and (int(bounds[1]), int(bounds[2])) != (passage.passageStart, passage.passageEnd):
+            self.misnamed.add(place, f"passage {shown(passage.passageId)}")
+        annotated = {prop.propertyId for prop in passage.exhaustivelyAnnotatedProperties}
+        told = Counter(
+            (fact.propertyId, fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
+            for fact in passage.facts
+        )
+        for _ in range(told.total() - len(told)):
+            self.repeated.add(place, f"passage {shown(passage.passageId)}")
+        for fact in passage.facts:
+            if fact.propertyId not in annotated:
+                (self.unannotated if fact.propertyId in self._names else self.nameless).add(
+                    place, f"property {shown(fact.propertyId)}"
+                )
+            for who, start, end, said in _WHO:
+                where = f"{who} of property {shown(fact.propertyId)} at {getattr(fact, start)}:{getattr(fact, end)}"
+                fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, said))
+                if fault is not None:
+                    fault.add(place, where)
+            for uri in (fact.subjectUri, fact.objectUri):
+                if any(sign.isspace() for sign in uri):
+                    self.no_uri.add(place, shown(uri))
+            if fact.propertyId in DATE_PROPERTIES and not _DATED.search(_told(text, fact)):
+                self.undated.add(place, shown(_told(text, fact)))
+
+    def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> Fault | None:
+        """The gravest fault of a span."""
+        if start >= end:
+            return self.inverted
+        if start < 0 or end > len(text):
+            return self.outside
+        found = text[start:end]
+        if not found.strip():
+            return self.blank
+        if isinstance(said, str) and said != found:
+            return self.other_text
+        if start < passage.passageStart or end > passage.passageEnd:
+            return self.elsewhere
+        if found != found.strip():
+            return self.untrimmed
+        inside = (start > 0 and text[start - 1].isalnum() and found[0].isalnum()) or (
+            end < len(text) and text[end].isalnum() and found[-1].isalnum()
+        )
+        return self.cut if inside else None
+
+
+def _told(text: str, fact: Any) -> str:
+    return str(text[max(fact.objectStart, 0) : max(fact.objectEnd, 0)]) or "-"

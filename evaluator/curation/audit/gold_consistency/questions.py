@@ -1,0 +1,66 @@
+"""link-prediction: answers that do not go with their question, and questions that answer each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
+from evaluator.curation.audit.split import Split
+from evaluator.errors import shown
+from evaluator.tasks.link_prediction.layout import ASKED
+
+
+def findings(split: Split) -> Iterator[Finding]:
+    faults, gold = Faults(split), split.gold
+    error, warning, note = Severity
+    hopeless = faults.kind(
+        warning, "no-answers", "have no answers", "no system can find one; the mean rank falls", "drop them"
+    )
+    empty = faults.kind(error, "empty-mention", "have an empty mention", "no ranking can hold it", "drop it")
+    itself = faults.kind(
+        warning,
+        "answer-in-question",
+        "have the mention that they ask with among their answers",
+        "the answer stands in the question",
+        "check them",
+    )
+    both = faults.kind(
+        warning,
+        "answer-filtered",
+        "have a mention both in answers and in filtered",
+        "a mention that means two entities: it counts as an answer",
+        "check the mention lists",
+    )
+    repeated = faults.kind(note, "repeated-mention", "name an answer twice", "that changes nothing", "drop one of them")
+    paired = faults.kind(
+        note,
+        "questions-answer-each-other",
+        "are answered by a question of the other side that is public as well, under another group",
+        "who pairs (i, k, ?) with (?, k, j) has a short list of answers; groups count as independent",
+        "give the questions of one triple one group (split open-questions does), and let no rule allow pairing",
+    )
+    asked = defaultdict(set)
+    for question, group in zip(gold.questions, gold.groups, strict=True):
+        given = question[2] if question[0] == ASKED else question[0]
+        asked[question[0] == ASKED, question[1], given].add(group)
+    for place, (question, (answers, filtered), group) in enumerate(
+        zip(gold.questions, gold.mentions, gold.groups, strict=True)
+    ):
+        head = question[0] == ASKED
+        given = question[2] if head else question[0]
+        if not answers:
+            hopeless.add(place)
+        if not all(mention.strip() for mention in (*answers, *filtered, *question)):
+            empty.add(place)
+        if given in answers:
+            itself.add(place, shown(given))
+        if not set(answers).isdisjoint(filtered):
+            both.add(place, shown(next(mention for mention in answers if mention in filtered)))
+        if len(set(answers)) < len(answers):
+            repeated.add(place)
+        others = {one for answer in answers for one in asked.get((not head, question[1], answer), ())}
+        if others - {group} and not others & {group}:
+            paired.add(place)
+    return faults.findings()

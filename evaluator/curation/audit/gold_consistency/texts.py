@@ -1,0 +1,64 @@
+"""fact-extraction: facts whose ends do not stand in the text, and empty ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
+from evaluator.curation.audit.split import Split
+from evaluator.errors import shown
+
+_RARE = 5
+
+
+def findings(split: Split) -> Iterator[Finding]:
+    faults = Faults(split)
+    error, warning, note = Severity
+    empty = faults.kind(
+        error,
+        "empty-part",
+        "have an empty subject, relation or object",
+        "nobody can predict it",
+        "drop it",
+        one_of="facts",
+    )
+    textless = faults.kind(
+        warning,
+        "no-text",
+        "have no text",
+        "the public inputs show no text to read: it must be published elsewhere",
+        "add text, or say where it is",
+    )
+    absent = faults.kind(
+        warning,
+        "fact-not-in-text",
+        "have an object that does not stand in the text to the letter",
+        "they may be stated in other words, or not at all",
+        "check some of them",
+        one_of="facts",
+    )
+    subjectless = faults.kind(
+        warning,
+        "subject-not-in-text",
+        "name a subject that does not stand in the text to the letter",
+        "the text may be another subject's",
+        "check some of them",
+    )
+    nothing = faults.kind(
+        note, "no-facts", "have no facts", "they count only against precision", "check that it is meant"
+    )
+    for place, (line, facts) in enumerate(zip(split.gold.inputs, split.gold.facts, strict=True)):
+        text = line.text.casefold() if isinstance(line.text, str) else None
+        if text is None:
+            textless.add(place)
+        if text is not None and isinstance(line.subject, str) and line.subject.casefold() not in text:
+            subjectless.add(place, shown(line.subject))
+        if not facts:
+            nothing.add(place)
+        for fact in sorted(facts):
+            if not all(part.strip() for part in fact):
+                empty.add(place)
+            elif text is not None and fact[2].casefold() not in text:
+                absent.add(place, shown(fact[2]))
+    return faults.findings()

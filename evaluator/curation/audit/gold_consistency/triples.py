@@ -1,0 +1,55 @@
+"""fact-checking: triples that cannot be what they say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
+from evaluator.curation.audit.split import Split
+from evaluator.errors import shown
+
+_RARE = 5
+
+
+def findings(split: Split) -> Iterator[Finding]:
+    faults = Faults(split)
+    error, warning, note = Severity
+    empty = faults.kind(
+        error, "empty-part", "have an empty subject, relation or object", "nothing is asked", "drop them"
+    )
+    loops = faults.kind(
+        warning,
+        "subject-is-object",
+        "have one entity as subject and as object",
+        "hardly any relation joins something with itself: that tells the label",
+        "draw other false claims",
+    )
+    turned = faults.kind(
+        warning,
+        "turned-round",
+        "are false, and true the other way round",
+        "for a relation that holds both ways they are true",
+        "check them; `split scenarios` draws none",
+    )
+    rare = faults.kind(
+        note,
+        "rare-relation",
+        f"have a relation that fewer than {_RARE} claims have",
+        "it may be misspelt; nothing can be said of it",
+        "check its name",
+    )
+    triples = [some[0] for some in split.triples]
+    true = {triple for triple, label in zip(triples, split.answers, strict=True) if label}
+    often = Counter(relation for _, relation, _ in triples)
+    for place, ((subject, relation, object_), label) in enumerate(zip(triples, split.answers, strict=True)):
+        if not (subject.strip() and relation.strip() and object_.strip()):
+            empty.add(place)
+        elif subject == object_:
+            loops.add(place, shown(subject))
+        if not label and (object_, relation, subject) in true:
+            turned.add(place, f"{shown(subject)}, {shown(object_)}")
+        if often[relation] < min(_RARE, len(triples)):
+            rare.add(place, shown(relation))
+    return faults.findings()

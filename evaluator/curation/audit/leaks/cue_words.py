@@ -1,0 +1,60 @@
+"""Words that give labels away: the strongest cues of the split, and of its training files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.split import Split
+from evaluator.curation.text_stats.cues import CueTable, cue_table
+from evaluator.curation.text_stats.ngrams import most_frequent
+
+_TOP = 5
+_ONE_SIDED = 0.8
+_OFTEN = 20
+
+
+def wording(split: Split, trains: Sequence[Split]) -> tuple[dict[str, Any] | None, list[Finding]]:
+    """By local mutual information (`cues`), bigrams of claims without the ten most frequent words; None: no claims."""
+    if split.task.name != "fact-verification":
+        return None, []
+    known = [text for train in trains for text in train.gold.claims]
+    drop = most_frequent(known or split.gold.claims)
+    table = cue_table(split.gold.claims, [str(label) for label in split.answers], drop=drop)
+    told: dict[str, Any] = {"dropped": drop, "split": _top(table)}
+    if known:
+        labels = [str(label) for train in trains for label in train.answers]
+        told["training"] = _top(cue_table(known, labels, drop=drop))
+    return told, _one_sided(split, table)
+
+
+def _top(table: CueTable) -> dict[str, list[dict[str, Any]]]:
+    return {
+        label: [cue._asdict() for cue, _ in zip(table.ranked(label), range(_TOP), strict=False)]
+        for label in table.labels
+    }
+
+
+def _one_sided(split: Split, table: CueTable) -> list[Finding]:
+    found = [
+        (cue.ngram, label, cue.p, cue.n)
+        for label in table.labels
+        for cue, _ in zip(table.ranked(label), range(_TOP), strict=False)
+        if cue.lmi > 0 and cue.p >= _ONE_SIDED and cue.n >= _OFTEN
+    ]
+    if not found:
+        return []
+    ngram, label, p, n = found[0]
+    return [
+        Finding(
+            Severity.WARNING,
+            "one-sided-words",
+            f'{len(found)} frequent bigrams have one label {_ONE_SIDED:.0%} of the time or more: "{ngram}" is '
+            f"{label} in {p:.2f} of {n}",
+            "a system can learn them instead of reading the evidence",
+            "make a symmetric set of it (split symmetric), or show the claim-only score on the board",
+            split.file,
+            numbers={"bigrams": [dict(zip(("ngram", "label", "p", "n"), one, strict=True)) for one in found]},
+        )
+    ]

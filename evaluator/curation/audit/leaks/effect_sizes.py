@@ -1,0 +1,100 @@
+"""How well something tells what is hidden, for a person: from 0, no better than without it, to 1, always."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluator.curation.audit.findings import percent
+from evaluator.curation.audit.leaks.permutation_test import Deals, Places, coded
+from evaluator.outcomes.table import Numbers
+
+_CLASSES = 20
+_BINS = 20
+_DEALS = 20
+
+
+@dataclass(frozen=True)
+class Effect:
+    """share: 0 to 1. told: the same in words."""
+
+    share: float
+    told: str
+
+
+class Guesses:
+    """Hidden values, ready to be guessed."""
+
+    def __init__(self, values: Sequence[str | float | None], deals: Deals) -> None:
+        self._deals = deals
+        self.numeric = all(isinstance(value, float) for value in values)
+        if self.numeric:
+            self._ranked = _ranks(np.array(values, dtype=np.float64))
+        else:
+            self._codes = coded([str(value) for value in values], most=_CLASSES)
+            self._n = int(self._codes.max()) + 1
+
+    def by_value(self, codes: Places) -> Effect:
+        """Guessing from a column's value alone: the most frequent class of each value, or its mean."""
+        if self.numeric:
+            sizes = np.bincount(codes)
+            means = (np.bincount(codes, weights=self._ranked) / np.maximum(sizes, 1))[codes]
+            whole = float(((self._ranked - self._ranked.mean()) ** 2).sum())
+            left = float(((self._ranked - means) ** 2).sum())
+            share = 1 - left / whole if whole else 0.0
+            return Effect(share, f"explains {percent(share)} of the ranks' variance")
+        table = np.bincount(codes * self._n + self._codes, minlength=(int(codes.max()) + 1) * self._n)
+        right = float(table.reshape(-1, self._n).max(axis=1).sum()) / len(codes)
+        most = float(np.bincount(self._codes).max()) / len(codes)
+        lift = (right - most) / (1 - most) if most < 1 else 0.0
+        if lift <= 0:
+            return Effect(0.0, "it moves no guess from the most frequent value, but shares differ by it")
+        return Effect(
+            lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(most)}"
+        )
+
+    def trend(self, order: Places) -> Effect:
+        """Earlier lines have other values than later ones."""
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        if self.numeric:
+            rho = _correlation(place.astype(np.float64), self._ranked)
+            return Effect(abs(rho), f"rank correlation {rho:.2f}")
+        if int(np.count_nonzero(np.diff(self._codes[order]))) == self._n - 1:
+            return Effect(1.0, "sorted by it")
+        bins = max(2, min(_BINS, len(order) // 5))
+        effect = self.by_value(place * bins // len(order))
+        return Effect(effect.share, f"{effect.told}, by which of {bins} parts of the order a line is in")
+
+    def neighbours(self, order: Places) -> Effect:
+        """A line has its neighbour's value, or never has it; beside what the deals give."""
+        random = np.random.default_rng(0)
+        found = self._alike(order, None)
+        chance = float(np.mean([self._alike(order, self._deals.deal(random)) for _ in range(_DEALS)]))
+        least = -1.0 if self.numeric else 0.0
+        share = (found - chance) / (1 - chance) if found >= chance else (chance - found) / (chance - least)
+        if self.numeric:
+            return Effect(share, f"neighbours correlate with {found:.2f}, by chance {chance:.2f}")
+        return Effect(share, f"{percent(found)} of neighbours have one value, {percent(chance)} by chance")
+
+    def _alike(self, order: Places, dealt: Places | None) -> float:
+        places = order if dealt is None else dealt[order]
+        if self.numeric:
+            values = self._ranked[places]
+            return _correlation(values[1:], values[:-1])
+        codes = self._codes[places]
+        return float((codes[1:] == codes[:-1]).mean())
+
+
+def _ranks(values: Numbers) -> Numbers:
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[place]
+    return ranks
+
+
+def _correlation(a: Numbers, b: Numbers) -> float:
+    if len(a) < 2 or not (a.std() and b.std()):
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])

@@ -1,0 +1,77 @@
+"""What of a text can be seen without reading it: lengths, how it ends, letter case, white space, the first word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+
+import msgspec
+import numpy as np
+
+from evaluator.curation.audit.leaks.permutation_test import Places, coded
+from evaluator.curation.audit.split import Split
+from evaluator.curation.text_stats.ngrams import tokens
+
+_MOST = 50
+_LEAST = 5
+_BINS = 20
+_ODD_SPACE = re.compile(r"[^\S ]|[\u200b-\u200d\u2060\ufeff]")
+_FOUND_BY_READING = frozenset({"knowledge-base-population", "fact-extraction"})
+"""There longer texts with more names state more facts, as they should."""
+_NAMES = frozenset({"fact-checking", "link-prediction"})
+"""There the first word is part of an entity's name, which may be known."""
+
+
+def texts_by_field(split: Split) -> dict[str, list[str]]:
+    """The texts of the inputs as the server writes them, one a line of the split; "" where a line has none.
+
+    Parts of a list count as fields of their own: `question 1`, `question 2`.
+    """
+    key = "documentId" if split.task.name == "knowledge-base-population" else "id"
+    places = {name: place for place, name in enumerate(split.ids)}
+    found: dict[str, list[str]] = {}
+    for raw in split.task.public_inputs(split.gold).splitlines():
+        line = msgspec.json.decode(raw)
+        for name, value in line.items():
+            parts = (
+                {f"{name} {n}": part for n, part in enumerate(value, 1)} if isinstance(value, list) else {name: value}
+            )
+            for field, part in parts.items():
+                if name != key and isinstance(part, str):
+                    found.setdefault(field, [""] * len(split))[places[line[key]]] = part
+    return found
+
+
+def surface_codes(texts: Sequence[str], task: str) -> dict[str, Places]:
+    """A code a line for each thing that differs between the lines."""
+    kinds: dict[str, Sequence[Hashable]] = {
+        "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],
+        "white space at its ends": [(text[:1].isspace(), text[-1:].isspace()) for text in texts],
+        "spaces other than the usual one": [bool(_ODD_SPACE.search(text)) for text in texts],
+        "double spaces": ["  " in text for text in texts],
+    }
+    if task not in _FOUND_BY_READING:
+        capitals = [sum(map(str.isupper, text)) for text in texts]
+        kinds |= {
+            "length in characters": _ranges([len(text) for text in texts]),
+            "length in words": _ranges([len(text.split()) for text in texts]),
+            "share of capitals": _ranges([n / max(len(text), 1) for n, text in zip(capitals, texts, strict=True)]),
+            "case of the first letter": [text.strip()[:1].isupper() for text in texts],
+        }
+        if task not in _NAMES:
+            kinds["first word"] = [next(iter(tokens(text)), "") for text in texts]
+    seen: set[bytes] = set()
+    found: dict[str, Places] = {}
+    for name, values in kinds.items():
+        codes = coded(values, most=_MOST, least=_LEAST)
+        if codes.max(initial=0) > 0 and codes.tobytes() not in seen:
+            seen.add(codes.tobytes())
+            found[name] = codes
+    return found
+
+
+def _ranges(values: Sequence[float]) -> list[int]:
+    """Twenty ranges of as many lines; equal numbers share one."""
+    numbers = np.array(values, dtype=np.float64)
+    edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
+    return [int(code) for code in np.searchsorted(edges, numbers, side="left")]

@@ -1,0 +1,169 @@
+"""The public inputs beside gold: what they hold that they must not, what they lack, in which order they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.curation.audit.findings import Finding, Severity
+from evaluator.curation.audit.split import Split
+from evaluator.curation.io.lines import RawLine, read_lines
+from evaluator.errors import InputsError, shown
+from evaluator.jsonl.ids import Id, listed
+from evaluator.text import counted
+
+_NAMED = 10
+_GOLD = {
+    "fact-verification": {"label", "gold_label", "evidence", "verifiable"},
+    "fact-checking": {"label"},
+    "link-prediction": {"answers", "filtered"},
+    "knowledge-base-population": {"facts", "exhaustivelyAnnotatedProperties"},
+    "fact-extraction": {"facts"},
+    "metric-correlation": {"human", "system"},
+}
+_ALWAYS = {"group", "slices"}
+
+
+@dataclass(frozen=True)
+class Public:
+    """order: places of the split's lines as the public sees them. columns: what stands beside the task's input fields,
+    a value a line of the split, in its order."""
+
+    order: list[int]
+    columns: dict[str, list[Any]]
+    findings: list[Finding]
+
+
+def public(split: Split, stream: BinaryIO, file: str) -> Public:
+    """stream: the inputs as they are to be published. Raises InputsError where they are no JSON Lines with ids."""
+    lines, problems = read_lines(stream, file)
+    problems.error = InputsError
+    key = "documentId" if split.task.name == "knowledge-base-population" else "id"
+    places = {name: place for place, name in enumerate(split.ids)}
+    found: dict[int, RawLine] = {}
+    unknown: list[tuple[int, Id]] = []
+    for line in lines:
+        name = line.value.get(key)
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            problems.add(line.number, f"{key} is no name", shown(name), "a string or an integer")
+        elif name not in places or type(split.ids[places[name]]) is not type(name):
+            unknown.append((line.number, name))
+        elif places[name] in found:
+            problems.add(line.number, f"duplicate {key}", shown(name), "each once")
+        else:
+            found[places[name]] = line
+    problems.raise_if_any()
+    findings = [
+        *_unmatched(split, file, unknown, found),
+        *_gold_fields(split, file, lines),
+        *_changed(split, file, found),
+    ]
+    order = list(found) if len(found) == len(split) else list(range(len(split)))
+    return Public(order, _columns(split, key, found), findings)
+
+
+def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], found: dict[int, RawLine]) -> list[Finding]:
+    findings = []
+    if unknown:
+        findings.append(
+            Finding(
+                Severity.ERROR,
+                "inputs-without-gold",
+                f"{counted(len(unknown), 'id of the inputs is', 'ids of the inputs are')} "
+                f"not in the gold: {listed([name for _, name in unknown])}",
+                "their answers are rejected as unknown",
+                "write the inputs from this gold",
+                file,
+                unknown[0][0],
+                {"count": len(unknown)},
+            )
+        )
+    missing = [name for place, name in enumerate(split.ids) if place not in found]
+    if missing:
+        findings.append(
+            Finding(
+                Severity.ERROR,
+                "gold-without-inputs",
+                f"{counted(len(missing), 'id of the gold is', 'ids of the gold are')} "
+                f"not in the inputs: {listed(missing)}",
+                "nobody can answer what nobody was asked, and it counts as wrong",
+                "write the inputs from this gold",
+                file,
+                numbers={"count": len(missing)},
+            )
+        )
+    return findings
+
+
+def _gold_fields(split: Split, file: str, lines: list[RawLine]) -> list[Finding]:
+    names = _GOLD[split.task.name] | _ALWAYS
+    first: dict[str, int] = {}
+    count: dict[str, int] = {}
+    for line in lines:
+        for name in _keys(line.value, nested=split.task.name == "knowledge-base-population") & names:
+            first.setdefault(name, line.number)
+            count[name] = count.get(name, 0) + 1
+    return [
+        Finding(
+            Severity.ERROR,
+            "inputs-hold-gold",
+            f"{shown(name)} stands in the inputs on {count[name]} lines",
+            "it is part of the gold, and the public would read it",
+            "publish the inputs that the server writes, which have the task's named fields only",
+            file,
+            first[name],
+            {"field": name, "count": count[name]},
+        )
+        for name in sorted(count)
+    ]
+
+
+def _keys(value: dict[str, Any], *, nested: bool) -> set[str]:
+    keys = {*value}
+    if nested and isinstance(value.get("passages"), list):
+        for passage in value["passages"]:
+            # An empty list of facts, as published files have it, tells nothing.
+            keys |= {key for key, inner in passage.items() if inner != []} if isinstance(passage, dict) else set()
+    return keys
+
+
+def _changed(split: Split, file: str, found: dict[int, RawLine]) -> list[Finding]:
+    """Fields that the server would write otherwise."""
+    written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
+    key = "documentId" if split.task.name == "knowledge-base-population" else "id"
+    expected = {line[key]: line for line in written}
+    changed = [
+        (line.number, name)
+        for place, line in sorted(found.items())
+        for name, value in expected[split.ids[place]].items()
+        if name != "passages" and line.value.get(name) != value
+    ]
+    if not changed:
+        return []
+    return [
+        Finding(
+            Severity.ERROR,
+            "inputs-differ",
+            f"{counted(len(changed), 'field of the inputs differs', 'fields of the inputs differ')} "
+            f"from the gold, first {shown(changed[0][1])}",
+            "participants answer another question than the gold does",
+            "write the inputs from this gold",
+            file,
+            changed[0][0],
+            {"count": len(changed), "lines": [number for number, _ in changed[:_NAMED]]},
+        )
+    ]
+
+
+def _columns(split: Split, key: str, found: dict[int, RawLine]) -> dict[str, list[Any]]:
+    """Besides the task's own fields and those that are errors already."""
+    own = {key, *_GOLD[split.task.name], *_ALWAYS, "passages"}
+    for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
+        own |= msgspec.json.decode(line).keys()
+    names = dict.fromkeys(name for line in found.values() for name in line.value if name not in own)
+    return {
+        name: [found[place].value.get(name) if place in found else None for place in range(len(split))]
+        for name in names
+    }

@@ -1,0 +1,113 @@
+"""Layouts in which sets were published: BUCKLE's scenario files, and FEVER Symmetric's. Read into a task's gold lines.
+
+What such a file holds is public as it stands, so its order and all its columns are audited.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.curation.io.lines import found, read_lines
+from evaluator.curation.io.text_blocks import text_blocks
+from evaluator.errors import GoldError, ProblemList, shown
+
+BUCKLE = ("Subject", "Object", "Relation", "Label", "Origin_Relation", "Cluster")
+_TRUTH = {"1": True, "-1": False}
+_MEMBER = re.compile(r"(?P<group>[0-9]+)000000(?P<member>[2-4])")
+_EVIDENCE = ("evidence_sentence", "evidence")
+
+
+@dataclass(frozen=True)
+class Published:
+    """gold: lines of the task, as bytes. columns: what else the file holds. first_line: 2 where it has a header.
+    has_ids: of its own."""
+
+    gold: BinaryIO
+    columns: dict[str, list[Any]]
+    first_line: int
+    has_ids: bool
+
+
+def buckle(stream: BinaryIO, file: str) -> Published:
+    """Subject, Object, Relation, Label 1 or -1, Origin_Relation, Cluster, tab-separated under a header. Ids are the
+    numbers of the lines. Raises GoldError."""
+    problems = ProblemList(file, GoldError)
+    lines: list[dict[str, Any]] = []
+    columns: dict[str, list[Any]] = {name: [] for name in BUCKLE[4:]}
+    for first, rows in text_blocks(stream, problems, "a claim a line under a header"):
+        for number, row in enumerate(rows, first):
+            cells = row.split("\t")
+            if number == 1:
+                if tuple(cells) != BUCKLE:
+                    problems.stop(1, "the header is another one", shown(row), " TAB ".join(BUCKLE))
+            elif len(cells) != len(BUCKLE):
+                problems.add(number, "the line has another number of cells", str(len(cells)), str(len(BUCKLE)))
+            elif cells[3] not in _TRUTH:
+                problems.add(number, "Label is no label", "another text", "1 or -1")
+            else:
+                subject, object_, relation, label = cells[:4]
+                claim = {"subject": subject, "relation": relation, "object": object_, "label": _TRUTH[label]}
+                lines.append({"id": number - 1, **claim})
+                for name, cell in zip(BUCKLE[4:], cells[4:], strict=True):
+                    columns[name].append(cell)
+    problems.raise_if_any()
+    if not lines:
+        problems.stop(None, "the file has no claim", "0 lines under the header", "one or more")
+    return Published(_written(lines), columns, 2, has_ids=False)
+
+
+def symmetric(stream: BinaryIO, file: str) -> Published:
+    """FEVER Symmetric's JSON Lines: the sentence is under evidence_sentence, or under evidence. The published ids say
+    which group and member a line is: 12 is an original, 120000002 to 4 are written for it. Raises GoldError."""
+    raw, problems = read_lines(stream, file)
+    lines = []
+    names = dict.fromkeys(key for line in raw for key in line.value)
+    key = next((key for key in _EVIDENCE if key in names), _EVIDENCE[0])
+    for line in raw:
+        values = line.value
+        wrong = [name for name in ("id", "claim", key, "label") if not isinstance(values.get(name), str)]
+        for name in wrong:
+            problems.add(line.number, f"{name} is no text", found(values, name), "a string")
+        if not wrong:
+            lines.append(_member(values, values[key]))
+    problems.raise_if_any()
+    rest = [name for name in names if name not in {"id", "claim", "label", key}]
+    return Published(_written(lines), {name: [line.value.get(name) for line in raw] for name in rest}, 1, has_ids=True)
+
+
+def _member(values: dict[str, Any], evidence: str) -> dict[str, Any]:
+    found = _MEMBER.fullmatch(values["id"])
+    return {
+        "id": values["id"],
+        "claim": values["claim"],
+        "evidence_text": evidence,
+        "label": values["label"],
+        "group": found["group"] if found else values["id"],
+        "slices": {"origin": "generated" if found else "original"},
+    }
+
+
+def layout_of(task: str, head: bytes) -> Callable[[BinaryIO, str], Published] | None:
+    """The layout that a file of the task begins like; None: the task's own."""
+    line = head.split(b"\n", 1)[0].rstrip(b"\r")
+    if task == "fact-checking" and line.split(b"\t")[:1] == [BUCKLE[0].encode()]:
+        return buckle
+    if task == "fact-verification":
+        try:
+            value = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+        if isinstance(value, dict) and any(isinstance(value.get(key), str) for key in _EVIDENCE):
+            return symmetric
+    return None
+
+
+def _written(lines: list[dict[str, Any]]) -> BinaryIO:
+    encode = msgspec.json.Encoder().encode
+    return io.BytesIO(b"".join(encode(line) + b"\n" for line in lines))

@@ -1,0 +1,59 @@
+"""Arguments that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.io.labelled_texts import read_claims
+from evaluator.curation.text_stats.cues import MIN_FREQUENCY
+from evaluator.curation.text_stats.ngrams import most_frequent
+from evaluator.errors import shown
+
+
+def whole_number(text: str) -> int:
+    """An argument's type: a whole number from 0."""
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 0")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """An argument's type: a whole number from 1."""
+    if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
+    return int(text)
+
+
+def add_texts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("claims", type=Path, help="JSON Lines with id, text and label; .gz is unpacked")
+    parser.add_argument("--text", default="claim", metavar="KEY", help="the text's key; claim unless said")
+    parser.add_argument("--label", default="label", metavar="KEY", help="the label's key; label unless said")
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--grams", type=positive, default=2, metavar="N", help="words an n-gram has; 2 unless said")
+    parser.add_argument(
+        "--min-frequency", type=positive, default=MIN_FREQUENCY, metavar="N", help=f"{MIN_FREQUENCY} unless said"
+    )
+    words = parser.add_mutually_exclusive_group()
+    words.add_argument("--drop", metavar="WORDS", help="unigrams to leave out, between spaces; '' for none")
+    words.add_argument(
+        "--drop-from",
+        type=Path,
+        metavar="TRAIN",
+        help="leave out the 10 most frequent of this file; of CLAIMS unless said",
+    )
+
+
+def dropped(given: argparse.Namespace, bench: Bench, texts: Sequence[str]) -> list[str]:
+    """The unigrams to leave out, as `add_words` was told."""
+    if given.drop is not None:
+        return str(given.drop).lower().split()
+    if given.drop_from is not None:
+        stream = bench.input("drop_from", given.drop_from)
+        texts = read_claims(stream, str(given.drop_from), text=given.text, label=given.label).texts
+    return most_frequent(texts)

@@ -1,0 +1,47 @@
+"""`split halves`: a held-out split's groups, divided into a public and a private half."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.io.lines import identifier, of_one_type, read_lines
+from evaluator.curation.splitting.halves import halves
+from evaluator.text import counted
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", type=Path, help="JSON Lines; .gz is unpacked")
+    parser.add_argument("--by", default="group", help="the key that names a line's group (group unless said; else id)")
+    parser.add_argument("--share", default="0.5", help="how many of the groups are public; 0.5 unless said")
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
+    groups = [identifier(line, given.by, problems, default="id" if given.by == "group" else "") for line in lines]
+    for key in dict.fromkeys(("id", given.by)):
+        of_one_type(lines, key, problems)
+    problems.raise_if_any()
+    divided = halves((group for group in groups if group is not None), seed=given.seed, share=given.share)
+    counts = {"public": 0, "private": 0}
+    outputs = {name: bench.output(f"{name}.jsonl") for name in counts}
+    for line, group in zip(lines, groups, strict=True):
+        name = "public" if group in divided.public else "private"
+        outputs[name].write(line.raw + b"\n")
+        counts[name] += 1
+    report = {name: {"groups": len(getattr(divided, name)), "lines": n_lines} for name, n_lines in counts.items()}
+    text = "\n".join(
+        f"{name}: {counted(told['groups'], 'group')}, {counted(told['lines'], 'line')}" for name, told in report.items()
+    )
+    return Made(report, text)
+
+
+GENERATOR = Generator(
+    name="halves",
+    version=1,
+    summary="divide a held-out split into a public and a private half, by group",
+    add_arguments=_add_arguments,
+    make=_make,
+)

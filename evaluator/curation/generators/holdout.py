@@ -1,0 +1,110 @@
+"""`split holdout`: parts at random, with groups whole and strata even."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.parameters import Kind, Parameter, Source
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.io.lines import RawLine, identifier, of_one_type, read_lines
+from evaluator.curation.splitting.holdout import holdouts
+from evaluator.errors import ProblemList, UsageError, shown
+from evaluator.text import counted
+
+_MISSING = object()
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    shares = _shares(given.parts)
+    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
+    groups = [identifier(line, given.by, problems, default="id" if given.by == "group" else "") for line in lines]
+    for key in dict.fromkeys(("id", given.by)):
+        of_one_type(lines, key, problems)
+    strata = [_stratum(line, given.stratify, problems) for line in lines]
+    problems.raise_if_any()
+    found = holdouts([group for group in groups if group is not None], strata, shares=shares, seed=given.seed)
+    outputs = {name: bench.output(f"{name}.jsonl") for name in shares}
+    for line, group in zip(lines, groups, strict=True):
+        if group is not None:
+            outputs[found.part_of[group]].write(line.raw + b"\n")
+    n_groups, totals = Counter(found.part_of.values()), Counter(strata)
+    report: dict[str, Any] = {
+        name: {
+            "groups": n_groups[name],
+            "lines": sum(found.rows.get((name, stratum), 0) for stratum in totals),
+            "strata": {stratum: found.rows.get((name, stratum), 0) for stratum in sorted(totals)},
+        }
+        for name in shares
+    }
+    return Made(report, "\n".join(_told(name, told) for name, told in report.items()))
+
+
+def _told(name: str, told: dict[str, Any]) -> str:
+    strata = told["strata"]
+    detail = "" if len(strata) < 2 else "; " + ", ".join(f"{stratum}: {n}" for stratum, n in list(strata.items())[:20])
+    more = f", and {len(strata) - 20} more strata" if len(strata) > 20 else ""
+    return f"{name}: {counted(told['groups'], 'group')}, {counted(told['lines'], 'line')}{detail}{more}"
+
+
+def _shares(text: str) -> dict[str, str]:
+    shares: dict[str, str] = {}
+    for piece in text.split(","):
+        name, equals, share = piece.partition("=")
+        if not equals or not re.fullmatch(r"[\w-]+", name) or name in shares:
+            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, each name once")
+        shares[name] = share
+    return shares
+
+
+def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
+    """The values of the line, as JSON writes them; a declared slice wins over a field of the same name."""
+    slices = line.value.get("slices")
+    values = []
+    for key in keys:
+        value = slices[key] if isinstance(slices, dict) and key in slices else line.value.get(key, _MISSING)
+        if value is _MISSING or not isinstance(value, str | int | float):
+            found = "no such key" if value is _MISSING else "another value"
+            problems.add(line.number, f"{key} is no stratum", found, "a string, a number, true or false")
+            continue
+        values.append(value if isinstance(value, str) else json.dumps(value))
+    return " / ".join(values)
+
+
+GENERATOR = Generator(
+    name="holdout",
+    version=2,
+    summary="share groups out among parts at random, with every stratum in its share",
+    make=_make,
+    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is unpacked"),),
+    parameters=(
+        Parameter(
+            "parts",
+            Kind.TEXT,
+            "Parts and their shares",
+            "names and shares of the lines, as NAME=SHARE between commas",
+            default="train=0.8,test=0.2",
+            metavar="NAME=SHARE,...",
+        ),
+        Parameter(
+            "by",
+            Kind.TEXT,
+            "Lines stay together by",
+            "the key of what belongs together; lines without a group go by their id",
+            default="group",
+            metavar="KEY",
+        ),
+        Parameter(
+            "stratify",
+            Kind.KEYS,
+            "Even shares of",
+            "a key of the line, or a slice; may be repeated",
+            default=[],
+            metavar="KEY",
+        ),
+    ),
+)

@@ -1,0 +1,65 @@
+"""Arguments and files that the commands about open triples share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from evaluator.curation.generators.parameters import Source
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.open_triples.triples import Dictionary, read_dictionary
+from evaluator.errors import UsageError, shown
+from evaluator.progress import Steps
+
+TRIPLES = "open triples, one a line: subject, relation, object, and both or none of the lists of mentions, by tabs"
+
+
+class Watched:
+    """A stream that tells how far it is read."""
+
+    def __init__(self, stream: BinaryIO, steps: Steps) -> None:
+        self._stream = stream
+        self._steps = steps
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._steps.add(len(data))
+        return data
+
+
+def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
+    """For whoever only reads on."""
+    return cast(BinaryIO, Watched(stream, steps))
+
+
+def opened_again(path: Path) -> BinaryIO:
+    """An input that is read twice; only one of the readings goes through the bench, which hashes it."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+
+
+def positive(text: str) -> int:
+    """An argument's type: a whole number from 1."""
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
+    return int(text)
+
+
+MENTIONS = Source(
+    "mentions",
+    "Mentions of entities",
+    "a mention and its entity a line, by a tab: the mentions of ends for which a triple's line lists none",
+    flag="--mentions",
+    required=False,
+)
+
+
+def dictionary(given: argparse.Namespace, bench: Bench) -> Dictionary:
+    """Raises GoldError."""
+    if given.mentions is None:
+        return Dictionary()
+    return read_dictionary(bench.input("mentions", given.mentions), str(given.mentions))

@@ -1,0 +1,122 @@
+"""`split open-questions`: gold of the task link-prediction out of open triples."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.open_files import MENTIONS, TRIPLES, dictionary, watched
+from evaluator.curation.generators.parameters import Source
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.open_triples.questions import Known, Question, groups, ids, questions, told
+from evaluator.curation.open_triples.triples import OpenTriple, read_blocks, read_triples
+from evaluator.errors import UsageError, shown
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.progress import Steps
+from evaluator.tasks.link_prediction.layout import ASKED
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    words = dictionary(given, bench)
+    names = [_name(path) for path in given.evaluation]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two evaluation files would both become {shown(twice)}.jsonl, expected different names")
+    steps = Steps(bench.size(given.known))
+    evaluated: dict[str, list[OpenTriple]] = {}
+    left_out = {}
+    for name, path in zip(names, given.evaluation, strict=True):
+        read = read_triples(bench.input("evaluation", path), str(path), words)
+        evaluated[name] = [triple for triple in read if ASKED not in {triple.subject, triple.object}]
+        left_out[name] = len(read) - len(evaluated[name])
+    known = Known()
+    for triples in evaluated.values():
+        known.ask(triples)
+    for triples in evaluated.values():
+        known.learn(triples)
+    for path in given.known:
+        for block in read_blocks(watched(bench.input("known", path), steps), str(path)):
+            known.learn_rows(block.rows, words)
+    asked = {name: questions(triples, known.answers) for name, triples in evaluated.items()}
+    report: dict[str, Any] = {"files": {}, "told": []}
+    for name, made in asked.items():
+        lines = _lines(made, given.seed)
+        kept = [line for line in lines if len(line) <= ReadLimits().line_bytes]
+        bench.output(f"{name}.jsonl").write(b"".join(line + b"\n" for line in kept))
+        report["files"][name] = {
+            "triples": len(evaluated[name]),
+            "questions": len(kept),
+            "triples_with_the_mention_?": left_out[name],
+            "questions_over_1_MiB": len(lines) - len(kept),
+        }
+    for public, hidden in permutations(asked, 2):
+        if count := told(asked[public], asked[hidden]):
+            report["told"].append({"by": public, "of": hidden, "questions": count})
+    return Made(report, "\n".join(_text(report)))
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+
+
+def _lines(made: list[Question], seed: int) -> list[bytes]:
+    """Gold lines in the order of their ids."""
+    names = ids(made, seed=seed)
+    group = groups(made)
+    # A group goes by its first question's id, which tells nothing that gold does not.
+    first: dict[int, str] = {}
+    for name, number in sorted(zip(names, group, strict=True)):
+        first.setdefault(number, name)
+    return [
+        msgspec.json.encode(
+            {
+                "id": name,
+                "question": question.prefix,
+                "answers": question.answers,
+                "filtered": question.filtered,
+                "group": first[number],
+                "slices": {"side": question.side},
+            }
+        )
+        for name, question, number in sorted(zip(names, made, group, strict=True), key=lambda item: item[0])
+    ]
+
+
+def _text(report: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, counts in report["files"].items():
+        lines.append(f"{name}.jsonl: {counts['triples']:,} triples, {counts['questions']:,} questions")
+        if n := counts["triples_with_the_mention_?"]:
+            lines.append(f'  {n:,} triples with the mention "?" are left out')
+        if n := counts["questions_over_1_MiB"]:
+            lines.append(f"  {n:,} questions of over 1 MiB of answers are left out")
+    return lines + [
+        f"the gold of {item['by']} tells answers to {item['questions']:,} questions of {item['of']}: keep both hidden, "
+        "or publish both"
+        for item in report["told"]
+    ]
+
+
+GENERATOR = Generator(
+    name="open-questions",
+    version=1,
+    summary="make gold of the task link-prediction out of open triples: questions, answers, other known answers",
+    make=_make,
+    sources=(
+        Source("evaluation", "Triples to ask about", f"test and validation files: {TRIPLES}", several=True),
+        Source(
+            "known",
+            "Other known triples",
+            "training triples, whose answers are known too",
+            flag="--known",
+            several=True,
+            repeated=True,
+            required=False,
+        ),
+        MENTIONS,
+    ),
+)

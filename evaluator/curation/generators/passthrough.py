@@ -1,0 +1,28 @@
+"""A raw file that is gold already: each line as it came. For the desk; a command line has nothing to do for it."""
+
+from __future__ import annotations
+
+import argparse
+
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.parameters import Source
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.io.lines import read_lines
+from evaluator.text import counted
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
+    problems.raise_if_any()
+    bench.output("gold.jsonl").writelines(line.raw + b"\n" for line in lines)
+    return Made({"lines": len(lines)}, f"{counted(len(lines), 'line')}, as they are")
+
+
+GENERATOR = Generator(
+    name="as-it-is",
+    version=1,
+    summary="take a file that is gold already",
+    make=_make,
+    seeded=False,
+    sources=(Source("gold", "Gold lines", "JSON Lines in the task's own gold format; .gz is unpacked"),),
+)

@@ -1,0 +1,69 @@
+"""`split published-symmetric`: FEVER Symmetric's published lines, with ids that do not tell members apart."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import hmac
+from typing import Any
+
+import msgspec
+
+from evaluator.curation.audit.published_layouts import symmetric
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.parameters import Source
+from evaluator.curation.generators.symmetric import SALT
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.symmetric.build import MIN_SALT
+from evaluator.curation.symmetric.checks import symmetric_faults
+from evaluator.errors import GoldError, ProblemList, UsageError, shown
+from evaluator.text import counted
+
+_DIGITS = 16
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    if len(given.salt) < MIN_SALT:
+        raise UsageError(f"the salt has {len(given.salt)} characters, expected {MIN_SALT} or more")
+    file = str(given.published)
+    read = symmetric(bench.input("published", given.published), file)
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    lines = [decode(line) for line in read.gold]
+    problems = ProblemList(file, GoldError)
+    first: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if first.setdefault(line["id"], number) != number:
+            problems.add(
+                number, "duplicate id", f"{shown(line['id'])} (first on line {first[line['id']]})", "each once"
+            )
+    for place, fault in symmetric_faults(lines):
+        # Every line of a file that was read is a record, so the place tells the line.
+        what = fault if place is None else f"group {shown(lines[place]['group'])}: {fault}"
+        problems.add(None if place is None else place + 1, what)
+    problems.raise_if_any()
+    salted = sorted(
+        (
+            {**line, "id": _digest(given.salt, line["id"]), "group": _digest(given.salt, f"group {line['group']}")}
+            for line in lines
+        ),
+        key=lambda line: str(line["id"]),
+    )
+    encode = msgspec.json.Encoder().encode
+    bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in salted)
+    report = {"groups": len({line["group"] for line in salted}), "lines": len(salted)}
+    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}; all checks passed")
+
+
+def _digest(salt: str, name: str) -> str:
+    return hmac.new(salt.encode(), name.encode(), hashlib.sha256).hexdigest()[:_DIGITS]
+
+
+GENERATOR = Generator(
+    name="published-symmetric",
+    version=1,
+    summary="make gold of FEVER Symmetric's published lines, with ids that do not tell members apart",
+    make=_make,
+    seeded=False,
+    sources=(Source("published", "Published pairs", "JSON Lines as FEVER Symmetric was published; .gz is unpacked"),),
+    parameters=(SALT,),
+)

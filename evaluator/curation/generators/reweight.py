@@ -1,0 +1,74 @@
+"""`split reweight`: training weights under which no n-gram of the claim tells its label."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+import msgspec
+
+from evaluator.curation.generators.arguments import add_texts, add_words, dropped
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.io.labelled_texts import read_claims
+from evaluator.errors import shown
+
+
+def _penalty(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a number from 0")
+    return value
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_texts(parser)
+    add_words(parser)
+    parser.add_argument(
+        "--lambda",
+        dest="penalty",
+        metavar="L",
+        type=_penalty,
+        required=True,
+        help="what weight costs: large leaves all weights at 1, small evens every n-gram out",
+    )
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    from evaluator.curation.reweighting import presence_of, reweight
+
+    claims = read_claims(bench.input("claims", given.claims), str(given.claims), text=given.text, label=given.label)
+    drop = dropped(given, bench, claims.texts)
+    presence = presence_of(claims.texts, n=given.grams, drop=drop, min_frequency=given.min_frequency)
+    found = reweight(presence, claims.labels, penalty=given.penalty, seed=given.seed)
+    encode = msgspec.json.Encoder().encode
+    lines = zip(claims.ids, found.weights.tolist(), strict=True)
+    bench.output("weights.jsonl").writelines(encode({"id": name, "weight": weight}) + b"\n" for name, weight in lines)
+    before, after = found.objectives[0], found.objectives[-1]
+    report: dict[str, Any] = {
+        "claims": len(claims.ids),
+        "dropped": drop,
+        "ngrams": presence.shape[1],
+        "objectives": found.objectives,
+        "raised": int((found.alpha > 0).sum()),
+        "largest_weight": float(found.weights.max()),
+    }
+    text = (
+        f"{report['claims']} claims, {report['ngrams']} n-grams; dropped: {' '.join(drop) or 'none'}\n"
+        f"objective {before:.6f} -> {after:.6f}\n"
+        f"{report['raised']} weights raised, the largest {report['largest_weight']:.4f}"
+    )
+    return Made(report, text)
+
+
+GENERATOR = Generator(
+    name="reweight",
+    version=1,
+    summary="weigh training claims so that no n-gram tells their label",
+    add_arguments=_add_arguments,
+    make=_make,
+)

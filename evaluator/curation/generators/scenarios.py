@@ -1,0 +1,227 @@
+"""`split scenarios`: claims over a knowledge graph, from easy to hard (Huynh & Papotti 2019)."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import Any
+
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.parameters import Kind, Parameter, Secret, Source
+from evaluator.curation.generators.workspace import Bench
+
+SOURCES = ("walks", "closed-world")
+_POOL = 3000
+_DIMENSIONS = 50
+
+
+SOURCES_READ = (
+    Source(
+        "graph",
+        "Knowledge graph",
+        "subject, predicate, object, tab-separated; .gz is unpacked",
+        flag="--graph",
+        several=True,
+    ),
+    Source(
+        "types",
+        "Types of entities",
+        "entity types: an object {entity: [type, ...]} in .json, else tab-separated lines",
+        flag="--types",
+        required=False,
+    ),
+    Source(
+        "embeddings",
+        "Embeddings",
+        "an entity and its numbers, tab-separated; else a decomposition of the graph",
+        flag="--embeddings",
+        required=False,
+        desk=False,
+    ),
+    Source(
+        "apart_from",
+        "Gold to stay apart from",
+        "gold whose pairs no claim may have, as of a test split",
+        flag="--apart-from",
+        several=True,
+        required=False,
+    ),
+)
+PARAMETERS = (
+    Parameter("relation", Kind.TEXT, "Relation", "the predicate to ask for", required=True),
+    Parameter("size", Kind.WHOLE, "Claims of a scenario", "claims a scenario", default=300),
+    Parameter("ratio", Kind.TEXT, "True claims to false ones", "true claims to false ones", default="1"),
+    Parameter(
+        "transparency",
+        Kind.SEVERAL,
+        "Transparency",
+        "shares of false claims that nothing suggests, as in 0,0.2,0.5,1",
+        default=["1"],
+    ),
+    Parameter(
+        "homogeneity",
+        Kind.SEVERAL,
+        "Homogeneity",
+        "shares of true claims from the largest clusters; any clusters unless said",
+        desk=False,
+    ),
+    Parameter(
+        "popularity",
+        Kind.SEVERAL,
+        "Popularity",
+        "one or more of popular, non-popular and random, between commas",
+        default=["random"],
+    ),
+    Parameter(
+        "plausible",
+        Kind.CHOICE,
+        "Plausible false claims",
+        "where the other false claims come from",
+        default="walks",
+        choices=SOURCES,
+    ),
+    Parameter(
+        "pool",
+        Kind.WHOLE,
+        "Clustered facts",
+        "facts that are clustered at most",
+        default=_POOL,
+        desk=False,
+    ),
+    Parameter(
+        "dimensions",
+        Kind.WHOLE,
+        "Dimensions",
+        "of the decomposition",
+        default=_DIMENSIONS,
+        desk=False,
+    ),
+    Parameter(
+        "pairs_once", Kind.YES, "Use each pair once", "use each subject and object together once over all scenarios"
+    ),
+    Parameter(
+        "public_graph",
+        Kind.YES,
+        "Public graph",
+        "write the graph without the true claims, for those who take part",
+        desk=False,
+    ),
+    Parameter(
+        "kind",
+        Kind.CHOICE,
+        "Kind",
+        "what the published layout's file names begin with",
+        default="test",
+        choices=("test", "train"),
+        desk=False,
+    ),
+    Parameter("salt", Kind.SECRET, "Salt", "makes ids that nobody else can make; never recorded", default=Secret("")),
+)
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    from evaluator.curation.graph.files import read_triples, read_types
+    from evaluator.curation.graph.graph import Graph
+    from evaluator.curation.scenarios import matrix, writing
+    from evaluator.curation.scenarios.functionality import functionality
+    from evaluator.curation.scenarios.scenario import Scenarios, Wanted
+
+    wanted = matrix.cells(given.transparency, given.homogeneity or [None], given.popularity)
+    warnings: list[str] = []
+    triples = []
+    for path in given.graph:
+        more, told = read_triples(bench.input("graph", path), str(path))
+        triples += more
+        warnings += told
+    graph = Graph(triples)
+    types = read_types(bench.input("types", given.types), str(given.types)) if given.types else {}
+    if not given.types:
+        warnings.append("no types are given: every entity passes the type test")
+    elif untyped := sum(name not in types for name in graph.entities):
+        warnings.append(f"{given.types.name}: {untyped} of {graph.size} entities have no type")
+    scenarios = Scenarios(
+        graph,
+        given.relation,
+        Wanted(given.size, given.ratio, given.seed, given.plausible, given.pool),
+        types=types,
+        vectors=partial(_vectors, given, bench, graph, warnings),
+        avoid=_pairs(given, bench),
+    )
+    made = matrix.matrix(scenarios, wanted, once=given.pairs_once)
+    writing.write(made, scenarios, bench.output, salt=given.salt, kind=given.kind)
+    if given.public_graph:
+        writing.write_graph(made, graph, given.relation, bench.output)
+    told_cells = [matrix.measured(scenarios, cell, claims) for cell, claims in made]
+    every = [(claim.subject, claim.object) for _, claims in made for claim in claims]
+    report: dict[str, Any] = {
+        "relation": given.relation,
+        "graph": {"triples": len(graph.subjects), "entities": graph.size, "predicates": len(graph.predicates)},
+        "functionality": functionality(scenarios.named(scenarios.facts)),
+        "functionality_of_true_claims": functionality((c.subject, c.object) for _, cs in made for c in cs if c.label),
+        "claims": len(every),
+        "different_pairs": len(set(every)),
+        "auroc_of_recurrence": matrix.recurrence(made),
+        "scenarios": told_cells,
+        "warnings": warnings,
+    }
+    return Made(report, _text(report))
+
+
+def _vectors(given: argparse.Namespace, bench: Bench, graph: Any, warnings: list[str]) -> Any:
+    """A row an entity. Raises GoldError where the file lacks an entity of the relation."""
+    if given.embeddings is None:
+        from evaluator.curation.scenarios.embeddings import embed
+
+        return embed(graph, seed=given.seed, dimensions=given.dimensions)
+    import numpy as np
+
+    from evaluator.curation.graph.files import read_embeddings
+    from evaluator.errors import GoldError, Problem, shown
+
+    file = str(given.embeddings)
+    vectors, told = read_embeddings(bench.input("embeddings", given.embeddings), file, graph.number)
+    warnings += told
+    needed = np.unique(graph.facts(given.relation))
+    missing = needed[np.isnan(vectors[needed, 0])]
+    if len(missing):
+        found = f"{len(missing)} of {len(needed)} entities without, first {shown(graph.entities[missing[0]])}"
+        raise GoldError([Problem(file, None, f"no vector for entities of {given.relation}", found, "one each")])
+    return vectors
+
+
+def _pairs(given: argparse.Namespace, bench: Bench) -> set[tuple[str, str]]:
+    """Subject and object of the relation's claims in earlier gold."""
+    from evaluator.tasks.fact_checking.gold import read_gold
+
+    pairs = set()
+    for path in given.apart_from:
+        gold = read_gold(bench.input("apart-from", path), str(path), None)
+        pairs |= {(claim.subject, claim.object) for claim in gold.claims if claim.relation == given.relation}
+    return pairs
+
+
+def _text(report: dict[str, Any]) -> str:
+    shares = report["functionality"]
+    lines = [
+        f"{report['relation']}: {shares['pairs']} facts, {shares['subjects_per_pair']:.3f} subjects and "
+        f"{shares['objects_per_pair']:.3f} objects a fact",
+        *(
+            f"{told['scenario']}: {told['true']} true, {told['plausible']} plausible and {told['unrelated']} "
+            f"unrelated false claims"
+            for told in report["scenarios"]
+        ),
+        f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs tells true from "
+        f"false with AUROC {report['auroc_of_recurrence']:.2f}",
+        *(f"warning: {warning}" for warning in report["warnings"]),
+    ]
+    return "\n".join(lines)
+
+
+GENERATOR = Generator(
+    name="scenarios",
+    version=1,
+    summary="make scenarios of fact checking over a knowledge graph: popularity, transparency, homogeneity",
+    make=_make,
+    sources=SOURCES_READ,
+    parameters=PARAMETERS,
+)

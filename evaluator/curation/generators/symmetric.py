@@ -1,0 +1,97 @@
+"""`split symmetric` makes quadruples of originals and contrary pairs; `audit symmetric` checks a set of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.parameters import Kind, Parameter, Source
+from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.io.lines import RawLine, found, identifier, read_lines
+from evaluator.curation.symmetric.build import MIN_SALT, Pair, quadruples
+from evaluator.curation.symmetric.checks import symmetric_faults
+from evaluator.errors import GoldError, ProblemList, shown
+from evaluator.tasks.fact_verification.gold import read_gold
+from evaluator.tasks.fact_verification.layout import LABELS
+from evaluator.text import counted
+
+SALT = Parameter("salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True)
+
+
+def _make(given: argparse.Namespace, bench: Bench) -> Made:
+    originals = _pairs(bench, "originals", given.originals, labelled=True)
+    contraries = _pairs(bench, "contraries", given.contraries, labelled=False)
+    lines = quadruples(originals, contraries, salt=given.salt, files=(str(given.originals), str(given.contraries)))
+    encode = msgspec.json.Encoder().encode
+    bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in lines)
+    report = {"groups": len(lines) // 4, "lines": len(lines)}
+    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}; all checks passed")
+
+
+def _pairs(bench: Bench, role: str, path: Path, *, labelled: bool) -> list[Pair]:
+    lines, problems = read_lines(bench.input(role, path), str(path))
+    pairs = list(_read(lines, problems, labelled))
+    problems.raise_if_any()
+    return pairs
+
+
+def _read(lines: list[RawLine], problems: ProblemList, labelled: bool) -> Iterator[Pair]:
+    for line in lines:
+        name = identifier(line, "id", problems)
+        texts = []
+        for key in ("claim", "evidence_text", *(("label",) if labelled else ())):
+            value = line.value.get(key)
+            if isinstance(value, str):
+                texts.append(value)
+            else:
+                problems.add(line.number, f"{key} is no text", found(line.value, key), "a string")
+        if name is not None and len(texts) == 2 + labelled:
+            yield Pair(line.number, name, *texts)
+
+
+def _add_gold(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", type=Path, help="gold of fact-verification, with group and slices.origin")
+
+
+def _audit(given: argparse.Namespace, bench: Bench) -> Made:
+    gold = read_gold(bench.input("gold", given.gold), str(given.gold), None)
+    columns = zip(gold.claims, gold.evidence_texts, gold.labels, gold.groups, gold.slices, strict=True)
+    lines: list[dict[str, Any]] = [
+        {"claim": claim, "evidence_text": evidence, "label": LABELS[label], "group": group, "slices": slices}
+        for claim, evidence, label, group, slices in columns
+    ]
+    problems = ProblemList(str(given.gold), GoldError)
+    for place, fault in symmetric_faults(lines):
+        # Every line of a file that was read is a record, so the place tells the line.
+        what = fault if place is None else f"group {shown(lines[place]['group'])}: {fault}"
+        problems.add(None if place is None else place + 1, what)
+    problems.raise_if_any()
+    report = {"groups": len(set(gold.groups)), "lines": len(lines)}
+    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}: symmetric")
+
+
+GENERATOR = Generator(
+    name="symmetric",
+    version=1,
+    summary="make a symmetric set of originals and written pairs that say the contrary",
+    make=_make,
+    seeded=False,
+    sources=(
+        Source("originals", "Original pairs", "JSON Lines: id, claim, evidence_text, label"),
+        Source("contraries", "Contrary pairs", "JSON Lines: the original's id, and the written claim, evidence_text"),
+    ),
+    parameters=(SALT,),
+)
+AUDIT = Generator(
+    name="symmetric",
+    version=1,
+    summary="check that neither claim nor evidence alone tells a symmetric set's labels",
+    add_arguments=_add_gold,
+    make=_audit,
+    seeded=False,
+)

@@ -1,0 +1,154 @@
+"""Files of a knowledge graph as they are shipped: triples a line (CoDEx, DBpedia extracts), types, embeddings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+import numpy as np
+
+from evaluator.curation.graph.graph import Triple
+from evaluator.errors import GoldError, ProblemList, shown
+from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.strict_json import LineFault, Shape, unknown_keys
+from evaluator.outcomes.table import Numbers
+
+LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
+"""A curator's own files: large, and not hostile."""
+
+Types = dict[str, frozenset[str]]
+_CELLS = "subject, predicate and object, separated by tabs"
+
+
+def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tuple[list[Triple], list[str]]:
+    """The triples, and warnings. Raises GoldError. A triple that comes twice is kept once, with a warning."""
+    problems = ProblemList(file, GoldError)
+    triples: dict[Triple, None] = {}
+    n_lines = 0
+    names: dict[str, str] = {}  # one copy of each
+    for number, cells in rows(stream, problems, limits):
+        n_lines += 1
+        if len(cells) != 3:
+            problems.add(number, "not a triple", f"{len(cells)} cell{'s' * (len(cells) != 1)}", _CELLS)
+        elif "" in cells:
+            empty = ("subject", "predicate", "object")[cells.index("")]
+            problems.add(number, f"the {empty} is empty", "no name", _CELLS)
+        else:
+            triples[Triple(*(names.setdefault(cell, cell) for cell in cells))] = None
+    problems.raise_if_any()
+    twice = n_lines - len(triples)
+    return list(triples), [f"{Path(file).name}: {twice} triples stand there already, kept once"] if twice else []
+
+
+def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Types:
+    """Each entity's types. A name that ends in .json (or .json.gz): an object {entity: [type, ...]}, as CoDEx has it;
+    else tab-separated lines, an entity and a type each. Raises GoldError."""
+    problems = ProblemList(file, GoldError)
+    if file.removesuffix(".gz").endswith(".json"):
+        return _types_of_object(b"".join(chunks(stream, limits, problems)), problems, limits)
+    types: dict[str, set[str]] = {}
+    for number, cells in rows(stream, problems, limits):
+        if len(cells) != 2 or "" in cells:
+            problems.add(number, "not an entity and a type", f"{len(cells)} cells", "two names, separated by a tab")
+        else:
+            types.setdefault(cells[0], set()).add(cells[1])
+    problems.raise_if_any()
+    return {entity: frozenset(names) for entity, names in types.items()}
+
+
+def read_embeddings(
+    stream: BinaryIO, file: str, entities: dict[str, int], limits: ReadLimits = LIMITS
+) -> tuple[Numbers, list[str]]:
+    """A row an entity, in the order of its number; NaN where the file has none. And warnings. Raises GoldError.
+
+    Lines are an entity and its numbers, separated by tabs; all have as many.
+    """
+    problems = ProblemList(file, GoldError)
+    vectors: Numbers | None = None
+    seen: dict[str, int] = {}
+    n_unknown = 0
+    for number, (entity, *cells) in rows(stream, problems, limits):
+        try:
+            values = np.array(cells, dtype=np.float64)
+        except ValueError:
+            values = np.array([np.nan])
+        if not len(cells) or not np.isfinite(values).all():
+            problems.add(number, "not a vector", shown("\t".join(cells)), "an entity and finite numbers, split by tabs")
+            continue
+        if vectors is None:
+            vectors = np.full((len(entities), len(values)), np.nan)
+        if len(values) != vectors.shape[1]:
+            problems.add(number, "another length than before", f"{len(values)} numbers", f"{vectors.shape[1]}")
+        elif entity in seen:
+            problems.add(number, "duplicate entity", f"{shown(entity)} (first on line {seen[entity]})", "each once")
+        elif entity in entities:
+            vectors[entities[entity]] = values
+        else:
+            n_unknown += 1
+        seen.setdefault(entity, number)
+    problems.raise_if_any()
+    warnings = [f"{Path(file).name}: {n_unknown} entities are not in the graph, ignored"] if n_unknown else []
+    return vectors if vectors is not None else np.full((len(entities), 1), np.nan), warnings
+
+
+def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -> Iterator[tuple[int, list[str]]]:
+    """(line number, cells) of a tab-separated file; lines that are no text are in `problems`.
+
+    UTF-8 without byte order mark; lines end in LF or CRLF; blank lines are problems. Raises the list's error for a file
+    that is empty or over its limits.
+    """
+    number, rest = 0, b""
+    for chunk in _with_end(chunks(stream, limits, problems)):
+        *lines, rest = (rest + chunk).split(b"\n") if chunk else (rest, b"")
+        if len(rest) > limits.line_bytes:
+            problems.stop(number + 1, "the line is too long", "", f"at most {limits.line_bytes} bytes")
+        for raw in lines:
+            if not (chunk or raw):
+                break
+            number += 1
+            line = raw[:-1] if raw.endswith(b"\r") else raw
+            fault = _fault(line, number)
+            if fault is None:
+                try:
+                    yield number, line.decode("utf-8").split("\t")
+                    continue
+                except UnicodeDecodeError as error:
+                    fault = LineFault("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text")
+            problems.add(number, fault.what, fault.found, fault.expected)
+    if not number:
+        problems.stop(None, "the file is empty", "0 bytes", "tab-separated lines")
+
+
+def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """An empty piece after the last: what is left then is a line without a newline."""
+    yield from (piece for piece in pieces if piece)
+    yield b""
+
+
+def _fault(line: bytes, number: int) -> LineFault | None:
+    if number == 1 and line.startswith(b"\xef\xbb\xbf"):
+        return LineFault("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+    if not line.strip():
+        return LineFault("blank line", "no cells", "tab-separated cells")
+    if b"\0" in line or b"\r" in line:
+        return LineFault("a character that no name has", "NUL or CR", "text in lines that end in LF or CRLF")
+    return None
+
+
+def _types_of_object(data: bytes, problems: ProblemList, limits: ReadLimits) -> Types:
+    if not data.strip():
+        problems.stop(None, "the file is empty", "no JSON", "an object {entity: [type, ...]}")
+    try:
+        json.loads(data)  # says the line, which the strict look does not
+        unknown_keys(data, Shape(frozenset(), free=True), limits.depth)  # duplicate keys, NaN, surrogates
+        found = msgspec.json.decode(data, type=dict[str, list[str]])
+    except json.JSONDecodeError as error:
+        problems.stop(error.lineno, "not valid JSON", f"{error.msg} at column {error.colno}", "one JSON object")
+    except LineFault as fault:
+        problems.stop(None, fault.what, fault.found, fault.expected)
+    except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
+        problems.stop(None, "not types by entity", str(error), "an object {entity: [type, ...]}")
+    return {entity: frozenset(names) for entity, names in found.items()}

@@ -1,0 +1,115 @@
+"""JSON Lines of any task, read as strictly as `docs/referee.md` says, with each line's own bytes kept.
+
+Generators that only share lines out write them as they came: no number is rounded and no key moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError, ProblemList, shown
+from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.ids import Id
+from evaluator.jsonl.strict_json import LineFault, Shape, unknown_keys
+
+_ANY = Shape(frozenset(), free=True)
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """number: from 1. raw: its bytes, without the newline. value: the object it holds."""
+
+    number: int
+    raw: bytes
+    value: dict[str, Any]
+
+
+def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) -> tuple[list[RawLine], ProblemList]:
+    """The lines that are right, and the problems of the others: the caller adds its own and raises them together.
+
+    Raises GoldError where reading on makes no sense (an empty file, one over its limits).
+    """
+    limits = limits or ReadLimits()
+    problems = ProblemList(file, GoldError)
+    lines: list[RawLine] = []
+    number = 0
+    for number, raw in enumerate(_raw_lines(stream, limits, problems), 1):
+        if number > limits.lines:
+            problems.stop(None, "too many lines", f"over {limits.lines}", f"at most {limits.lines}")
+        try:
+            lines.append(RawLine(number, raw, _object(raw, number, limits)))
+        except LineFault as fault:
+            problems.add(number, fault.what, fault.found, fault.expected)
+    if not number:
+        problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
+    return lines, problems
+
+
+def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str = "") -> Id | None:
+    """The string or integer under the key, or under `default` where the key is missing; None: noted as a problem."""
+    value = line.value.get(key, line.value.get(default) if default else None)
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    held = key if key in line.value or not default else default
+    problems.add(line.number, f"{key} is no name", found(line.value, held), "a string or an integer")
+    return None
+
+
+def found(line: Mapping[str, Any], key: str) -> str:
+    """What stands under a key, for a problem that tells it."""
+    return shown(line[key]) if key in line else "no such key"
+
+
+def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> None:
+    """A split's names are all strings or all integers, or 1 and "1" would be two: notes the first of another type."""
+    first: type | None = None
+    for line in lines:
+        value = line.value.get(key)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            continue
+        first = first or type(value)
+        if type(value) is not first:
+            expected = "a string" if first is str else "an integer"
+            problems.add(line.number, f"{key} has another type", shown(value), f"{expected}, as on the lines before")
+            return
+
+
+def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks(stream, limits, problems):
+        *whole, rest = (rest + chunk).split(b"\n")
+        if len(rest) > limits.line_bytes:
+            problems.stop(None, "a line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+        yield from (line.removesuffix(b"\r") for line in whole)
+    if rest:
+        yield rest
+
+
+def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
+    if len(raw) > limits.line_bytes:
+        raise LineFault("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+    if number == 1 and raw.startswith(_BOM):
+        raise LineFault("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+    if not raw.strip(b" \t\r"):
+        raise LineFault("blank line", "no JSON", "one JSON object a line")
+    try:
+        unknown_keys(raw, _ANY, limits.depth)
+        value = msgspec.json.decode(raw)
+    except UnicodeDecodeError as error:
+        raise LineFault("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text") from None
+    except (msgspec.MsgspecError, RecursionError):
+        raise LineFault("not valid JSON", "something else", "one JSON object") from None
+    if not isinstance(value, dict):
+        raise LineFault("the line is no object", shown(value), "one JSON object")
+    return value
+
+
+def with_key(raw: bytes, key: str, value: Id) -> bytes:
+    """The line with one more key in front; the rest stays as it was written. The object has a key, and not this one."""
+    begin = raw.index(b"{") + 1
+    return raw[:begin] + msgspec.json.encode(key) + b": " + msgspec.json.encode(value) + b", " + raw[begin:].lstrip()

@@ -1,0 +1,107 @@
+"""Leakage removal: training triples that say an evaluation triple in other words (Broscheit et al. 2020, section 4).
+
+For an evaluation triple (i, k, j), with a any mention of i's entity and b any of j's, i and j among them:
+
+- SIMPLE takes out (i, k, j), letter by letter;
+- BASIC also (a, k, b) and (b, k, a);
+- THOROUGH also a and b joined by any relation, in either order; a as the subject of a relation that holds the words of
+  k and b, or b as the object of one that holds those of k and a; a subject or object that holds those of a, k and b.
+
+BASIC and THOROUGH compare texts as sets of words, see `open_words`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from evaluator.curation.open_triples.leakage_index import Forbidden, Mention, joined
+from evaluator.curation.open_triples.memo import Memo
+from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
+from evaluator.curation.open_triples.triples import OpenTriple
+
+Triple = Sequence[str]
+"""Subject, relation, object; what follows is not looked at."""
+
+
+class Rule(enum.IntEnum):
+    """Why a training triple leaks: the first rule that finds it."""
+
+    SIMPLE = 1
+    BASIC = 2
+    ANY_RELATION = 3
+    IN_RELATION = 4
+    IN_MENTION = 5
+
+
+class Level(enum.IntEnum):
+    """How much is taken out: what the rules up to this one find."""
+
+    SIMPLE = Rule.SIMPLE
+    BASIC = Rule.BASIC
+    THOROUGH = Rule.IN_MENTION
+
+
+class Leakage:
+    """Tells which training triples leak evaluation triples. One look takes about a microsecond."""
+
+    def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
+        evaluated = list(evaluated)
+        self._exact = {triple[:3] for triple in evaluated}
+        self._forbidden = Forbidden(evaluated, words)
+        self._mentions = Memo(self._forbidden.mention)
+        self._relations = Memo(self._forbidden.relation)
+
+    def rules(self, rows: Iterable[Triple], level: Level = Level.THOROUGH) -> list[int]:
+        """The rule that finds each triple, 0 where none up to the level does."""
+        if level is Level.SIMPLE:
+            return [int(Rule.SIMPLE) if tuple(row[:3]) in self._exact else 0 for row in rows]
+        mentions, find = self._mentions, self._basic if level is Level.BASIC else self._thorough
+        found = []
+        for row in rows:
+            subject, object_ = mentions[row[0]], mentions[row[2]]
+            # Most mentions have nothing to do with the evaluation.
+            found.append(0 if subject is None and object_ is None else find(row, subject, object_))
+        return found
+
+    def _basic(self, row: Triple, subject: Mention | None, object_: Mention | None) -> int:
+        if subject is None or object_ is None:
+            return 0
+        relation = self._relations[row[1]]
+        if relation is None or not self._forbidden.says(subject, relation, object_):
+            return 0
+        return Rule.SIMPLE if tuple(row[:3]) in self._exact else Rule.BASIC
+
+    def _thorough(self, row: Triple, subject: Mention | None, object_: Mention | None) -> int:
+        if subject is not None and object_ is not None and joined(subject, object_):
+            return self._basic(row, subject, object_) or Rule.ANY_RELATION
+        relation = self._relations[row[1]]
+        if relation is not None:
+            if subject is not None and not relation.heads.isdisjoint(subject.ends):
+                return Rule.IN_RELATION
+            if object_ is not None and not relation.tails.isdisjoint(object_.ends):
+                return Rule.IN_RELATION
+        if (subject is not None and subject.whole) or (object_ is not None and object_.whole):
+            return Rule.IN_MENTION
+        return 0
+
+
+def remove_leakage(
+    train: Iterable[Triple],
+    evaluated: Iterable[OpenTriple],
+    level: Level = Level.THOROUGH,
+    stops: Iterable[str] | None = None,
+) -> tuple[list[Triple], Counter[Rule]]:
+    """The training triples that leak nothing, in their order, and how many each rule took out.
+
+    stops: stop words; None: the most frequent tokens of the training triples.
+    """
+    train = list(train)
+    if stops is None:
+        counts = TokenCounts()
+        counts.add(train)
+        stops = counts.stop_words().all
+    rules = Leakage(evaluated, Normaliser(frozenset(stops))).rules(train, level)
+    kept = [triple for triple, rule in zip(train, rules, strict=True) if not rule]
+    return kept, Counter(Rule(rule) for rule in rules if rule)

@@ -1,0 +1,124 @@
+"""What evaluation triples forbid, so that a training triple is held against all of them at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from evaluator.curation.open_triples.subset_index import Subsets
+from evaluator.curation.open_triples.token_sets import Normaliser, Words
+from evaluator.curation.open_triples.triples import OpenTriple
+
+Ends = frozenset[int]
+"""Entities. Ends with the same mentions are one, whatever triple they stand in."""
+
+_NONE: Ends = frozenset()
+
+
+class Mention(NamedTuple):
+    """ends: the entities that the mention may mean; tails: what those stand before in an evaluation triple.
+
+    whole: it holds the words of a whole evaluation triple. A mention may mean thousands of entities, and two sets are
+    disjoint or not within the time of the smaller: so whatever can be is gathered here, once a text.
+    """
+
+    ends: Ends
+    tails: Ends
+    whole: bool
+
+
+class Relation(NamedTuple):
+    """number: that of the evaluated relation with the same words, -1 if there is none.
+
+    heads: of evaluation triples whose relation and tail it holds; tails: of those whose relation and head it holds.
+    """
+
+    number: int
+    heads: Ends
+    tails: Ends
+
+
+class _Facts:
+    """The evaluation triples of one relation, from either end."""
+
+    def __init__(self) -> None:
+        self.tails: defaultdict[int, set[int]] = defaultdict(set)
+        self.heads: defaultdict[int, set[int]] = defaultdict(set)
+
+    def add(self, head: int, tail: int) -> None:
+        self.tails[head].add(tail)
+        self.heads[tail].add(head)
+
+    def lead(self, heads: Ends, tails: Ends) -> bool:
+        """Whether one of them leads from a head to a tail."""
+        return any(not self.tails[head].isdisjoint(tails) for head in heads & self.tails.keys())
+
+
+class Forbidden:
+    """The evaluation triples as (entity, relation, entity), each of them found by its words."""
+
+    def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
+        self._words = words
+        self._relations: dict[Words, int] = {}
+        self._facts: list[_Facts] = []
+        entities: dict[frozenset[Words], int] = {}
+        tails: defaultdict[int, set[int]] = defaultdict(set)
+        for triple in evaluated:
+            relation = self._relations.setdefault(words(triple.relation), len(self._relations))
+            if relation == len(self._facts):
+                self._facts.append(_Facts())
+            head, tail = (
+                entities.setdefault(frozenset(map(words, mentions)), len(entities))
+                for mentions in ((triple.subject, *triple.subjects), (triple.object, *triple.objects))
+            )
+            self._facts[relation].add(head, tail)
+            tails[head].add(tail)
+        owners: defaultdict[Words, set[int]] = defaultdict(set)
+        for mentions, entity in entities.items():
+            for mention in mentions:
+                owners[mention].add(entity)
+        self._owners = {
+            mention: (frozenset(ends), _NONE.union(*(tails[end] for end in ends & tails.keys())))
+            for mention, ends in owners.items()
+        }
+        self._held_relations = Subsets(self._relations)
+        self._held_mentions = Subsets(self._owners)
+
+    def mention(self, text: str) -> Mention | None:
+        """None: the evaluation has nothing to do with it."""
+        words = self._words(text)
+        ends, tails = self._owners.get(words, (_NONE, _NONE))
+        facts, held = self._held(words)
+        whole = any(fact.lead(heads, tails) for fact in facts for heads in held for tails in held)
+        return Mention(ends, tails, whole) if ends or whole else None
+
+    def relation(self, text: str) -> Relation | None:
+        """None: the evaluation has nothing to do with it."""
+        words = self._words(text)
+        number = self._relations.get(words, -1)
+        heads: set[int] = set()
+        tails: set[int] = set()
+        facts, held = self._held(words)
+        for fact in facts:
+            for ends in held:
+                heads.update(*(fact.heads[tail] for tail in ends & fact.heads.keys()))
+                tails.update(*(fact.tails[head] for head in ends & fact.tails.keys()))
+        return Relation(number, frozenset(heads), frozenset(tails)) if number >= 0 or heads or tails else None
+
+    def says(self, subject: Mention, relation: Relation, object_: Mention) -> bool:
+        """Whether an evaluation triple has this relation between these ends, in either order."""
+        if relation.number < 0:
+            return False
+        facts = self._facts[relation.number]
+        return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
+
+    def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
+        """Of what the words hold: the triples of each relation, and the entities of each mention."""
+        facts = [self._facts[self._relations[relation]] for relation in self._held_relations.within(words)]
+        return facts, [self._owners[mention][0] for mention in self._held_mentions.within(words)] if facts else []
+
+
+def joined(subject: Mention, object_: Mention) -> bool:
+    """Whether an evaluation triple has these ends, in either order."""
+    return not (subject.tails.isdisjoint(object_.ends) and object_.tails.isdisjoint(subject.ends))

@@ -1,0 +1,148 @@
+"""Open triples (Broscheit et al. 2020): subject, relation and object are words, and one entity goes by many mentions.
+
+A triple a line, tab-separated: subject, relation, object, then both or none of the lists of mentions of the subject's
+and of the object's entity, between `|||`; an empty list: the end is linked to no entity. That is the layout of
+OLPBENCH. Files are read a block at a time, since training data have 30 million lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
+
+from evaluator.curation.io.text_blocks import text_blocks
+from evaluator.errors import GoldError, ProblemList, shown
+
+BETWEEN = "|||"
+_WIDTHS = frozenset({3, 5})
+
+Row = list[str]
+"""The cells of a line, three or five of them; subject, relation and object hold a word each."""
+
+Mentions = tuple[str, ...]
+
+
+class OpenTriple(NamedTuple):
+    """subjects, objects: all mentions of an end's entity, its own first; empty where the end is linked to none."""
+
+    subject: str
+    relation: str
+    object: str
+    subjects: Mentions = ()
+    objects: Mentions = ()
+
+    @property
+    def linked(self) -> bool:
+        return bool(self.subjects and self.objects)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that are right. numbers: theirs in the file; lines: as they came, without their ends; rows: their cells."""
+
+    numbers: Sequence[int]
+    lines: list[str]
+    rows: list[Row]
+
+
+class Dictionary:
+    """Which mentions mean the same entity, as a list of (mention, entity) says; a mention may mean several."""
+
+    def __init__(self, pairs: Mapping[str, Sequence[str]] | None = None) -> None:
+        """pairs: the entities of each mention."""
+        self._entities = {mention: tuple(entities) for mention, entities in (pairs or {}).items() if entities}
+        self._mentions: dict[str, list[str]] = {}
+        for mention, entities in self._entities.items():
+            for entity in entities:
+                self._mentions.setdefault(entity, []).append(mention)
+
+    def others(self, mention: str) -> Mentions:
+        """All mentions of whatever the mention may mean, itself first; empty if it means nothing."""
+        entities = self._entities.get(mention)
+        if entities is None:
+            return ()
+        return tuple(dict.fromkeys([mention, *(other for entity in entities for other in self._mentions[entity])]))
+
+    def links(self, row: Row) -> bool:
+        """Whether both ends mean an entity: `triple(row).linked`, without making it."""
+        return ((len(row) == 5 and _names(row[3])) or row[0] in self._entities) and (
+            (len(row) == 5 and _names(row[4])) or row[2] in self._entities
+        )
+
+    def triple(self, row: Row) -> OpenTriple:
+        """A line's own lists of mentions go before the dictionary."""
+        subjects, objects = (_listed(row[0], row[3]), _listed(row[2], row[4])) if len(row) == 5 else ((), ())
+        return OpenTriple(row[0], row[1], row[2], subjects or self.others(row[0]), objects or self.others(row[2]))
+
+
+def _listed(own: str, cell: str) -> Mentions:
+    listed = [mention for mention in map(str.strip, cell.split(BETWEEN)) if mention]
+    return tuple(dict.fromkeys([own, *listed])) if listed else ()
+
+
+def _names(cell: str) -> bool:
+    return any(map(str.strip, cell.split(BETWEEN)))
+
+
+def cells(triple: OpenTriple, *, entities: bool) -> str:
+    """A line of five columns; without the entities the lists of mentions are empty."""
+    listed = (triple.subjects, triple.objects) if entities else ((), ())
+    return "\t".join([*triple[:3], *map(BETWEEN.join, listed)])
+
+
+def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
+    """The file's triples, some at a time; .gz is unpacked. Raises GoldError, at the end where lines are at fault."""
+    problems = ProblemList(file, GoldError)
+    for first, lines in text_blocks(stream, problems, "one triple a line"):
+        rows = [line.split("\t") for line in lines]
+        fit = [len(row) in _WIDTHS and row[0].strip() and row[1].strip() and row[2].strip() for row in rows]
+        if all(fit):
+            yield Block(range(first, first + len(lines)), lines, rows)
+            continue
+        kept = [place for place, row in enumerate(rows) if _is_right(row, first + place, problems)]
+        yield Block(
+            [first + place for place in kept], [lines[place] for place in kept], [rows[place] for place in kept]
+        )
+    problems.raise_if_any()
+
+
+def read_triples(stream: BinaryIO, file: str, dictionary: Dictionary) -> list[OpenTriple]:
+    """All triples of a file that fits in memory. Raises GoldError."""
+    return [dictionary.triple(row) for block in read_blocks(stream, file) for row in block.rows]
+
+
+def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
+    """A mention and its entity a line, tab-separated; no entity: the mention means none. Raises GoldError."""
+    problems = ProblemList(file, GoldError)
+    entities: dict[str, dict[str, None]] = {}
+    for first, lines in text_blocks(stream, problems, "a mention and its entity a line"):
+        for number, line in enumerate(lines, first):
+            cells = line.split("\t")
+            if len(cells) != 2 or not cells[0].strip():
+                problems.add(number, "no mention and entity", _columns(cells), "two columns, the first not empty")
+                continue
+            if BETWEEN in cells[0]:
+                problems.add(number, "a mention that no list could hold", shown(cells[0]), f"one without {BETWEEN}")
+                continue
+            meant = entities.setdefault(cells[0], {})
+            if cells[1]:
+                meant[cells[1]] = None
+    problems.raise_if_any()
+    return Dictionary({mention: tuple(meant) for mention, meant in entities.items()})
+
+
+def _is_right(row: Row, number: int, problems: ProblemList) -> bool:
+    if len(row) not in _WIDTHS:
+        expected = "subject, relation, object, and then both or none of the lists of mentions"
+        problems.add(number, "no open triple", _columns(row), expected)
+        return False
+    for name, cell in zip(("subject", "relation", "object"), row, strict=False):
+        if not cell.strip():
+            problems.add(number, f"the {name} is empty", shown(cell), "a word at least")
+            return False
+    return True
+
+
+def _columns(cells: Row) -> str:
+    return "1 column" if len(cells) == 1 else f"{len(cells)} columns"

@@ -1,0 +1,56 @@
+"""Round-robin folds by document, as KnowledgeNet's are meant (Mesquita et al. 2019, section 5.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from evaluator.errors import UsageError, shown
+from evaluator.jsonl.ids import Id
+
+FOLDS = 5
+MOST_FOLDS = 1000
+"""Each is a file of its own: more are a slip of the finger."""
+PARTS = {"train": (1, 2, 3), "dev": (4,), "test": (5,)}
+_RANGE = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
+
+
+def round_robin(documents: Iterable[Id], folds: int = FOLDS) -> dict[Id, int]:
+    """The fold of each document: the i-th one, from 0 in the order of first appearance, goes to fold (i mod folds) + 1.
+
+    Published folds are data and are kept; this is for new sets. Raises UsageError for fewer than two folds, or fewer
+    documents than folds.
+    """
+    if folds < 2:
+        raise UsageError(f"folds is {folds}, expected 2 or more")
+    first = dict.fromkeys(documents)
+    if len(first) < folds:
+        raise UsageError(f"{len(first)} documents cannot fill {folds} folds, expected {folds} or more")
+    return {document: place % folds + 1 for place, document in enumerate(first)}
+
+
+def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
+    """`train=1-3,dev=4,test=5`: the folds of each part. Every fold stands in one part. Raises UsageError."""
+    parts: dict[str, tuple[int, ...]] = {}
+    for piece in text.split(","):
+        name, equals, numbers = piece.partition("=")
+        if not equals or not re.fullmatch(r"[\w-]+", name) or name in parts:
+            raise UsageError(f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, each name once")
+        parts[name] = tuple(fold for one in numbers.split("+") for fold in _folds(one, folds))
+    if sorted(fold for found in parts.values() for fold in found) != list(range(1, folds + 1)):
+        raise UsageError(f"parts are {shown(text)}, expected each fold from 1 to {folds} once")
+    return parts
+
+
+def part_of_fold(parts: Mapping[str, tuple[int, ...]]) -> dict[int, str]:
+    return {fold: name for name, folds in parts.items() for fold in folds}
+
+
+def _folds(text: str, folds: int) -> range:
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"folds are {shown(text)}, expected a number or FIRST-LAST")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if not first <= last <= folds:
+        raise UsageError(f"folds are {shown(text)}, expected numbers from 1 to {folds}, the smaller first")
+    return range(first, last + 1)

@@ -1,0 +1,130 @@
+"""Do annotators agree? Percent agreement, Cohen's kappa of two, Krippendorff's alpha of any number with gaps.
+
+Krippendorff 2011 ("Computing Krippendorff's Alpha-Reliability") has the formulas, and the examples that tests work
+through.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from evaluator.errors import UsageError
+from evaluator.outcomes.table import Numbers
+
+Value = TypeVar("Value", bound=Hashable)
+Units = Sequence[Sequence[Hashable]]
+"""The values that each unit was given, by whomever; units with fewer than two say nothing about agreement."""
+
+LEVELS = ("nominal", "ordinal", "interval")
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """Two annotators: units that both judged, the share they agree on, Cohen's kappa (NaN: chance leaves no room)."""
+
+    n: int
+    percent: float
+    kappa: float
+
+
+def percent_agreement(units: Units) -> float:
+    """The share of pairs of values of one unit that are equal, each unit counted by its pairs; NaN without any."""
+    pairs = same = 0
+    for values in units:
+        pairs += math.comb(len(values), 2)
+        same += sum(math.comb(count, 2) for count in Counter(values).values())
+    return same / pairs if pairs else math.nan
+
+
+def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
+    """a, b: what two annotators said of the same units, in one order. Kappa: Cohen 1960."""
+    if len(a) != len(b):
+        raise UsageError(f"{len(a)} and {len(b)} values, expected as many")
+    if not a:
+        return Pairwise(0, math.nan, math.nan)
+    n = len(a)
+    agreed = sum(x == y for x, y in zip(a, b, strict=True)) / n
+    first, second = Counter(a), Counter(b)
+    chance = sum(first[value] * second[value] for value in first) / n**2
+    return Pairwise(n, agreed, (agreed - chance) / (1 - chance) if chance < 1 else math.nan)
+
+
+def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple[Value, Value], Pairwise]:
+    """judged: annotator, unit, value. Pairs of annotators without a common unit are left out."""
+    found = {}
+    for a, b in itertools.combinations(judged, 2):
+        common = [unit for unit in judged[a] if unit in judged[b]]
+        if common:
+            found[a, b] = pairwise([judged[a][unit] for unit in common], [judged[b][unit] for unit in common])
+    return found
+
+
+def alpha(units: Units, level: str) -> float:
+    """Krippendorff's alpha; NaN where nothing was judged twice or all values are equal.
+
+    level: nominal (values are equal or not), ordinal (numbers of which the order counts) or interval (their distances
+    do). Raises UsageError.
+    """
+    if level not in LEVELS:
+        raise UsageError(f"the level is {level}, expected {', '.join(LEVELS)}")
+    paired = [values for values in units if len(values) > 1]
+    names = _distinct(paired, level)
+    place = {name: number for number, name in enumerate(names)}
+    coincidences = np.zeros((len(names), len(names)))
+    for values in paired:
+        counts = Counter(place[value] for value in values)
+        for (c, n), (k, m) in itertools.product(counts.items(), repeat=2):
+            coincidences[c, k] += (n * m if c != k else n * (n - 1)) / (len(values) - 1)
+    totals = coincidences.sum(axis=1)
+    n = totals.sum()
+    apart = _DISTANCES[level](names, totals)
+    expected = float((np.outer(totals, totals) * apart).sum())
+    if expected == 0:
+        return math.nan
+    return 1 - float((n - 1) * (coincidences * apart).sum()) / expected
+
+
+def _distinct(units: Iterable[Iterable[Hashable]], level: str) -> list[Hashable]:
+    values = dict.fromkeys(value for unit in units for value in unit)
+    if level == "nominal":
+        return list(values)
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
+        raise UsageError(f"{level} alpha of values that are no numbers, expected numbers")
+    return sorted(values)  # type: ignore[type-var]  # numbers, as was just checked
+
+
+def _nominal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
+    return 1.0 - np.eye(len(names))
+
+
+def _ordinal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
+    """Squares of how many values lie between two, half of either's own counted in."""
+    middle = np.cumsum(totals) - totals / 2
+    return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)
+
+
+def _interval(names: Sequence[Hashable], totals: Numbers) -> Numbers:
+    numbers = np.array(names, dtype=np.float64)
+    return np.asarray((numbers[:, None] - numbers[None, :]) ** 2, dtype=np.float64)
+
+
+_DISTANCES: dict[str, Callable[[Sequence[Hashable], Numbers], Numbers]] = {
+    "nominal": _nominal,
+    "ordinal": _ordinal,
+    "interval": _interval,
+}
+
+
+def by_annotator(judgements: Iterable[tuple[Hashable, Value, Hashable]]) -> dict[Value, dict[Hashable, Hashable]]:
+    """judgements: unit, annotator, value."""
+    judged: dict[Value, dict[Hashable, Hashable]] = defaultdict(dict)
+    for unit, annotator, value in judgements:
+        judged[annotator][unit] = value
+    return dict(judged)

@@ -1,0 +1,101 @@
+"""Cues: n-grams of the claim that give its label away (Schuster et al. 2019, section 2 and table 1).
+
+LMI(w, l) = p(w, l) ln(p(l | w) / p(l)) over the occurrences of n-grams: |D| counts all of them, count(l) those in
+claims labelled l. It is high for n-grams that are frequent *and* one-sided; p(l | w) alone is high for rare ones too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.curation.text_stats.ngrams import occurrences
+from evaluator.errors import UsageError
+
+MIN_FREQUENCY = 5
+
+
+class Cue(NamedTuple):
+    """One n-gram with one label. lmi: in nats; the paper prints it times 10^6. p: p(label | ngram) = n_label / n,
+    from the occurrences in the label's claims and in all."""
+
+    ngram: str
+    label: str
+    lmi: float
+    p: float
+    n_label: int
+    n: int
+
+
+@dataclass(frozen=True)
+class CueTable:
+    """counts: one row an n-gram, one column a label; the n-grams that are frequent enough, by the alphabet.
+
+    of_label: all occurrences in claims of each label, those of rare n-grams included.
+    """
+
+    ngrams: list[str]
+    labels: list[str]
+    counts: npt.NDArray[np.int64]
+    of_label: npt.NDArray[np.int64]
+
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        """p(l | w): as `counts`."""
+        p: npt.NDArray[np.float64] = self.counts / self.counts.sum(axis=1, keepdims=True)
+        return p
+
+    def lmi(self) -> npt.NDArray[np.float64]:
+        """LMI(w, l) in nats: as `counts`. An n-gram that never stands with a label has 0 for it, which is the limit."""
+        whole = max(int(self.of_label.sum()), 1)
+        prior = self.of_label / whole
+        with np.errstate(divide="ignore", invalid="ignore"):
+            information = self.counts / whole * np.log(self.probabilities() / prior)
+        return np.where(self.counts > 0, information, 0.0)
+
+    def ranked(self, label: str) -> Iterator[Cue]:
+        """The label's cues, highest LMI first; of equals the first in the alphabet."""
+        column = self.labels.index(label)
+        lmi, p, totals = self.lmi()[:, column], self.probabilities()[:, column], self.counts.sum(axis=1)
+        for place in np.argsort(-lmi, kind="stable").tolist():
+            yield Cue(
+                self.ngrams[place],
+                label,
+                float(lmi[place]),
+                float(p[place]),
+                int(self.counts[place, column]),
+                int(totals[place]),
+            )
+
+
+def cue_table(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    *,
+    n: int = 2,
+    drop: Collection[str] = (),
+    min_frequency: int = MIN_FREQUENCY,
+) -> CueTable:
+    """Counts every n-gram of the texts by label.
+
+    n: 1 for unigrams, 2 for bigrams... drop: unigrams that are taken out before n-grams are formed; the paper drops the
+    ten most frequent of the training claims (`vocabulary.most_frequent`, `vocabulary.FEVER_FREQUENT`). min_frequency:
+    rarer n-grams get no row. Raises UsageError for an n or a frequency under 1, or lists of different lengths.
+    """
+    if n < 1 or min_frequency < 1:
+        raise UsageError(f"n is {n} and min_frequency {min_frequency}, expected whole numbers from 1")
+    if len(texts) != len(labels):
+        raise UsageError(f"{len(texts)} texts have {len(labels)} labels, expected one each")
+    names = sorted(set(labels))
+    number = {name: place for place, name in enumerate(names)}
+    found = occurrences(texts, n=n, drop=drop)
+    label = np.array([number[name] for name in labels], dtype=np.int64)[found.text]
+    counts = np.bincount(found.gram * len(names) + label, minlength=found.n_grams * len(names))
+    counts = counts.reshape(found.n_grams, len(names))
+    frequent = np.flatnonzero(counts.sum(axis=1) >= min_frequency)
+    ngrams = [found.name(gram) for gram in frequent.tolist()]
+    order = sorted(range(len(ngrams)), key=ngrams.__getitem__)
+    return CueTable([ngrams[place] for place in order], names, counts[frequent[order]], counts.sum(axis=0))

@@ -1,0 +1,166 @@
+"""The table of an organiser's own scorer, unit by unit: read strictly, and held against what scores.json says."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import BinaryIO, NoReturn
+
+import msgspec
+import numpy as np
+
+from evaluator.custom_scorer.measures import bounds, measures_of, present
+from evaluator.custom_scorer.scores_file import Expected, Row, ScorerError, Scores, check_slice, slice_key
+from evaluator.errors import Problem
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import Id, IdRegister
+from evaluator.jsonl.reader import Format, Reader
+from evaluator.jsonl.strict_json import Shape
+from evaluator.outcomes.table import Codes, Dimension, Outcomes, SliceValue
+from evaluator.scoring.score import Score, score_outcomes
+
+OUTCOMES = "outcomes.jsonl"
+TOLERANCE = 1e-9
+_LARGEST = 1e100  # so that no sum of a million of them is infinite
+
+
+class Line(msgspec.Struct, gc=False):
+    """One unit."""
+
+    id: str | int
+    values: dict[str, float]
+    group: str | int | msgspec.UnsetType = msgspec.UNSET
+    slices: dict[str, str | int | float | bool] | msgspec.UnsetType = msgspec.UNSET
+
+
+def _count_keys(line: Line) -> int:
+    given = 0 if line.group is msgspec.UNSET else 1
+    given += 0 if line.slices is msgspec.UNSET else 1 + len(line.slices)
+    return given + 2 + len(line.values)
+
+
+_FREE = Shape(frozenset(), free=True)
+LAYOUT = Format(
+    Line, Shape(frozenset({"id", "group", "slices", "values"}), {"slices": _FREE, "values": _FREE}), _count_keys
+)
+
+
+def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_bytes: int) -> Outcomes:
+    """The table, with the statistics `name` and `has name` of each measure that some unit has. Raises ScorerError."""
+    reader = Reader(OUTCOMES, LAYOUT, ScorerError, ReadLimits(file_bytes=most_bytes))
+    register = IdRegister(reader.problems)
+    known = {measure.name: bounds(measure) for measure in expected.measures}
+    groups: dict[tuple[type, Id], int] = {}
+    codes: list[int] = []
+    lines: list[Line] = []
+    try:
+        for number, line in reader.records(stream):
+            register.add(line.id, number)
+            _check(line, number, known, expected.dimensions)
+            group = line.id if line.group is msgspec.UNSET else line.group
+            codes.append(groups.setdefault((type(group), group), len(groups)))
+            lines.append(line)
+        reader.problems.raise_if_any()
+    except ScorerError as error:
+        raise ScorerError([_unquoted(problem) for problem in error.problems[:10]], error.more) from None
+    if reader.warnings:
+        _refuse("a line has keys that are not in the schema, expected id, group, slices and values")
+    if (len(lines), len(groups)) != (scores.n_units, scores.n_groups):
+        _refuse("its lines and their groups are not as many as n_units and n_groups of scores.json say")
+    return _table(lines, np.array(codes, dtype=np.int32), tuple(name for _, name in groups), expected)
+
+
+def _check(
+    line: Line,
+    number: int,
+    known: Mapping[str, tuple[float, float]],
+    dimensions: Mapping[str, Sequence[SliceValue]],
+) -> None:
+    for name, value in line.values.items():
+        if name not in known:
+            _refuse(f"a value of an unknown measure, expected one of: {', '.join(known)}", number)
+        low, high = known[name]
+        if not (low <= value <= high and abs(value) <= _LARGEST):
+            _refuse(f"a value of {name} lies outside its bounds, {low:g} to {high:g}", number)
+    if line.slices is not msgspec.UNSET:
+        check_slice(line.slices, f"line {number}", dimensions, OUTCOMES)
+
+
+def _table(lines: Sequence[Line], groups: Codes, names: tuple[Id, ...], expected: Expected) -> Outcomes:
+    statistics = {}
+    for measure in expected.measures:
+        has = np.array([measure.name in line.values for line in lines], dtype=np.float64)
+        if has.any():
+            statistics[measure.name] = np.array([line.values.get(measure.name, 0.0) for line in lines], dtype=float)
+            statistics[present(measure.name)] = has
+    slices = [{} if line.slices is msgspec.UNSET else line.slices for line in lines]
+    columns = {name: [one.get(name) for one in slices] for name in expected.dimensions}
+    return Outcomes(
+        task=expected.task,
+        task_version=expected.task_version,
+        n_units=len(lines),
+        group_names=names,
+        groups=groups,
+        statistics=statistics,
+        dimensions={
+            name: Dimension.build(column, groups, declared=True)
+            for name, column in columns.items()
+            if any(value is not None for value in column)
+        },
+        # A task's outcomes have no such fact, so the two cannot be taken for each other. Units must be the same for
+        # every system: gold sets the rows.
+        facts={"scorer": expected.task_version, "units_sha256": _digest(lines, [*statistics])},
+    )
+
+
+def _digest(lines: Sequence[Line], statistics: Sequence[str]) -> str:
+    digest = hashlib.sha256(msgspec.json.encode(statistics))
+    for line in lines:
+        group = line.id if line.group is msgspec.UNSET else line.group
+        slices = None if line.slices is msgspec.UNSET else line.slices
+        digest.update(msgspec.json.encode([line.id, group, slices], order="sorted"))
+    return digest.hexdigest()
+
+
+def with_intervals(
+    scores: Scores, table: Outcomes, expected: Expected, *, resamples: int, seed: int
+) -> tuple[list[Score], list[str]]:
+    """The scores as published, and which measures the table gives; each of those is the mean that scores.json says.
+
+    Raises ScorerError where the two differ by more than TOLERANCE.
+    """
+    given = [measure for measure in measures_of(expected.measures) if measure.name in table.statistics]
+    made = score_outcomes(table, given, resamples=resamples, seed=seed)
+    found = {(score.measure, slice_key(score.slice)): score for score in made}
+    published = []
+    for place, row in enumerate(scores.scores):
+        score = found.get((row.measure, slice_key(row.slice)))
+        if score is None:
+            published.append(_plain(row))
+            continue
+        if (score.value is None) != (row.value is None) or not _close(score.value or 0.0, row.value or 0.0):
+            _refuse(f"the mean of {row.measure} is not the value of scores[{place}] of scores.json, to {TOLERANCE:g}")
+        published.append(Score(row.measure, row.slice, score.value, score.low, score.high, row.n))
+    return published, [measure.name for measure in given]
+
+
+def without_intervals(scores: Scores) -> list[Score]:
+    """The scores as published where there is no table."""
+    return [_plain(row) for row in scores.scores]
+
+
+def _plain(row: Row) -> Score:
+    return Score(row.measure, row.slice, row.value, None, None, row.n)
+
+
+def _close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+def _unquoted(problem: Problem) -> Problem:
+    return Problem(problem.file, problem.line, problem.what, "", problem.expected)
+
+
+def _refuse(what: str, line: int | None = None) -> NoReturn:
+    raise ScorerError([Problem(OUTCOMES, line, what)])

@@ -1,0 +1,42 @@
+"""Both files of an organiser's own scorer as one result: what the sandbox does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from evaluator.custom_scorer.measures import declared
+from evaluator.custom_scorer.outcomes_file import read_outcomes, with_intervals, without_intervals
+from evaluator.custom_scorer.scores_file import Expected, Scores, read_scores
+from evaluator.outcomes.table import Outcomes
+from evaluator.scoring.score import Score
+
+MOST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True)
+class Read:
+    """scores: as published; table: of what it gave unit by unit, None if nothing; given: the measures in it."""
+
+    found: Scores
+    scores: list[Score]
+    table: Outcomes | None
+    given: list[str]
+
+
+def read(files: Mapping[str, BinaryIO], arguments: Mapping[str, Any], *, resamples: int, seed: int) -> Read:
+    """files: scores, and outcomes where the scorer wrote any. Raises ScorerError; UsageError for the declaration."""
+    expected = Expected(
+        task=arguments["task"],
+        task_version=arguments["task_version"],
+        measures=declared(arguments["measures"], arguments["primary"]),
+        primary=arguments["primary"],
+        dimensions=arguments.get("dimensions", {}),
+    )
+    found = read_scores(files["scores"], expected)
+    if "outcomes" not in files:
+        return Read(found, without_intervals(found), None, [])
+    table = read_outcomes(files["outcomes"], expected, found, MOST_BYTES)
+    scores, given = with_intervals(found, table, expected, resamples=resamples, seed=seed)
+    return Read(found, scores, table, given)

@@ -1,0 +1,45 @@
+"""msgspec's complaints about a record, said in the words of JSON: where, found, expected. No values are quoted."""
+
+import re
+
+from evaluator.jsonl.strict_json import LineFault
+
+_TYPE = re.compile(r"Expected `(?P<expected>[^`]+)`(?:, got `(?P<found>[^`]+)`)?(?: - at `(?P<path>[^`]+)`)?")
+_LENGTH = re.compile(r"Expected `array` of length (?P<expected>\d+)(?: - at `(?P<path>[^`]+)`)?")
+_MISSING = re.compile(r"Object missing required field `(?P<name>[^`]+)`(?: - at `(?P<path>[^`]+)`)?")
+_AT = re.compile(r"^(?P<what>.*?) - at `(?P<path>[^`]+)`$")
+_WORDS = {
+    "int": "an integer",
+    "float": "a number",
+    "str": "a string",
+    "bool": "true or false",
+    "null": "null",
+    "object": "an object",
+    "array": "a list",
+}
+
+
+def describe(error: Exception | None) -> LineFault:
+    """The fault of a line that msgspec could not decode."""
+    text = str(error)
+    if match := _MISSING.search(text):
+        inside = _name(match["path"])
+        where = f" in {inside}" if inside else ""
+        return LineFault(f"{match['name']} is missing{where}", "no such key", match["name"])
+    if match := _LENGTH.search(text):
+        name = _name(match["path"]) or "the line"
+        return LineFault(f"{name} has the wrong length", "a list of another length", f"a list of {match['expected']}")
+    if match := _TYPE.search(text):
+        name = _name(match["path"]) or "the line"
+        return LineFault(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))
+    if match := _AT.search(text):
+        return LineFault(f"{_name(match['path']) or 'the line'} is not right", match["what"], "a legal value")
+    return LineFault("not valid JSON", text, "one JSON object")
+
+
+def _name(path: str | None) -> str:
+    return (path or "").removeprefix("$").removeprefix(".").replace("[...]", "[]")
+
+
+def _words(types: str | None) -> str:
+    return " or ".join(_WORDS.get(kind, kind) for kind in (types or "").split(" | "))

@@ -1,0 +1,128 @@
+"""Ids of gold: strings or integers, of one type in a split; and the groups and slices that a gold line may carry."""
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from evaluator.errors import ProblemList, shown
+from evaluator.outcomes.table import SliceValue
+
+Id = str | int
+MAX_LISTED = 10
+
+
+class GoldLine(msgspec.Struct, gc=False, kw_only=True):
+    """What any task's gold line may carry besides its own fields."""
+
+    group: str | int | msgspec.UnsetType = msgspec.UNSET
+    slices: dict[str, str | int | float | bool] | msgspec.UnsetType = msgspec.UNSET
+
+
+def count_gold_keys(line: GoldLine) -> int:
+    """The keys that GoldLine's own fields stand for on the line."""
+    n = 0 if line.group is msgspec.UNSET else 1
+    return n if line.slices is msgspec.UNSET else n + 1 + len(line.slices)
+
+
+def type_name(value: object) -> str:
+    return "a string" if isinstance(value, str) else "an integer"
+
+
+class IdRegister:
+    """Gives each id of a file its place, and notes ids that come twice or are of another type than the first."""
+
+    def __init__(self, problems: ProblemList, name: str = "id") -> None:
+        self.places: dict[Id, int] = {}
+        self._problems = problems
+        self._name = name
+        self._type: type | None = None
+
+    def add(self, value: Id, line: int) -> bool:
+        """Whether the id is a good one."""
+        if self._type is None:
+            self._type = type(value)
+        if type(value) is not self._type:
+            expected = "a string" if self._type is str else "an integer"
+            self._problems.add(
+                line, f"{self._name} is of another type than those before", type_name(value), f"{expected}, as before"
+            )
+            return False
+        if value in self.places:
+            self._problems.add(line, f"duplicate {self._name}", shown(value), "each once")
+            return False
+        self.places[value] = len(self.places)
+        return True
+
+
+class AnswerRegister:
+    """Finds the place of each answer's id, and notes ids that the inputs do not have or that come twice."""
+
+    def __init__(self, places: Mapping[Id, int], problems: ProblemList) -> None:
+        self._places = places
+        self._problems = problems
+        self._first_line = array("Q", bytes(8 * len(places)))  # a list would hold an object a line
+
+    def place(self, value: Id, line: int) -> int | None:
+        """None: the id is noted as a problem."""
+        place = self._places.get(value)
+        if place is None:
+            self._problems.add(line, *unknown_id("id", value, self._places))
+            return None
+        first = self._first_line[place]
+        if first:
+            self._problems.add(line, "duplicate id", f"{shown(value)} (first on line {first})", "each once")
+            return None
+        self._first_line[place] = line
+        return place
+
+    @property
+    def silent(self) -> list[Id]:
+        """The ids that no answer named."""
+        return [value for value, place in self._places.items() if not self._first_line[place]]
+
+    @property
+    def warnings(self) -> list[str]:
+        """For tasks in which silence is an answer. Sorted: the order of a gold file is not for participants."""
+        silent = sorted(self.silent)
+        if not silent:
+            return []
+        verb = "id is" if len(silent) == 1 else "ids are"
+        return [f"{self._problems.file}: {len(silent)} {verb} missing, taken as nothing found: {listed(silent)}"]
+
+
+def order_key(value: Id) -> bytes:
+    """Sorts public inputs: an order that follows from the ids alone can tell nothing else of the gold."""
+    return hashlib.sha256(repr(value).encode()).digest()
+
+
+def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str]:
+    """what, found, expected for an id that the gold or the inputs do not have."""
+    first = next(iter(known), None)
+    if first is not None and type(first) is not type(value):
+        return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as the inputs have it"
+    return f"unknown {name}", shown(value), "one that the inputs have"
+
+
+def listed(ids: Sequence[Id]) -> str:
+    """The first ten, and whether there are more."""
+    text = ", ".join(shown(value) for value in ids[:MAX_LISTED])
+    return f"{text}, ..." if len(ids) > MAX_LISTED else text
+
+
+def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> None:
+    """`3 ids are missing: "a", "b", "c"`, unless all of them may stand on lines that could not be read."""
+    if len(ids) <= n_unread:
+        return
+    verb = "id is" if len(ids) == 1 else "ids are"
+    unread = f" (some may be on the {n_unread} lines that could not be read)" if n_unread else ""
+    problems.add(None, f"{len(ids)} {verb} missing: {listed(ids)}{unread}")
+
+
+def slice_columns(
+    lines: Sequence[dict[str, SliceValue] | None],
+) -> dict[str, list[SliceValue | None]]:
+    """One column a dimension that any line declares, in order of first appearance."""
+    names = dict.fromkeys(name for slices in lines if slices for name in slices)
+    return {name: [slices.get(name) if slices else None for slices in lines] for name in names}

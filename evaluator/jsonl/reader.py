@@ -1,0 +1,242 @@
+"""Strict reading of UTF-8 JSON Lines: one typed record a line, every fault with its line.
+
+The same rules hold for predictions, gold and inputs (`docs/referee.md` lists them). A block of lines is decoded by
+msgspec; a count of `":` against the keys that the records hold then proves that no key came twice and none was
+unknown. Only lines that this cannot clear get the slow look of `strict.py`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Generic, TypeVar
+
+import msgspec
+import numpy as np
+
+from evaluator.errors import FileError, ProblemList, shown
+from evaluator.jsonl.decode_errors import describe
+from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.strict_json import LineFault, Shape, may_hold_long_digits, unknown_keys
+from evaluator.jsonl.unknown_keys import Widened
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+MAX_UNKNOWN_KEYS = 64
+_MAX_NAMED_KEYS = 20
+_MAX_TRACKED_KEYS = 10_000
+_BLOCK = 4 << 20
+_SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_UTF_8_BOM = b"\xef\xbb\xbf"
+_BEFORE_COLON = np.isin(np.arange(256), list(b'" \t\r'))
+_OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+
+
+@dataclass(frozen=True)
+class Format(Generic[Record]):
+    """How a line is laid out: its record type, the keys that are named, and how many of them a record holds."""
+
+    record: type[Record]
+    shape: Shape
+    count_keys: Callable[[Record], int]
+
+
+class Reader(Generic[Record]):
+    """Reads one file. Iterate `records` to its end, then look at `problems`, `warnings`, `n_lines`
+    and `n_unread` (lines among them that gave no record)."""
+
+    def __init__(
+        self, file: str, layout: Format[Record], error: type[FileError], limits: ReadLimits | None = None
+    ) -> None:
+        self.problems = ProblemList(file, error)
+        self.limits = limits or ReadLimits()
+        self.n_lines = 0
+        self.n_unread = 0
+        self._layout = layout
+        self._decode = msgspec.json.Decoder(layout.record).decode
+        self._unknown: dict[str, list[int]] = {}  # key: [first line, number of lines]
+        self._wide: tuple[frozenset[str], Widened[Record]] | None = None
+
+    def records(self, stream: BinaryIO) -> Iterator[tuple[int, Record]]:
+        """(line number, record) of each line that is right; the others are in `problems`.
+
+        Raises the error type given where reading on makes no sense: an empty file, one over its limits.
+        """
+        for raw, ends_file in self._blocks(stream):
+            block = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
+            lines = block.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            first = self.n_lines + 1
+            if first + len(lines) - 1 > self.limits.lines:
+                self.problems.stop(None, "too many lines", f"over {self.limits.lines}", f"at most {self.limits.lines}")
+            self.n_lines += len(lines)
+            yield from self._read_block(block, lines, first, ends_file)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was ignored, a sentence each."""
+        told = []
+        for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
+            where = f"on line {first}" if count == 1 else f"on {count} lines, first on line {first}"
+            told.append(f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}")
+        if len(self._unknown) > _MAX_NAMED_KEYS:
+            more = len(self._unknown) - _MAX_NAMED_KEYS
+            told.append(f"{self.problems.file}: {more} more unknown keys were ignored")
+        return told
+
+    def _blocks(self, stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+        """Whole lines, about a block of them at a time, each ended by a newline save perhaps the file's last."""
+        parts: list[bytes] = []
+        held = 0
+        started = False
+        for raw in chunks(stream, self.limits, self.problems):
+            chunk = raw if started else self._without_bom(raw)
+            started = True
+            parts.append(chunk)
+            held += len(chunk)
+            if held < _BLOCK or b"\n" not in chunk:
+                if held > _BLOCK + self.limits.line_bytes and b"\n" not in parts[-1]:
+                    # One endless line: what is held already proves it too long, so the middle may go.
+                    parts = [b"".join(parts)[: _BLOCK + self.limits.line_bytes]]
+                continue
+            whole, newline, rest = b"".join(parts).rpartition(b"\n")
+            yield whole + newline, False
+            parts, held = [rest], len(rest)
+        if not started:
+            self.problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
+        last = b"".join(parts)
+        if last:
+            yield last, True
+
+    def _without_bom(self, chunk: bytes) -> bytes:
+        for bom, encoding in _OTHER_BOMS.items():
+            if chunk.startswith(bom):
+                self.problems.stop(1, "wrong encoding", encoding, "UTF-8")
+        if chunk.startswith(_UTF_8_BOM):
+            self.problems.add(1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+            return chunk[len(_UTF_8_BOM) :]
+        return chunk
+
+    def _read_block(
+        self, block: bytes, lines: Sequence[bytes], first: int, ends_file: bool
+    ) -> Iterator[tuple[int, Record]]:
+        records = self._decode_all(block, lines)
+        if records is not None and _most_keys_of_block(block) == sum(map(self._layout.count_keys, records)):
+            yield from enumerate(records, first)
+            return
+        wide = self._decode_wide(block, lines, first) if records is not None else None
+        if wide is not None:
+            yield from enumerate(wide, first)
+            return
+        last = self.n_lines if ends_file else 0
+        for place, line in enumerate(lines):
+            number = first + place
+            try:
+                record = records[place] if records is not None else self._examine(line, number == last)
+                if _most_keys(line) != self._layout.count_keys(record):
+                    self._note_unknown_keys(line, number)
+            except LineFault as fault:
+                self.n_unread += 1
+                self.problems.add(number, fault.what, fault.found, fault.expected)
+            else:
+                yield number, record
+
+    def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
+        """The records of a block, of which only the keys are still unproven; None: look at each line."""
+        if b"\r" in block or b"\0" in block or (b"\\" in block and _SUSPICIOUS_ESCAPE.search(block)):
+            return None
+        if max(map(len, lines), default=0) > self.limits.line_bytes or may_hold_long_digits(block):
+            return None
+        decode = self._decode
+        try:
+            if not block.isascii():
+                block.decode("utf-8")
+            return [decode(line) for line in lines]
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+
+    def _decode_wide(self, block: bytes, lines: Sequence[bytes], first: int) -> Sequence[Record] | None:
+        """The records of a block whose lines have, besides the named keys, only keys that the first line has too."""
+        try:
+            keys = frozenset(self._unknown_keys(lines[0]))
+            if not keys:
+                return None
+            if self._wide is None or self._wide[0] != keys:
+                self._wide = keys, Widened(self._layout.record, keys)
+            widened = self._wide[1]
+            records = [widened.decode(line) for line in lines]
+        except (LineFault, ValueError, msgspec.MsgspecError, RecursionError):
+            return None
+        found = widened.found(records)
+        ignored = sum(count for _, count in found.values())
+        if _most_keys_of_block(block) != sum(map(self._layout.count_keys, records)) + ignored:
+            return None
+        for key, (place, count) in found.items():
+            self._note(key, first + place, count)
+        return records
+
+    def _examine(self, line: bytes, is_last: bool) -> Record:
+        """One line's record; raises LineFault with the first rule that the line breaks."""
+        _check_bytes(line, self.limits)
+        try:
+            record = self._decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as failure:
+            if self.problems.full:
+                raise LineFault("unread") from None  # only counted: what follows would not be shown
+            try:
+                self._unknown_keys(line)
+            except LineFault as fault:
+                if is_last and fault.what == "not valid JSON" and not fault.found.startswith("Extra data"):
+                    raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
+                raise
+            raise describe(failure) from None
+        if _SUSPICIOUS_ESCAPE.search(line) or may_hold_long_digits(line):
+            self._unknown_keys(line)
+        return record
+
+    def _unknown_keys(self, line: bytes) -> set[str]:
+        unknown = unknown_keys(line, self._layout.shape, self.limits.depth)
+        if len(unknown) > MAX_UNKNOWN_KEYS:
+            raise LineFault("too many unknown keys", str(len(unknown)), f"at most {MAX_UNKNOWN_KEYS} on a line")
+        return unknown
+
+    def _note_unknown_keys(self, line: bytes, number: int) -> None:
+        for key in sorted(self._unknown_keys(line)):
+            self._note(key, number, 1)
+
+    def _note(self, key: str, number: int, count: int) -> None:
+        seen = self._unknown.get(key)
+        if seen is not None:
+            seen[1] += count
+        elif len(self._unknown) < _MAX_TRACKED_KEYS:
+            self._unknown[key] = [number, count]
+
+
+def _most_keys(text: bytes) -> int:
+    """At least the number of keys in the text: every key's closing quote and colon is counted, with or without
+    white space between them; strings that hold such characters only raise the count."""
+    return text.count(b'":') + text.count(b" :") + text.count(b"\t:") + text.count(b"\r:")
+
+
+def _most_keys_of_block(block: bytes) -> int:
+    """The same number, found at the colons."""
+    text = np.frombuffer(block, dtype=np.uint8)
+    before = text[np.flatnonzero(text == 0x3A) - 1]
+    return int(np.count_nonzero(_BEFORE_COLON[before]))
+
+
+def _check_bytes(line: bytes, limits: ReadLimits) -> None:
+    if len(line) > limits.line_bytes:
+        raise LineFault("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+    if not line.strip(b" \t\r"):
+        raise LineFault("blank line", "no JSON", "one JSON object a line")
+    if b"\r" in line:
+        raise LineFault("a carriage return alone", "CR without LF", "lines that end in LF or CRLF")
+    if b"\0" in line:
+        raise LineFault("NUL byte", f"at byte {line.index(0) + 1} of the line", "text without NUL")
+    if not line.isascii():
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            byte = f"0x{line[error.start]:02x} at byte {error.start + 1} of the line"
+            raise LineFault("not UTF-8", byte, "UTF-8 text") from None

@@ -1,0 +1,68 @@
+"""Two systems' outcomes in one table, so that a weight says whose outcome of a group counts, and how often.
+
+A's groups come first, B's after them. Under weights of 1 for the one half and 0 for the other a measure is the value of
+one system; under mixed weights it is the value of a system that answers some groups as A and the others as B. So every
+measure is compared by the code that computes it, whatever it is.
+"""
+
+import numpy as np
+
+from evaluator.errors import UsageError
+from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+
+
+def pool(a: Outcomes, b: Outcomes) -> Outcomes:
+    """A's rows, then B's; B's groups are counted on from A's. Raises UsageError where the two are not of one gold."""
+    check_alike(a, b)
+    return Outcomes(
+        task=a.task,
+        task_version=a.task_version,
+        n_units=a.n_units,
+        group_names=(*a.group_names, *b.group_names),
+        groups=np.concatenate([a.groups, b.groups + np.int32(a.n_groups)]),
+        statistics={name: np.concatenate([column, b.statistics[name]]) for name, column in a.statistics.items()},
+        dimensions={name: _stacked(dimension, b.dimensions[name]) for name, dimension in a.dimensions.items()},
+        ragged={name: _appended(lengths, b.ragged[name], a.n_rows) for name, lengths in a.ragged.items()},
+        facts=a.facts,
+    )
+
+
+def check_alike(a: Outcomes, b: Outcomes) -> None:
+    """Raises UsageError where the tables are not of one task, task version and gold, as far as tables tell."""
+    if (a.task, a.task_version) != (b.task, b.task_version):
+        raise UsageError(
+            f"a is {a.task} version {a.task_version}, b is {b.task} version {b.task_version}, "
+            "expected one task and one version"
+        )
+    same = {
+        "units": a.n_units == b.n_units,
+        "groups": a.group_names == b.group_names,
+        "facts": a.facts == b.facts,
+        "columns": [*a.statistics] == [*b.statistics] and [*a.ragged] == [*b.ragged],
+        "slices": _slices(a) == _slices(b),
+    }
+    for what, equal in same.items():
+        if not equal:
+            raise UsageError(f"the {what} of a and b differ, expected outcomes of one gold, options alike")
+
+
+def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:
+    """Whether row i of both is the same gold unit: neither table has rows that only its predictions made."""
+    if a.n_rows != b.n_rows or not np.array_equal(a.groups, b.groups):
+        return False
+    return all(np.array_equal(d.codes, b.dimensions[name].codes) for name, d in a.dimensions.items())
+
+
+def _slices(table: Outcomes) -> list[object]:
+    return [
+        (name, dimension.declared, [(type(value), value) for value in dimension.values])
+        for name, dimension in table.dimensions.items()
+    ]
+
+
+def _stacked(a: Dimension, b: Dimension) -> Dimension:
+    return Dimension(np.concatenate([a.codes, b.codes]), a.values, a.declared, a.within_groups or b.within_groups)
+
+
+def _appended(a: Lengths, b: Lengths, n_rows: int) -> Lengths:
+    return Lengths(np.concatenate([a.values, b.values]), np.concatenate([a.rows, b.rows + n_rows]))

@@ -1,0 +1,151 @@
+"""Namespaces and the empty root of the server itself, so that every job it forks is born inside them.
+
+Two steps, since a process never enters its own pid namespace: `leave_host` in the outer process, then, in a
+child of it, `empty_root`. Which of PLANS this machine permits is found by trying each in throw-away processes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from evaluator.sandbox.confinement import syscalls as kernel
+
+NOBODY = 65534
+_ALL = kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to unshare: everything, with or without a user namespace around it, or nothing."""
+
+    user: bool
+    rest: bool
+
+
+PLANS = (Plan(user=True, rest=True), Plan(user=False, rest=True), Plan(user=False, rest=False))
+
+
+def permitted(action: Callable[[], object]) -> bool:
+    """Whether `action` succeeds; it runs in a process of its own, which it may maim."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            action()
+            status = 0
+        except (OSError, KeyError, ValueError):
+            status = 1
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def choose() -> Plan:
+    """The strictest plan that works here, whole."""
+    return next(plan for plan in PLANS if not plan.rest or permitted(partial(_rehearse, plan)))
+
+
+def _rehearse(plan: Plan) -> None:
+    leave_host(plan)
+    if not permitted(empty_root):
+        raise OSError("no empty root")
+
+
+def leave_host(plan: Plan) -> None:
+    """Unshare what the plan says; takes effect on pids for children only. The process must be single-threaded.
+
+    Raises OSError; after that the process is in no fit state to go on.
+    """
+    if not plan.rest:
+        return
+    if plan.user:
+        _unshare_mapped(_ALL)
+    else:
+        kernel.unshare(_ALL)
+
+
+def _unshare_mapped(flags: int) -> None:
+    """A user namespace with our own ids in it, and nobody's when root may map them.
+
+    A process that has unshared may map one id at most, so a helper that stays outside writes the maps. Changing
+    credentials makes a process undumpable, and then only root may write them: hence the flag, until they stand.
+    """
+    uid, gid, target = os.geteuid(), os.getegid(), os.getpid()
+    go_read, go_write = os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        status = 1
+        try:
+            os.close(go_write)
+            if os.read(go_read, 1) == b"g":
+                _write_maps(target, uid, gid)
+                status = 0
+        except OSError:
+            status = 1
+        finally:
+            os._exit(status)
+    os.close(go_read)
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER | flags)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        os.write(go_write, b"g")
+    finally:
+        os.close(go_write)
+        status = os.waitpid(helper, 0)[1]
+    if status:
+        raise OSError("the user namespace's maps were refused")
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+
+
+def _write_maps(target: int, uid: int, gid: int) -> None:
+    folder = Path("/proc", str(target))
+    nobody = f"{NOBODY} {NOBODY} 1\n" if uid == 0 else ""
+    if uid != 0:
+        (folder / "setgroups").write_text("deny")
+    (folder / "uid_map").write_text(f"{uid} {uid} 1\n{nobody}")
+    (folder / "gid_map").write_text(f"{gid} {gid} 1\n{nobody}")
+
+
+def empty_root() -> None:
+    """See no file at all any more: an empty, read-only tmpfs becomes the root, the old one is let go.
+
+    Raises OSError.
+    """
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    place = next(folder for folder in ("/tmp", "/proc") if Path(folder).is_dir())  # noqa: S108 mounted over
+    bare = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    kernel.mount("none", place, "tmpfs", bare, "size=4k,nr_inodes=2,mode=0555")
+    os.chdir(place)
+    kernel.pivot_root(".", ".")
+    kernel.umount(".", kernel.MNT_DETACH)
+    os.chdir("/")
+    kernel.mount("none", "/", None, kernel.MS_REMOUNT | kernel.MS_RDONLY | bare)
+    if any(Path("/").iterdir()):
+        raise OSError("the root is not empty")
+
+
+class JobPids:
+    """Gives the next fork a pid namespace of its own, in which the child is pid 1 and sees nobody else."""
+
+    def __init__(self) -> None:
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+
+    def next_fork(self) -> None:
+        kernel.unshare(kernel.CLONE_NEWPID)
+
+    def rehearse(self) -> None:
+        """There and back, in a process that is thrown away. Raises OSError."""
+        self.next_fork()
+        self.back()
+
+    def back(self) -> None:
+        """Further forks are ordinary ones: a namespace takes no second pid 1."""
+        kernel.setns(self._own, kernel.CLONE_NEWPID)

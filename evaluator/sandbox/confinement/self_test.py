@@ -1,0 +1,116 @@
+"""The required layers, checked by attempt: a job process of the real kind tries what none may do.
+
+Below the minimum the server refuses to start, and says what to change.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement.apply import FIRST_FILE
+from evaluator.sandbox.confinement.layers import Layers
+from evaluator.sandbox.contract import Limits, Verdict
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process.job import Forker, Kept
+
+SELF_TEST = "sandbox-self-test"
+_PAGE = 4096
+_READ_EXEC, _PRIVATE_ANONYMOUS = 0x5, 0x22
+
+
+def _libc(name: str, *arguments: object) -> Callable[[], int]:
+    function = getattr(kernel.LIBC, name)
+    return lambda: int(function(*arguments))
+
+
+_FORBIDDEN: dict[str, Callable[[], int]] = {
+    "open a file": _libc("open", b"/", 0),
+    "stat a file": _libc("access", b"/", 0),
+    "make a socket": _libc("socket", socket.AF_UNIX, socket.SOCK_STREAM, 0),
+    "run a program": _libc("execv", b"/bin/true", None),
+    "send a signal": _libc("kill", 0, signal.SIGCONT),
+    "change itself": _libc("prctl", kernel.PR_SET_DUMPABLE, 1, 0, 0, 0),
+    "copy a descriptor": _libc("dup", 0),
+    "map executable memory": lambda: -1 if _map_executable() in (None, ctypes.c_void_p(-1).value) else 0,
+}
+
+
+def _map_executable() -> int | None:
+    kernel.LIBC.mmap.restype = ctypes.c_void_p
+    address: int | None = kernel.LIBC.mmap(
+        None, ctypes.c_size_t(_PAGE), _READ_EXEC, _PRIVATE_ANONYMOUS, -1, ctypes.c_long(0)
+    )
+    return address
+
+
+def attempt_everything(_: Mapping[str, BinaryIO], __: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """The self-test's job: which forbidden things were not refused with EPERM."""
+    allowed = []
+    for name, attempt in _FORBIDDEN.items():
+        ctypes.set_errno(0)
+        if attempt() != -1 or ctypes.get_errno() != errno.EPERM:
+            allowed.append(name)
+    try:
+        if os.fork() == 0:
+            os._exit(0)
+        allowed.append("fork")
+    except PermissionError:
+        pass
+    strangers = [descriptor for descriptor in range(FIRST_FILE, 1024) if _is_open(descriptor)]
+    return {"allowed": allowed, "descriptors": strangers}, b""
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.pread(descriptor, 1, 0)  # a pipe or socket answers ESPIPE
+    except OSError as problem:
+        return problem.errno != errno.EBADF
+    return True
+
+
+def check(layers: Layers, kept: Kept) -> None:
+    """Raises SandboxError, saying what is missing and what to do, unless a job has the required layers."""
+    forker = Forker({SELF_TEST: attempt_everything}, layers, kept)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    report_read, report_write = os.pipe2(os.O_CLOEXEC)
+    try:
+        order = wire.Order(job=SELF_TEST, arguments={}, files=[])
+        socket.send_fds(ours, [wire.pack(order)], [report_write])
+        os.close(report_write)
+        job = forker.fork(theirs, Limits(wall_seconds=30, cpu_seconds=30))
+        ended = job.finish()
+        os.close(job.status)
+        os.close(job.pidfd)
+        received = os.read(report_read, 1 << 16)
+    except OSError as problem:
+        raise SandboxError(f"no job process can be made: {problem}. {_ADVICE}") from None
+    finally:
+        os.close(report_read)
+        ours.close()
+        theirs.close()
+    if ended.event == "failed":
+        raise SandboxError(f"a required layer is refused: {ended.what}. {_ADVICE}")
+    if ended.verdict != Verdict.DONE:
+        raise SandboxError(f"the self-test ended with {ended.verdict}: {job.diagnosis}. {_ADVICE}")
+    report, _ = wire.read_frame(received)
+    if report["allowed"] or report["descriptors"]:
+        raise SandboxError(
+            f"a job may still do: {report['allowed']}; it inherits descriptors: {report['descriptors'][:10]}. {_ADVICE}"
+        )
+
+
+_ADVICE = (
+    "The sandbox needs no_new_privs, resource limits and seccomp filters: Linux 5.4 or later built with "
+    "CONFIG_SECCOMP_FILTER, on x86_64 or aarch64; in a container, an engine whose seccomp profile is the default "
+    "one or laxer (Docker 20.10 or later). This is "
+    f"{os.uname().sysname} {os.uname().release} on {os.uname().machine}, Python {sys.version.split()[0]}."
+)

@@ -1,0 +1,46 @@
+"""What a container uses, by looking at it while it runs: its control group is gone with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from evaluator.sandbox.containers.system_contract import Usage
+
+_FIRST_GAP, _MOST_GAP = 0.05, 1.0
+
+
+class Meter:
+    """Looks often at first, then once a second."""
+
+    def __init__(self) -> None:
+        self.gap = _FIRST_GAP
+        self._cpu: float | None = None
+        self._peak: int | None = None
+        self._sampled = False
+        self._samples = 0
+        self._last = time.monotonic()
+
+    def look(self, stats: Mapping[str, Any]) -> None:
+        """stats: one answer of the engine. An ended container's has no figures, and changes nothing."""
+        self.gap = min(self.gap * 2, _MOST_GAP)
+        memory = stats.get("memory_stats") or {}
+        nanoseconds = ((stats.get("cpu_stats") or {}).get("cpu_usage") or {}).get("total_usage")
+        if not nanoseconds or not memory.get("usage"):
+            return
+        self._last = time.monotonic()
+        self._samples += 1
+        self._cpu = max(self._cpu or 0.0, nanoseconds / 1e9)
+        self._sampled = not memory.get("max_usage")  # cgroup 2: the engine does not pass memory.peak on
+        self._peak = max(self._peak or 0, memory.get("max_usage") or memory["usage"])
+
+    def usage(self) -> Usage:
+        """At the container's end."""
+        return Usage(
+            cpu_seconds=self._cpu,
+            peak_memory_bytes=self._peak,
+            peak_is_sampled=self._sampled,
+            samples=self._samples,
+            gap_seconds=time.monotonic() - self._last if self._samples else 0.0,
+        )

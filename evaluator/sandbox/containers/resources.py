@@ -1,0 +1,129 @@
+"""What exists on the engine for one execution, its volumes and containers: made, filled, and taken away again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.containers import create_settings as settings
+from evaluator.sandbox.containers import reaper, tar
+from evaluator.sandbox.containers.container_spec import Given, Job
+from evaluator.sandbox.containers.engine import Engine, EngineError
+from evaluator.sandbox.containers.volume_holder_image import KeeperImage
+from evaluator.sandbox.openfile import open_file
+
+_log = logging.getLogger(__name__)
+_CHUNK = 1 << 20
+_GRACE = 60.0  # seconds that an execution may last beyond its limit, before the reaper may take it
+
+
+class Belongings:
+    """The containers and volumes of a job. `remove` must follow, whatever comes."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        job: Job,
+        *,
+        keeper: KeeperImage,
+        instance: str,
+        runtime: str,
+        architecture: str,
+        image_labels: Iterable[str],
+    ) -> None:
+        self.engine = engine
+        self.job = job
+        self.keeper_image = keeper
+        self.instance = instance
+        self.runtime = runtime
+        self.architecture = architecture
+        self.image_labels = image_labels
+        self.containers: list[str] = []
+        self.volumes: list[str] = []
+        self._pool = ThreadPoolExecutor(3)  # to do at one time what does not depend on the other
+
+    def make(self) -> tuple[str, str]:
+        """A running keeper whose volumes hold what the job is given, and a container that is created.
+
+        Raises SandboxError.
+        """
+        limits = self.job.limits
+        folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
+        output = self._volume("output", settings.output_volume(limits.output_bytes, limits.output_files))
+        working = self._pool.submit(self._create_working, folders, output)
+        try:
+            keeper = self._create(
+                settings.keeper(
+                    self.keeper_image.id,
+                    folders=folders,
+                    output=output,
+                    architecture=self.architecture,
+                    labels=self._labels("keeper"),
+                )
+            )
+            try:
+                for folder, files in self.job.folders.items():
+                    self.engine.put(keeper, folder, _packed(files))
+            except ValueError as problem:
+                raise SandboxError(f"a file changed while it was read: {problem}") from None
+            self.engine.start(keeper)
+        finally:
+            working.exception()  # it is known, and so cleaned up, before anything else happens
+        return keeper, working.result()
+
+    def remove(self) -> None:
+        """Containers, then volumes. What the engine does not let go is the reaper's."""
+        self._each("container", self.engine.remove, self.containers)
+        self._each("volume", self.engine.remove_volume, self.volumes)
+        self._pool.shutdown()
+
+    def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> None:
+        for name, removal in [(name, self._pool.submit(remove, name)) for name in names]:
+            try:
+                removal.result()
+            except EngineError as problem:
+                _log.error("a %s of %s is left to the reaper: %s (%s)", what, self.job.execution_id, problem, name)
+
+    def _create_working(self, folders: Mapping[str, str], output: str) -> str:
+        return self._create(
+            settings.work(
+                self.job,
+                folders=folders,
+                output=output,
+                runtime=self.runtime,
+                architecture=self.architecture,
+                labels=self._labels(self.job.kind),
+                image_labels=self.image_labels,
+            )
+        )
+
+    def _volume(self, part: str, options: dict[str, str]) -> str:
+        name = self.engine.create_volume(self._labels(part), options)
+        self.volumes.append(name)
+        return name
+
+    def _create(self, config: dict[str, Any]) -> str:
+        container = self.engine.create(config)
+        self.containers.append(container)
+        return container
+
+    def _labels(self, part: str) -> dict[str, str]:
+        seconds = self.job.limits.wall_seconds + _GRACE
+        return reaper.labels(self.instance, self.job.execution_id, part, seconds)
+
+
+def _packed(files: Sequence[Given]) -> Iterator[bytes]:
+    """The files of a folder as tar. Raises ValueError where one has changed its size meanwhile."""
+    for file in files:
+        if isinstance(file.content, bytes):
+            yield from tar.file(file.name, [file.content], len(file.content))
+            continue
+        with open_file(file.content) as content:
+            size = content.seek(0, 2)
+            content.seek(0)
+            yield from tar.file(file.name, iter(partial(content.read, _CHUNK), b""), size)
+    yield tar.END

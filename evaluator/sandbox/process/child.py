@@ -1,0 +1,96 @@
+"""One job, in the process that the server forked for it: take the order, get confined, work, write the report.
+
+Only this process ever holds the order and the files, so nothing of one job can be left over for another.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO, NoReturn
+
+from evaluator.sandbox.confinement import apply as confinement
+from evaluator.sandbox.confinement.apply import FIRST_FILE, REPORT, STATUS
+from evaluator.sandbox.confinement.layers import Layers
+from evaluator.sandbox.contract import Limits
+from evaluator.sandbox.openfile import check_readable, open_file
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import sanitized_errors as diagnosis
+
+Job = Callable[[Mapping[str, BinaryIO], Mapping[str, Any]], tuple[dict[str, Any], bytes]]
+Jobs = Mapping[str, Job]
+
+READY = b"ready\n"
+EXIT_RAISED, EXIT_MEMORY, EXIT_OUTPUT, EXIT_UNCONFINED, EXIT_UNPREPARED = 81, 82, 83, 84, 85
+
+
+def run(
+    connection: socket.socket, *, jobs: Jobs, limits: Limits, layers: Layers, null: int, status: int, size: int
+) -> NoReturn:
+    """Never returns, nor lets anything unwind into the server's code, of which this process is a copy.
+
+    Before READY stands on the status pipe a failure is the sandbox's; after it, the job's.
+    size: bytes of address space of the server.
+    """
+    code = EXIT_UNCONFINED
+    try:
+        order, descriptors = receive(connection)
+        if order.job not in jobs:
+            raise ValueError(f"there is no job {order.job!r}, expected one of {sorted(jobs)}")
+        for name, descriptor in zip(order.files, descriptors[1:], strict=True):
+            check_readable(name, descriptor)
+        confinement.arrange(null=null, report=descriptors[0], status=status, files=descriptors[1:])
+        status = STATUS
+        files: dict[str, BinaryIO] = {
+            name: open_file(place) for place, name in enumerate(order.files, start=FIRST_FILE)
+        }
+        confinement.confine(limits, layers, size=size, descriptors=FIRST_FILE + len(files))
+        os.write(STATUS, READY)
+        code = EXIT_RAISED
+        code = _work(jobs[order.job], order.arguments, files, limits)
+    except BaseException as problem:  # noqa: BLE001 - whatever it is, a child never goes on as its parent
+        if code == EXIT_UNCONFINED:
+            os.write(status, f"failed {type(problem).__name__}: {problem}"[:2000].encode())
+    finally:
+        os._exit(code)
+
+
+def receive(connection: socket.socket) -> tuple[wire.Order, list[int]]:
+    """The order and its descriptors. Raises ValueError when they do not match."""
+    connection.setblocking(True)
+    packet, descriptors, flags, _ = socket.recv_fds(connection, wire.PACKET_BYTES + 1, wire.MOST_FILES + 1)
+    if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+        raise ValueError("the order does not fit a packet")
+    order = wire.unpack(packet, wire.Order)
+    if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
+        raise ValueError(f"{len(descriptors)} descriptors, expected a pipe and one for each of {order.files}")
+    return order, list(descriptors)
+
+
+def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limits: Limits) -> int:
+    """The exit status. No exception leaves: a traceback could quote gold."""
+    try:
+        report, attachment = job(files, arguments)
+        try:
+            encoded = wire.encode_report(report)
+        except (ValueError, TypeError, RecursionError):
+            return EXIT_OUTPUT
+        header = wire.frame_header(encoded, attachment)
+        if len(header) + len(encoded) + len(attachment) > limits.output_bytes:
+            return EXIT_OUTPUT
+        for part in (header, encoded, attachment):
+            _write(part)
+    except MemoryError:
+        return EXIT_MEMORY
+    except BaseException as problem:  # noqa: BLE001 SystemExit too
+        os.write(STATUS, diagnosis.describe(problem))
+        # With the root gone nothing more can be imported: warm_up() has missed a path, which is our fault.
+        return EXIT_UNPREPARED if isinstance(problem, ImportError) else EXIT_RAISED
+    return 0
+
+
+def _write(part: bytes) -> None:
+    view = memoryview(part)
+    while view:
+        view = view[os.write(REPORT, view) :]

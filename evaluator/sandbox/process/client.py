@@ -1,0 +1,209 @@
+"""The client of the sandbox server: one connection a run, usable from any process and any thread."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.contract import Execution, Result, Verdict
+from evaluator.sandbox.openfile import check_readable
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process.listener import address
+
+PATIENCE = 60.0  # seconds until a job is ready: more than that and the server is overloaded or stuck
+GRACE = 5.0  # seconds that the server may take to say that a job's time was up
+_PIPE_BYTES = 1 << 20  # fewer turns for a large attachment; the kernel may grant less
+
+
+class ProcessSandbox:
+    """Runs jobs in children of the server that listens at `socket_path`."""
+
+    def __init__(self, socket_path: str | os.PathLike[str], *, patience: float = PATIENCE) -> None:
+        self.path = Path(socket_path)
+        self.patience = patience
+
+    def run(self, execution: Execution) -> Result:
+        """Run one job to its end; the calling thread waits.
+
+        Raises SandboxError when the server is gone, overloaded, silent or fails; the job may be run again.
+        """
+        try:
+            for name, descriptor in execution.files.items():
+                check_readable(name, descriptor)
+            packets = [
+                wire.pack(wire.Request(ask="run", limits=execution.limits)),
+                wire.pack(
+                    wire.Order(job=execution.job, arguments=dict(execution.arguments), files=list(execution.files))
+                ),
+            ]
+        except (ValueError, TypeError) as problem:
+            raise SandboxError(f"no job can be made of this: {problem}") from None
+        with contextlib.ExitStack() as stack:
+            run = _Run(execution, time.monotonic())
+            connection = stack.enter_context(self._connect())
+            read, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+            stack.callback(os.close, read)
+            try:
+                os.set_blocking(write, True)
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+                self._send(connection, packets, [write, *execution.files.values()])
+            finally:
+                os.close(write)
+            return run.follow(connection, read, self.patience)
+
+    def layers(self) -> Mapping[str, bool | str]:
+        """The layers of confinement that the server's jobs have. Raises SandboxError."""
+        return self._describe().layers
+
+    def code(self) -> str:
+        """The digest of the sources that the server runs (`evaluator.code_digest`). Raises SandboxError."""
+        return self._describe().code
+
+    def _describe(self) -> wire.Reply:
+        with self._connect() as connection:
+            self._send(connection, [wire.pack(wire.Request(ask="layers"))], [])
+            connection.settimeout(self.patience)
+            return _receive(connection)
+
+    def answers(self) -> bool:
+        """Whether there is a server that takes connections."""
+        try:
+            self._connect().close()
+        except SandboxError:
+            return False
+        return True
+
+    def _connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            # A socket with a timeout would not wait for a place in the server's queue; one with SO_SNDTIMEO does.
+            wait = struct.pack("@ll", int(self.patience) + 1, 0)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
+            with address(self.path) as short:
+                connection.connect(short)
+        except OSError as problem:
+            connection.close()
+            raise SandboxError(
+                f"no sandbox server answers at {self.path} ({problem.strerror or problem}); it is started by "
+                "`manage.py serve` or `python -m evaluator.sandbox.process.server --socket PATH`"
+            ) from None
+        return connection
+
+    @staticmethod
+    def _send(connection: socket.socket, packets: list[bytes], descriptors: list[int]) -> None:
+        """The last packet carries the descriptors."""
+        try:
+            for packet in packets[:-1]:
+                connection.send(packet, socket.MSG_NOSIGNAL)
+            socket.send_fds(connection, packets[-1:], descriptors, socket.MSG_NOSIGNAL)
+        except OSError:
+            # It may have said why before it hung up.
+            why = "the sandbox server hung up before it took the job"
+            with contextlib.suppress(SandboxError):
+                connection.settimeout(1.0)
+                why = f"the sandbox server failed: {_receive(connection).what}"
+            raise SandboxError(why) from None
+
+
+class _Run:
+    """One run as it is followed: what has come through the pipe, and what the server has said."""
+
+    def __init__(self, execution: Execution, began: float) -> None:
+        self.limits = execution.limits
+        self.began = began
+        self.received = bytearray()
+        self.most = int(self.limits.output_bytes) + wire.HEADER_BYTES
+        self.start_seconds = 0.0
+        self.layers: Mapping[str, bool | str] = {}
+        self.code = ""
+
+    def follow(self, connection: socket.socket, pipe: int, patience: float) -> Result:
+        connection.setblocking(False)
+        poll = select.poll()
+        poll.register(connection, select.POLLIN)
+        poll.register(pipe, select.POLLIN)
+        deadline = self.began + patience
+        while (left := deadline - time.monotonic()) > 0:
+            for descriptor, _ in poll.poll(left * 1000):
+                if descriptor == pipe:
+                    if not self._drain(pipe):
+                        poll.unregister(pipe)
+                    if len(self.received) > self.most:
+                        return self._result(Verdict.OUTPUT)  # the hang-up ends the job
+                    continue
+                reply = _receive(connection)
+                if reply.event == "ready":
+                    self.start_seconds = time.monotonic() - self.began
+                    self.layers, self.code = reply.layers, reply.code
+                    deadline = time.monotonic() + self.limits.wall_seconds + GRACE
+                elif reply.event == "end" and reply.verdict is not None:
+                    while self._drain(pipe) and len(self.received) <= self.most:
+                        pass
+                    return self._end(reply, reply.verdict)
+                else:
+                    raise SandboxError(f"the sandbox failed: {reply.what or 'it does not say why'}")
+        raise SandboxError("the sandbox server did not answer in time")
+
+    def _drain(self, pipe: int) -> bool:
+        """Take what the pipe holds, to one byte over the limit; False when nothing more can come."""
+        room = self.most + 1 - len(self.received)
+        try:
+            piece = os.read(pipe, min(room, _PIPE_BYTES))
+        except BlockingIOError:
+            return False
+        self.received += piece
+        return bool(piece)
+
+    def _end(self, reply: wire.Reply, verdict: Verdict) -> Result:
+        if verdict != Verdict.DONE:
+            return self._result(verdict, error_id=reply.error_id)
+        try:
+            report, attachment = wire.read_frame(self.received)
+        except ValueError:
+            return self._result(Verdict.OUTPUT)
+        return self._result(verdict, report=report, attachment=attachment)
+
+    def _result(
+        self,
+        verdict: Verdict,
+        *,
+        report: dict[str, object] | None = None,
+        attachment: bytes = b"",
+        error_id: str = "",
+    ) -> Result:
+        return Result(
+            verdict=verdict,
+            report=report,
+            attachment=attachment,
+            wall_seconds=time.monotonic() - self.began,
+            start_seconds=self.start_seconds,
+            layers=self.layers,
+            code_sha256=self.code,
+            error_id=error_id,
+        )
+
+
+def _receive(connection: socket.socket) -> wire.Reply:
+    try:
+        try:
+            packet = connection.recv(wire.PACKET_BYTES)
+        except ConnectionResetError:
+            packet = connection.recv(wire.PACKET_BYTES)  # told once that it left; its last words still lie there
+        if not packet:
+            raise SandboxError("the sandbox server hung up in the middle of a job")
+        return wire.unpack(packet, wire.Reply)
+    except OSError as problem:
+        raise SandboxError(f"the sandbox server does not answer: {problem}") from None
+    except msgspec.MsgspecError as problem:
+        raise SandboxError(f"the sandbox server's answer is not understood: {problem}") from None

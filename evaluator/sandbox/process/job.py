@@ -1,0 +1,160 @@
+"""A job as the server sees it: a forked process, a deadline, and in the end a verdict."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import time
+
+from evaluator import code_digest as sources
+from evaluator.sandbox.confinement.layers import Layers
+from evaluator.sandbox.confinement.namespaces import JobPids
+from evaluator.sandbox.contract import Limits, Verdict
+from evaluator.sandbox.process import child
+from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import sanitized_errors as diagnosis
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_STATUS_BYTES = 4096
+READY_SECONDS = 10.0  # for the order to come and the confinement to stand
+_VERDICTS = {
+    0: Verdict.DONE,
+    child.EXIT_MEMORY: Verdict.MEMORY,
+    child.EXIT_OUTPUT: Verdict.OUTPUT,
+}
+
+
+class Kept:
+    """The few things of the host that a server keeps open when its root goes away."""
+
+    def __init__(self, *, pids: bool) -> None:
+        self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        self.statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        self.pids = JobPids() if pids else None
+
+
+class Forker:
+    """Makes job processes of the server's own image."""
+
+    def __init__(self, jobs: child.Jobs, layers: Layers, kept: Kept) -> None:
+        self.jobs = jobs
+        self.layers = layers
+        self._kept = kept
+        self._pids = kept.pids if layers.pid_namespace else None
+
+    def size(self) -> int:
+        """Bytes of address space of this process, which a fork starts with."""
+        return int(os.pread(self._kept.statm, 100, 0).split()[0]) * _PAGE
+
+    def fork(self, connection: socket.socket, limits: Limits) -> RunningJob:
+        """Returns in the server alone. Raises OSError when there is no process to be had."""
+        size = self.size()
+        status_read, status_write = os.pipe2(os.O_CLOEXEC)
+        try:
+            if self._pids:
+                self._pids.next_fork()
+            try:
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    child.run(
+                        connection,
+                        jobs=self.jobs,
+                        limits=limits,
+                        layers=self.layers,
+                        null=self._kept.null,
+                        status=status_write,
+                        size=size,
+                    )
+            finally:
+                if self._pids:
+                    self._pids.back()
+        except OSError:
+            os.close(status_read)
+            raise
+        finally:
+            os.close(status_write)
+        os.set_blocking(status_read, False)
+        return RunningJob(connection, limits, pid, status_read, self.layers)
+
+
+class RunningJob:
+    """One forked job: what its status pipe has said, and what killed it if we did."""
+
+    def __init__(self, connection: socket.socket, limits: Limits, pid: int, status: int, layers: Layers) -> None:
+        self.connection = connection
+        self.limits = limits
+        self.status = status
+        self.pid = pid
+        self.pidfd = os.pidfd_open(pid)
+        self.deadline = time.monotonic() + READY_SECONDS  # the job's own time starts when it is ready
+        self.killed = ""
+        self.diagnosis = ""
+        self._layers = layers
+        self._said = b""
+        self._announced = False
+
+    def read_status(self) -> bool:
+        """Take in what the status pipe holds; False when no more is wanted of it.
+
+        Tells the client once that the job is ready.
+        """
+        room = min(_STATUS_BYTES, len(child.READY) + int(self.limits.log_bytes)) - len(self._said)
+        try:
+            piece = os.read(self.status, room) if room > 0 else b""
+        except BlockingIOError:
+            return True
+        self._said += piece
+        if not self._announced and self._said.startswith(child.READY):
+            self._announced = True
+            self.deadline = time.monotonic() + self.limits.wall_seconds
+            ready = wire.Reply(event="ready", layers=self._layers.report(), code=sources.SHA256)
+            try:
+                self.connection.send(wire.pack(ready), socket.MSG_NOSIGNAL)
+            except OSError:
+                return bool(piece)  # gone: the hang-up is an event of its own
+        return bool(piece)
+
+    def kill(self, why: str) -> None:
+        """why: `time`, `hang-up` or `stopped`; the first one stands."""
+        if not self.killed:
+            self.killed = why
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def finish(self) -> wire.Reply:
+        """Reap the process, which has ended, and judge it."""
+        _, status, usage = os.wait4(self.pid, 0)
+        while self.read_status() and len(self._said) < _STATUS_BYTES:
+            pass
+        if not self._announced:
+            said = self._said.decode("utf-8", "replace").removeprefix("failed ")
+            ended = "had no time to get" if self.killed == "time" else f"ended (status {status}) before it was"
+            self.diagnosis = said or f"the job's process {ended} ready"
+            return wire.Reply(event="failed", what=self.diagnosis)
+        return self._judge(status, usage.ru_utime + usage.ru_stime)
+
+    def _judge(self, status: int, cpu_seconds: float) -> wire.Reply:
+        code = os.waitstatus_to_exitcode(status)
+        if self.killed == "time" or code == -signal.SIGXCPU:
+            return wire.Reply(event="end", verdict=Verdict.TIME)
+        if code == -signal.SIGKILL:
+            if cpu_seconds >= self.limits.cpu_seconds:
+                return wire.Reply(event="end", verdict=Verdict.TIME)
+            # A job cannot send signals, so this came from outside: an operator, or a machine short of memory.
+            return wire.Reply(event="failed", what="the job was killed from outside")
+        said = diagnosis.sanitise(self._said.removeprefix(child.READY))
+        if code == child.EXIT_UNPREPARED:
+            self.diagnosis = f"warm_up() does not cover what the job imports: {said}"
+            return wire.Reply(event="failed", what=self.diagnosis)
+        if code in _VERDICTS:
+            return wire.Reply(event="end", verdict=_VERDICTS[code])
+        error_id = secrets.token_hex(6)
+        self.diagnosis = said if code == child.EXIT_RAISED else f"ended with status {code}"
+        return wire.Reply(event="end", verdict=Verdict.EXIT, error_id=error_id)
+
+    def close(self) -> None:
+        self.connection.close()
+        os.close(self.status)
+        os.close(self.pidfd)

@@ -1,0 +1,200 @@
+"""The sandbox server: loads the jobs' libraries once, confines itself, and forks one confined child a job.
+
+    python -m evaluator.sandbox.process.server --socket PATH [--jobs MODULE] [--path FOLDER]... [--parallel N]
+    python -m evaluator.sandbox.process.server --probe
+
+Two processes: the outer one owns the socket's file and outlives the other, the inner one is pid 1 of its namespaces,
+sees an empty root and serves. Clients are told apart by nothing but the socket's mode: it is the user's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.confinement import layers, namespaces
+from evaluator.sandbox.confinement import self_test as minimum
+from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.process import launch
+from evaluator.sandbox.process import listener as listening
+from evaluator.sandbox.process.child import Jobs
+from evaluator.sandbox.process.event_loop import Loop
+from evaluator.sandbox.process.job import Forker, Kept
+from evaluator.sandbox.process.operator_log import OperatorLog
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit status 0 after a stop; 1 when the server refuses, with the reason on standard error and the ready pipe."""
+    arguments = _parser().parse_args(argv)
+    if not arguments.clean:
+        again = launch.command(sys.executable, sys.argv[1:] if argv is None else argv)
+        os.execve(again[0], again, launch.environment())  # noqa: S606 itself, no shell
+    try:
+        return _serve(arguments)
+    except SandboxError as problem:
+        sys.stderr.write(f"sandbox server: {problem}\n")
+        _tell(arguments.ready_fd, {"error": str(problem)})
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluator.sandbox.process.server", description="The sandbox server."
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--socket", type=Path, metavar="PATH", help="where clients connect")
+    what.add_argument("--probe", action="store_true", help="print the layers that this machine permits")
+    parser.add_argument("--jobs", default="evaluator.jobs", metavar="MODULE", help="has JOBS and warm_up()")
+    parser.add_argument("--path", action="append", default=[], metavar="FOLDER", help="import from here too")
+    parser.add_argument("--parallel", type=int, default=max(4, 2 * (os.cpu_count() or 1)), help="jobs at once")
+    parser.add_argument("--tied", action="store_true", help="end when standard input does")
+    parser.add_argument("--ready-fd", type=int, default=None, help=argparse.SUPPRESS)
+    parser.add_argument("--clean", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    _close_inherited(arguments.ready_fd)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4096) if most > 0 else 4096, most))
+    listener = None if arguments.probe else listening.listen(arguments.socket)
+    jobs = {} if arguments.probe else load(arguments.jobs)
+    plan = namespaces.choose()
+    alive_read, alive_write = os.pipe2(os.O_CLOEXEC)
+    try:
+        namespaces.leave_host(plan)
+    except OSError as problem:
+        raise SandboxError(f"namespaces held in a trial and then not: {problem}") from None
+    inner = os.fork()
+    if inner == 0:
+        os.close(alive_write)
+        stops = [alive_read, *([0] if arguments.tied else [])]
+        os._exit(_guarded(lambda: _inside(arguments, plan, jobs, listener, stops), arguments.ready_fd))
+    os.close(alive_read)
+    if arguments.ready_fd is not None:
+        os.close(arguments.ready_fd)
+        arguments.ready_fd = None
+    if listener is not None:
+        listener.close()
+    return _wait(inner, arguments.socket)
+
+
+def _guarded(action: Callable[[], None], ready: int | None) -> int:
+    try:
+        action()
+    except SandboxError as problem:
+        text = str(problem)
+    except Exception as problem:  # noqa: BLE001 told, and the process ends
+        text = f"{type(problem).__name__}: {problem}"
+    else:
+        return 0
+    sys.stderr.write(f"sandbox server: {text}\n")
+    sys.stderr.flush()
+    _tell(ready, {"error": text})
+    return 1
+
+
+def load(module: str) -> Jobs:
+    """Import the jobs and exercise them, so that nothing is left to import when there are no files any more.
+
+    Raises SandboxError when they fail, or when a library has started threads, which a fork would lose.
+    """
+    try:
+        loaded = importlib.import_module(module)
+        loaded.warm_up()
+        jobs: Jobs = loaded.JOBS
+    except Exception as problem:
+        raise SandboxError(f"the jobs of {module} do not load: {type(problem).__name__}: {problem}") from problem
+    threads = list(Path("/proc/self/task").iterdir())
+    if len(threads) != 1:
+        raise SandboxError(f"{module} has started {len(threads) - 1} threads, expected none: a fork would lose them")
+    gc.collect()
+    gc.freeze()
+    return jobs
+
+
+def _inside(
+    arguments: argparse.Namespace,
+    plan: namespaces.Plan,
+    jobs: Jobs,
+    listener: socket.socket | None,
+    stops: list[int],
+) -> None:
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    stops = [*stops, _signals()]
+    kept = Kept(pids=plan.rest)
+    if plan.rest:
+        namespaces.empty_root()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    found = layers.find(plan, kept.pids)
+    minimum.check(found, kept)
+    if listener is None:
+        sys.stdout.write(describe(found))
+        sys.stdout.flush()
+        return
+    log = OperatorLog()
+    log("sandbox_ready", layers=found.report())
+    _tell(arguments.ready_fd, {"ready": True, "layers": found.report()})
+    Loop(listener, Forker(jobs, found, kept), stops=stops, parallel=arguments.parallel, log=log).run()
+
+
+def describe(found: layers.Layers) -> str:
+    """The layers as a table for people."""
+    lines = [
+        f"{name:16} {'no' if value is False else 'yes' if value is True else value:8} "
+        f"{'required' if name in layers.REQUIRED else 'best effort'}"
+        for name, value in found.report().items()
+    ]
+    return "\n".join([*lines, "The minimum holds: jobs can be run here."]) + "\n"
+
+
+def _signals() -> int:
+    """A descriptor that is readable once the server was told to stop."""
+    read, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    return read
+
+
+def _wait(inner: int, socket_path: Path | None) -> int:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os.kill(inner, signal.SIGTERM))
+    status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+    if socket_path is not None:
+        try:
+            socket_path.unlink(missing_ok=True)
+        except OSError:
+            return status  # in a namespace the folder's owner may be unknown; the next server removes it
+    return status
+
+
+def _close_inherited(keep: int | None) -> None:
+    last = os.sysconf("SC_OPEN_MAX")
+    if keep is None:
+        os.closerange(3, last)
+    else:
+        os.set_inheritable(keep, False)
+        os.closerange(3, keep)
+        os.closerange(keep + 1, last)
+
+
+def _tell(ready: int | None, words: dict[str, object]) -> None:
+    if ready is not None:
+        os.write(ready, json.dumps(words).encode())
+        os.close(ready)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

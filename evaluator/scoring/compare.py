@@ -1,0 +1,167 @@
+"""Two systems on one gold: every measure on every slice, the difference, how sure it is, and whether it is chance.
+
+The interval is a paired bootstrap: both systems see the same draws of whole groups, which are the draws that their own
+intervals rest on (Efron & Tibshirani 1993). It may be much narrower than the two intervals suggest, since a hard group
+is hard for both.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluator.errors import UsageError
+from evaluator.measures.base import Measure
+from evaluator.measures.slices import Cell, cells_of
+from evaluator.outcomes.pooled import check_alike
+from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
+from evaluator.outcomes.weighted import Rows, Sample, View
+from evaluator.progress import Steps
+from evaluator.scoring.score import checked, existing, number_or_none
+from evaluator.statistics.bootstrap import Resampled, batches, group_weights
+from evaluator.statistics.mcnemar import right_or_wrong
+from evaluator.statistics.permutation import p_values
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One measure on one slice. None: there is no such number.
+
+    difference: a - b; low, high: its 95 % interval; p: two-sided, by permutation of groups; p_mcnemar: exact, where
+    independent units are right or wrong; n: gold units; n_groups: groups with a row of either system.
+    """
+
+    measure: str
+    slice: Mapping[str, SliceValue]
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_mcnemar: float | None
+    n: int
+    n_groups: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__} | {"slice": dict(self.slice)}
+
+
+class _Pair:
+    """Both systems' samples under the same weights."""
+
+    def __init__(self, a: Outcomes, b: Outcomes) -> None:
+        self.tables = (a, b)
+        self._views = tuple(View.whole(table) for table in self.tables)
+
+    def samples(self, weights: Numbers) -> tuple[Sample, Sample]:
+        a, b = self._views
+        return Sample(a, weights), Sample(b, weights)
+
+
+def compare_outcomes(
+    a: Outcomes,
+    b: Outcomes,
+    measures: Sequence[Measure],
+    *,
+    cross: tuple[str, str] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every comparison, in the order of scores: the whole first.
+
+    resamples: the number of draws, and of permutations; 0: no interval and no p. Exchanging a and b changes signs only.
+    Raises UsageError where the tables are not of one gold or a dimension of `cross` is not there, SandboxError for a
+    value outside its measure's bounds.
+    """
+    check_alike(a, b)
+    pair = _Pair(a, b)
+    alone = pair.samples(np.ones((a.n_groups, 1)))
+    cells = list(cells_of(alone[0], existing(measures, a.facts), cross))
+    steps = Steps(sum(3 * cell.work * resamples for cell in cells))  # an exchange takes twice what a draw does
+    drawn = {"resamples": resamples, "seed": seed}
+    return [row for some in batches(cells, resamples) for row in _compare(pair, alone, some, **drawn, steps=steps)]
+
+
+def _compare(
+    pair: _Pair,
+    alone: tuple[Sample, Sample],
+    cells: Sequence[Cell],
+    *,
+    resamples: int,
+    seed: int,
+    steps: Steps,
+) -> Iterator[Comparison]:
+    values = np.array([_both(alone, cell, measure) for cell in cells for measure in cell.measures])
+    differences = values[:, 0] - values[:, 1]
+    low, high, p = np.full((3, len(values)), np.nan)
+    if resamples:
+        p[:] = p_values(*pair.tables, cells, differences.tolist(), times=resamples, seed=seed, steps=steps)
+        groups = [_groups(alone, cell) for cell in cells]
+        low, high = _intervals(pair, cells, groups, differences, resamples=resamples, seed=seed, steps=steps)
+    tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in cells for measure in cell.measures}
+    rows = zip(values.tolist(), differences, low, high, p, strict=True)
+    for cell in cells:
+        sample, other = (cell.sample(whole) for whole in alone)
+        n_here = len(_groups(alone, cell))
+        for measure in cell.measures:
+            (a, b), difference, least, most, chance = next(rows)
+            test = tests[measure.name]
+            # One group drawn again and again says nothing about another sample, nor does it when exchanged.
+            bounded = n_here > 1 and not np.isnan(difference)
+            yield Comparison(
+                measure=measure.name,
+                slice=cell.slice,
+                a=number_or_none(a),
+                b=number_or_none(b),
+                difference=number_or_none(difference),
+                low=number_or_none(least) if bounded else None,
+                high=number_or_none(most) if bounded else None,
+                p=1.0 if n_here < 2 and not np.isnan(chance) else number_or_none(chance),
+                p_mcnemar=test.p(sample.view.rows) if test is not None else None,
+                n=_count(measure, sample, other),
+                n_groups=n_here,
+            )
+
+
+def _groups(alone: tuple[Sample, Sample], cell: Cell) -> Rows:
+    """Those with a row of either system."""
+    return np.union1d(*(cell.sample(whole).view.groups for whole in alone))
+
+
+def _both(alone: tuple[Sample, Sample], cell: Cell, measure: Measure) -> list[float]:
+    values = [checked(measure, float(measure.evaluate(cell.sample(whole))[0])) for whole in alone]
+    return [np.nan if value is None else value for value in values]
+
+
+def _count(measure: Measure, sample: Sample, other: Sample) -> int:
+    n, same = (int(measure.count(one)[0]) for one in (sample, other))
+    if n != same:
+        raise UsageError(f"{measure.name} rests on {n} units of a and {same} of b, expected outcomes of one gold")
+    return n
+
+
+def _intervals(
+    pair: _Pair,
+    cells: Sequence[Cell],
+    groups: Sequence[Rows],
+    differences: Numbers,
+    *,
+    resamples: int,
+    seed: int,
+    steps: Steps,
+) -> tuple[Numbers, Numbers]:
+    """(low, high), one a cell and measure, in that order. groups: each cell's."""
+    ends = np.cumsum([len(cell.measures) for cell in cells])
+    points = np.split(differences, ends[:-1])
+    drawn = [Resampled(some, len(here), resamples) for some, here in zip(points, groups, strict=True)]
+    n_groups = pair.tables[0].n_groups
+    for weights in group_weights(n_groups, resamples, seed) if n_groups else ():
+        samples = pair.samples(weights)
+        for cell, here, values in zip(cells, groups, drawn, strict=True):
+            a, b = (cell.sample(whole) for whole in samples)
+            values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[here])
+            steps.add(cell.work * weights.shape[1])
+    low, high = zip(*(values.intervals() for values in drawn), strict=True)
+    return np.concatenate(low), np.concatenate(high)

@@ -1,0 +1,88 @@
+"""McNemar's exact test: two systems on units that each of them has right or wrong.
+
+Only the units on which the systems differ tell anything; were the systems equal, each would fall to either side like a
+fair coin (McNemar 1947; exact: Dietterich 1998). The units must be independent: where a group holds several, there is
+no such test, and the permutation of groups stands alone.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.measures.base import Measure, Ratio, Sum
+from evaluator.outcomes.pooled import rows_are_paired
+from evaluator.outcomes.table import Numbers, Outcomes
+
+_ENOUGH = 1e-17  # terms below this share of the sum do not change it
+
+
+class RightOrWrong:
+    """The units of one measure as both systems answered them."""
+
+    def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
+        """unit: 1 for rows that count; a, b: 1 for rows that the system has right."""
+        self._unit = unit > 0
+        self._both = (a > 0) & (b > 0) & self._unit
+        self._a_only = (a > b) & self._unit
+        self._b_only = (b > a) & self._unit
+        self._groups = groups
+
+    def counts(self, rows: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
+        """Of these rows how many both have right, a alone, b alone, neither."""
+        told = [int(which[rows].sum()) for which in (self._both, self._a_only, self._b_only, self._unit)]
+        both, a_only, b_only, units = told
+        return both, a_only, b_only, units - both - a_only - b_only
+
+    def apart(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The rows that a alone has right, and those that b alone has."""
+        return np.flatnonzero(self._a_only), np.flatnonzero(self._b_only)
+
+    def p(self, rows: npt.NDArray[np.int64]) -> float | None:
+        """The two-sided p of these rows; None where two units lie in one group."""
+        groups = np.sort(self._groups[rows[self._unit[rows]]])
+        if not len(groups) or np.any(groups[1:] == groups[:-1]):
+            return None
+        return exact_p(int(self._a_only[rows].sum()), int(self._b_only[rows].sum()))
+
+
+def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong | None:
+    """None where the measure is no share of units that are either right or wrong."""
+    if not isinstance(measure, Ratio):
+        return None
+    right, unit = _single(measure.numerator), _single(measure.denominator)
+    if right is None or unit is None or not rows_are_paired(a, b):
+        return None
+    units = a.statistics[unit]
+    answers = [table.statistics[right] for table in (a, b)]
+    if not np.array_equal(units, b.statistics[unit]) or not _zero_or_one(units):
+        return None
+    if not all(_zero_or_one(column) and np.all(column <= units) for column in answers):
+        return None
+    return RightOrWrong(units, answers[0], answers[1], a.groups)
+
+
+def exact_p(a_only: int, b_only: int) -> float:
+    """Two-sided: the chance of a split of fair coins at least as uneven as (a_only, b_only)."""
+    n, k = a_only + b_only, min(a_only, b_only)
+    if 2 * k >= n:
+        return 1.0
+    log_last = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2)
+    # From k downwards each term is the one before times i / (n - i + 1).
+    total = term = 1.0
+    for i in range(k, 0, -1):
+        term *= i / (n - i + 1)
+        total += term
+        if term < _ENOUGH * total:
+            break
+    return min(1.0, 2 * total * math.exp(log_last))
+
+
+def _single(total: Sum) -> str | None:
+    """The name of the one statistic that a sum is."""
+    terms = list(total.terms.items())
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else None
+
+
+def _zero_or_one(column: Numbers) -> bool:
+    return bool(np.all((column == 0) | (column == 1)))

@@ -1,0 +1,166 @@
+"""Exchanges of groups between two systems for measures of order, without putting anything in order again.
+
+Let w say which rows of both systems a' takes, so that b' takes 1 - w. AUROC and the covariance of ranks are sums over
+pairs of rows: U(w) = w K w. In U(w) - U(1 - w) the squares cancel, and what is left is a sum over rows: what exchanging
+a group changes does not depend on which others are exchanged.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.measures.auroc import Auroc
+from evaluator.measures.correlation import Spearman
+from evaluator.measures.ties import Ties
+from evaluator.outcomes.pooled import pool
+from evaluator.outcomes.table import Numbers, Outcomes
+from evaluator.outcomes.weighted import Rows
+
+Pair = tuple[int, int]
+"""Two systems, by their places."""
+
+_BLOCK = 1 << 17  # numbers looked at together: few enough to stay in a processor's cache
+
+
+class Exchanged(ABC):
+    """How one measure's differences follow from exchanges."""
+
+    @abstractmethod
+    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+        """|a' - b'| of each pair, one an exchange; NaN where there is none. swapped: groups x exchanges.
+
+        The measure has a value for both systems of each pair.
+        """
+
+
+@dataclass(frozen=True)
+class _InOrder:
+    """What exchanging each group adds to U(w) - U(1 - w), what no exchange gives, and how many pairs of rows there
+    are."""
+
+    by_group: Numbers
+    start: float
+    pairs: float
+
+
+class AurocExchanged(Exchanged):
+    """P(positive above negative): K counts the pairs in order. Both systems have the same rows of either class."""
+
+    def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
+        self._measure = measure
+        self._tables = [measure.scale(table) for table in tables]
+        self._made: dict[Pair, _InOrder] = {}
+
+    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+        for pair in pairs:
+            if pair not in self._made:
+                self._made[pair] = self._weigh(*pair)
+        made = [self._made[pair] for pair in pairs]
+        # Whole numbers and halves: exact in any order, so a pair's numbers do not depend on its company.
+        moved = np.array([one.by_group for one in made]) @ swapped
+        for one, row in zip(made, moved, strict=True):
+            yield np.abs(one.start + row) / one.pairs
+
+    def _weigh(self, a: int, b: int) -> _InOrder:
+        both = pool(self._tables[a], self._tables[b])
+        positive = both.statistics[self._measure.positive] > 0
+        in_order = _in_order(both.statistics[self._measure.score], positive)
+        n_groups = self._tables[a].n_groups
+        by_group = np.bincount(both.groups, weights=in_order, minlength=2 * n_groups)
+        of_a, of_b = by_group[:n_groups], by_group[n_groups:]
+        n_positive = np.count_nonzero(positive) / 2
+        pairs = n_positive * (len(positive) / 2 - n_positive)
+        moves: Numbers = (of_b - of_a).astype(np.float64)
+        return _InOrder(moves, float(of_a.sum() - in_order[positive].sum()), pairs)
+
+
+def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
+    """With how many rows of the other class each row is in order; equal scores count half."""
+    ties = Ties.of(scores)
+    negatives, positives = (np.bincount(ties.codes[rows], minlength=len(ties)) for rows in (~positive, positive))
+    below = np.cumsum(negatives) - negatives / 2  # negatives below a positive
+    above = positives.sum() - np.cumsum(positives) + positives / 2
+    in_order: Numbers = np.where(positive, below[ties.codes], above[ties.codes])
+    return in_order
+
+
+class SpearmanExchanged(Exchanged):
+    """Covariance of ranks over the spread of both; x is gold's, so a' and b' differ in y alone."""
+
+    def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:
+        self._measure = measure
+        self._tables = [measure.scale(table) for table in tables]
+        self._made: dict[Pair, _Ranked] = {}
+
+    def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
+        for pair in pairs:
+            if pair not in self._made:
+                a, b = (self._tables[place] for place in pair)
+                self._made[pair] = _Ranked(a, b, self._measure)
+            made = self._made[pair]
+            step = max(1, _BLOCK // max(made.n_rows, 1))
+            starts = range(0, swapped.shape[1], step)
+            yield np.concatenate([made.differences(swapped[:, begin : begin + step]) for begin in starts])
+
+
+def _centred(column: Numbers) -> Numbers:
+    """Average ranks less their mean: whole numbers and halves, so that sums of them are exact."""
+    ties = Ties.of(column)
+    sizes = np.diff(ties.starts, append=len(column))
+    ranks: Numbers = (ties.starts + (sizes - 1) / 2 - (len(column) - 1) / 2)[ties.codes]
+    return ranks
+
+
+class _Ranked:
+    """The rows of both systems by y, one system's part of each value of y being what its exchange moves."""
+
+    def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
+        self.n_rows = n = a.n_rows
+        x = np.concatenate([_centred(table.statistics[measure.x]) for table in (a, b)])
+        self._spread_x = float(x[:n] @ x[:n])
+        both = np.concatenate([a.statistics[measure.y], b.statistics[measure.y]])
+        self._ties = ties = Ties.of(both)
+        self._groups: Rows = np.concatenate([a.groups, b.groups])[ties.order].astype(np.int64)
+        of_a = ties.order < n
+        self._sign = np.where(of_a, -1.0, 1.0)[:, None]
+        self._x = x[ties.order][:, None]
+        self._size = self._sums(np.ones((2 * n, 1)))
+        self._size_a = self._sums(of_a[:, None].astype(np.float64))
+        self._x_a = self._sums(of_a[:, None] * self._x)
+        # U(w) - U(1 - w), as a sum over rows: K[i, j] = x_i where j stands below i, half of it beside it.
+        below = np.cumsum(self._size, axis=0) - self._size / 2
+        x_above = self._sums(self._x)
+        x_above = x_above.sum() - np.cumsum(x_above, axis=0) + x_above / 2
+        codes = ties.codes[ties.order]
+        by_row = self._x * below[codes] + x_above[codes]
+        self._moves = np.bincount(self._groups, weights=(self._sign * by_row)[:, 0], minlength=a.n_groups)
+        self._start = float(by_row[of_a].sum() - (self._x * below[codes]).sum())
+
+    def differences(self, swapped: Numbers) -> Numbers:
+        """swapped: groups x exchanges."""
+        moved = np.take(swapped, self._groups, axis=0)
+        moved *= self._sign
+        size = self._sums(moved)
+        size += self._size_a
+        moved *= self._x
+        x = self._sums(moved)
+        x += self._x_a
+        rank = np.cumsum(size, axis=0)
+        rank -= size / 2
+        u = np.einsum("ij,ij->j", x, rank)
+        other = u - (self._start + self._moves @ swapped)
+        return np.abs(self._correlation(u, size) - self._correlation(other, self._size - size))
+
+    def _correlation(self, u: Numbers, size: Numbers) -> Numbers:
+        n = self.n_rows
+        spread = self._spread_x * ((n**3 - n) - (np.einsum("ij,ij,ij->j", size, size, size) - n)) / 12
+        some = spread > 0
+        return np.where(some, u / np.sqrt(np.where(some, spread, 1.0)), np.nan)
+
+    def _sums(self, rows: Numbers) -> Numbers:
+        """Over the rows that share a value of y."""
+        sums: Numbers = np.add.reduceat(rows, self._ties.starts, axis=0) if len(rows) else rows
+        return sums

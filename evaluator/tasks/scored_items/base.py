@@ -1,0 +1,64 @@
+"""What tasks have in common in which every id gets one finite score: fact-checking and metric-correlation."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.reader import Format
+from evaluator.tasks.answers import Answered, by_score
+from evaluator.tasks.base import Facts, Options, ReadFile, Task
+from evaluator.tasks.scored_items.files import Named, Places, Scores, no_scores, read_places, read_scores, salted_order
+
+
+class GoldWithIds(ReadFile, Protocol):
+    @property
+    def ids(self) -> Places: ...
+
+
+Gold = TypeVar("Gold", bound=GoldWithIds)
+
+
+class ScoreTask(Task[Gold, Places, Scores]):
+    """inputs_format: the layout of a line of the public inputs."""
+
+    inputs_format: ClassVar[Format[Any]]
+
+    @abstractmethod
+    def inputs(self, gold: Gold) -> Sequence[Named]:
+        """The lines of the public inputs, in the order of the gold."""
+
+    def read_inputs(
+        self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
+    ) -> Places:
+        return read_places(stream, file, self.inputs_format, limits)
+
+    def known(self, gold: Gold) -> Places:
+        return gold.ids
+
+    def read_predictions(
+        self, stream: BinaryIO, file: str, known: Places, options: Options, limits: ReadLimits | None = None
+    ) -> Scores:
+        return read_scores(stream, file, known, limits)
+
+    def unanswered(self, gold: Gold) -> Scores:
+        return no_scores(len(gold.ids))
+
+    @abstractmethod
+    def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
+        """The units that a good system scores above the others, in the order of gold."""
+
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+        scores = self.read_predictions(stream, file, self.known(gold), options)
+        return by_score(scores.values, self.high(gold))
+
+    def facts(self, gold: Gold) -> dict[str, Any]:
+        return {}
+
+    def public_inputs(self, gold: Gold) -> bytes:
+        """In salted order: gold may stand sorted by its answers, as published files do."""
+        return msgspec.json.Encoder().encode_lines(salted_order(self.inputs(gold), self.name))

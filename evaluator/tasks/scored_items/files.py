@@ -1,0 +1,83 @@
+"""Files in which every id gets one finite score: those of fact-checking and metric-correlation."""
+
+import hashlib
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Protocol, TypeVar
+
+import msgspec
+import numpy as np
+
+from evaluator.errors import InputsError, PredictionError
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import AnswerRegister, Id, IdRegister, report_missing
+from evaluator.jsonl.reader import Format, Reader
+from evaluator.jsonl.strict_json import Shape
+from evaluator.outcomes.table import Numbers
+
+Places = dict[Id, int]
+"""Each id's place in the gold or the inputs: all that predictions are checked against."""
+
+
+class ScoreLine(msgspec.Struct, gc=False):
+    """A line of predictions."""
+
+    id: str | int
+    score: float
+
+
+_LAYOUT = Format(ScoreLine, Shape(frozenset({"id", "score"})), lambda _: 2)
+
+
+@dataclass
+class Scores:
+    """One a gold line, in the order of the gold."""
+
+    values: Numbers
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_scores(stream: BinaryIO, file: str, places: Places, limits: ReadLimits | None) -> Scores:
+    """Raises PredictionError: every id needs one score."""
+    reader = Reader(file, _LAYOUT, PredictionError, limits)
+    register = AnswerRegister(places, reader.problems)
+    values = array("d", bytes(8 * len(places)))  # a list would hold an object a line
+    for number, line in reader.records(stream):
+        place = register.place(line.id, number)
+        if place is not None:
+            values[place] = line.score
+    report_missing(reader.problems, register.silent, reader.n_unread)
+    reader.problems.raise_if_any()
+    return Scores(np.array(values, dtype=np.float64), reader.n_lines, reader.warnings)
+
+
+def no_scores(n_lines: int) -> Scores:
+    """The same score for all, which tells nothing."""
+    return Scores(np.zeros(n_lines))
+
+
+def read_places(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimits | None) -> Places:
+    """The ids of public inputs. Raises InputsError."""
+    reader = Reader(file, layout, InputsError, limits)
+    register = IdRegister(reader.problems)
+    for number, line in reader.records(stream):
+        register.add(line.id, number)
+    reader.problems.raise_if_any()
+    return register.places
+
+
+class Named(Protocol):
+    @property
+    def id(self) -> Id: ...
+
+
+Line = TypeVar("Line", bound=Named)
+
+
+def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:
+    """The lines of public inputs ordered by a keyed digest of their ids, which tells nothing of the gold: neither its
+    order, nor how the ids themselves would sort."""
+    key = salt.encode()
+    return sorted(lines, key=lambda line: hashlib.blake2b(repr(line.id).encode(), key=key).digest())
