@@ -10,20 +10,32 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from leaderboard.queue import app
+from leaderboard.celery import app
 
 django.setup()
 
-from leaderboard import preparing  # noqa: E402  (models need django.setup first)
-from leaderboard.actions import doorbell, releases, runs, sealing, sweeping  # noqa: E402
-from leaderboard.actions.archives import arrivals, exports  # noqa: E402
-from leaderboard.actions.comparing import comparisons, near_copies, side_by_sides  # noqa: E402
-from leaderboard.actions.containers import predictions, scorer_runs, workers  # noqa: E402
-from leaderboard.actions.desk import dry_run_scores, generating  # noqa: E402
-from leaderboard.actions.gold import corrections, gold_differences, split_audits  # noqa: E402
-from leaderboard.actions.notifying import disk_alarm, notices  # noqa: E402
-from leaderboard.actions.organising import rehearsals  # noqa: E402
-from leaderboard.logs import places  # noqa: E402
+from leaderboard.archives.actions import exports
+from leaderboard.archives.actions import imports as arrivals
+from leaderboard.boards.queries import prepared_board as preparing
+from leaderboard.comparisons.actions import head_to_head as side_by_sides
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import workers
+from leaderboard.core.logs import places
+from leaderboard.curation.actions import run_dry_run as dry_run_scores
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.datasets.actions import audits as split_audits
+from leaderboard.datasets.actions import corrections
+from leaderboard.datasets.actions import gold_diffs as gold_differences
+from leaderboard.near_copies.actions import detect as near_copies
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.operations import disk_alarm
+from leaderboard.operations import sweep as sweeping
+from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.scoring.actions import releases, runs
+from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.work_queue import notify_workers as doorbell
 
 log = structlog.get_logger(__name__)
 

@@ -11,8 +11,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
+from leaderboard.core.logs import without_words
 from leaderboard.environment import Environment, kept_secret
-from leaderboard.logs import without_words
 
 env = Environment()
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,7 +54,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "leaderboard.health.health_middleware",
+    "leaderboard.operations.health.health_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -115,7 +115,7 @@ if env("S3_BUCKET"):
             "endpoint_url": env("S3_ENDPOINT") or None,
             "file_overwrite": False,
         }
-        return {"BACKEND": "leaderboard.storage.PrivateS3Storage", "OPTIONS": options}
+        return {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": options}
 else:
 
     def _folder(name: str) -> dict[str, object]:
@@ -124,7 +124,7 @@ else:
             "file_permissions_mode": 0o600,
             "directory_permissions_mode": 0o700,
         }
-        return {"BACKEND": "leaderboard.storage.PrivateFileStorage", "OPTIONS": options}
+        return {"BACKEND": "leaderboard.core.storage.PrivateFileStorage", "OPTIONS": options}
 
 
 STORAGES = {
@@ -142,7 +142,7 @@ STATIC_ROOT = DATA / "static"
 # Every page asks for the hashed names, and nobody downloads source maps: a first start takes a third of the time.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
-FILE_UPLOAD_HANDLERS = ["leaderboard.uploads.HashingUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["leaderboard.core.uploads.HashingUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = DATA / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 MAX_UPLOAD_BYTES = env("MAX_UPLOAD_MB") * 1_000_000
@@ -303,7 +303,7 @@ if env("PROXY"):
 # --- REST
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "leaderboard.api.authentication.TokenAuthentication",
+        "leaderboard.core.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
@@ -311,7 +311,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 100,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "leaderboard.api.errors.handler",
+    "EXCEPTION_HANDLER": "leaderboard.core.api.errors.handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90)}

@@ -3,9 +3,9 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from leaderboard import metrics
-from leaderboard.web.urls_people import urlpatterns as people
-from leaderboard.web.urls_public import urlpatterns as public
+from leaderboard.operations import metrics
+from leaderboard.web_urls.people import urlpatterns as people
+from leaderboard.web_urls.public import urlpatterns as public
 
 urlpatterns = [
     *public,
@@ -13,11 +13,11 @@ urlpatterns = [
     path("metrics", metrics.metrics, name="metrics"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
-    path("api/v1/", include("leaderboard.api.urls")),
+    path("api/v1/", include("leaderboard.api_urls")),
 ]
 
-handler400 = "leaderboard.web.public.errors.bad_request"
-handler403 = "leaderboard.web.public.errors.forbidden"
-handler404 = "leaderboard.web.public.errors.not_found"
-handler429 = "leaderboard.web.public.errors.too_many"
-handler500 = "leaderboard.web.public.errors.server_error"
+handler400 = "leaderboard.core.web.error_pages.bad_request"
+handler403 = "leaderboard.core.web.error_pages.forbidden"
+handler404 = "leaderboard.core.web.error_pages.not_found"
+handler429 = "leaderboard.core.web.error_pages.too_many"
+handler500 = "leaderboard.core.web.error_pages.server_error"

@@ -20,7 +20,7 @@ from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.registry import TASKS
-from leaderboard import disclosure
+from leaderboard.boards.disclosure import policies as disclosure
 from leaderboard.models import Phase
 from tests.many_groups import KINDS, LABELS, gold_of, labels_of
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import releases
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
+from leaderboard.scoring.actions import releases
 from tests.world import World
 
 SYMMETRIC = {

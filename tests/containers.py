@@ -8,7 +8,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from leaderboard import limits
+from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Image, Prediction, QuotaCharge, State, Submission, WorkerReport
 from tests.world import World, prediction_lines
 

@@ -7,10 +7,10 @@ import hashlib
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from leaderboard.actions import runs
-from leaderboard.actions.gold import corrections, splits
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.datasets.actions import corrections, splits
 from leaderboard.models import Correction, Leaderboard, Prediction, QuotaCharge, Release, Run, Standing, State
+from leaderboard.scoring.actions import runs
 from tests.world import LABELS, World, build, gold_lines, uploaded
 
 CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.actions import submissions
-from leaderboard.actions.gold import datasets, publication, splits
-from leaderboard.actions.organising import benchmarks
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import Phase, Submission, System
+from leaderboard.submissions.actions import submit as submissions
 from tests.world import World, build, uploaded
 
 SIZE = 80

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from leaderboard.actions import runs
-from leaderboard.actions.gold import halves, publication, splits
-from leaderboard.actions.organising import benchmarks
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import split_in_halves as halves
+from leaderboard.datasets.actions import splits
 from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
+from leaderboard.scoring.actions import runs
 from tests.world import World, build, prediction_lines, uploaded
 
 LABELS = ("SUPPORTS", "REFUTES")

@@ -23,9 +23,9 @@ from django.conf import settings
 from django.db import connection
 
 from evaluator import code_digest as sources
-from leaderboard import processes
+from leaderboard.celery import app
 from leaderboard.models import Ranking, Run, State, Submission
-from leaderboard.queue import app
+from leaderboard.operations import processes
 
 PATIENCE = 240.0
 

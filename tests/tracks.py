@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.actions.organising import tracks
+from leaderboard.boards.actions import tracks
 from tests.world import World, build
 
 TRACKS = [

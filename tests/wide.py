@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from leaderboard.actions import runs
-from leaderboard.actions.comparing import comparisons
-from leaderboard.actions.gold import splits
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.datasets.actions import splits
 from leaderboard.models import Leaderboard, Run, Split, Standing, State, Submission
+from leaderboard.scoring.actions import runs
 from tests.world import DRAFT, World, build, published, uploaded
 
 CLAIMS = 40

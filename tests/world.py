@@ -17,8 +17,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils import timezone
 
 from evaluator.jobs import JOBS
-from leaderboard.actions import submissions
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import (
     Benchmark,
     Dataset,
@@ -33,6 +32,7 @@ from leaderboard.models import (
     System,
     User,
 )
+from leaderboard.submissions.actions import submit as submissions
 
 TASK = "fact-verification"
 LABELS = {"a1": "SUPPORTS", "a2": "REFUTES", "a3": "REFUTES", "a4": "SUPPORTS"}

@@ -13,7 +13,7 @@ from import_export.forms import ExportForm
 from import_export.resources import ModelResource, modelresource_factory
 from tablib import Dataset
 
-from leaderboard.api.table import ACTIVE
+from leaderboard.boards.api.csv import ACTIVE
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000

@@ -12,7 +12,7 @@ from django.contrib.admin.widgets import AdminSplitDateTime
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from leaderboard import zones
+from leaderboard.core import time_zones as zones
 
 
 class SaidSplitDateTime(AdminSplitDateTime):

@@ -10,10 +10,10 @@ from django.db import transaction
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
-from leaderboard.actions.organising import extensions
-from leaderboard.actions.refusal import Refused
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.admin.moments import SAID
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core.refusal import Refused
 from leaderboard.models import Phase
 
 

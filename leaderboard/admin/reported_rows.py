@@ -18,8 +18,8 @@ from import_export.results import Error, Result
 from import_export.widgets import ForeignKeyWidget, JSONWidget
 from tablib import Dataset
 
-from leaderboard import printed
 from leaderboard.models import AuditEntry, Benchmark, ReportedResult
+from leaderboard.models import reported_numbers as printed
 
 MOST_ROWS = 500
 """Of one file: a paper has dozens, and all of a file are kept in one transaction."""

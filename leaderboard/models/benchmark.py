@@ -94,7 +94,7 @@ class Phase(models.Model):
     """A round of a benchmark, bound to one split, with dates, quotas and a disclosure policy."""
 
     class Disclosure(models.TextChoices):
-        """What is told of a score; leaderboard/disclosure.py has the rules."""
+        """What is told of a score; leaderboard/boards/disclosure/policies.py has the rules."""
 
         FULL = "full"
         LADDER = "ladder"

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from simple_history.models import HistoricalRecords
 
-from leaderboard import printed
+from leaderboard.models import reported_numbers as printed
 
 from .benchmark import Benchmark
 

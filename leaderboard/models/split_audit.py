@@ -14,7 +14,7 @@ class SplitAudit(Life):
     """One audit of one gold version beside its inputs and public training splits.
 
     `report` quotes gold, and so do `parts`: for those who manage a benchmark on the split, whose every look at it is
-    recorded. What everybody reads is made of it by `leaderboard.audited`.
+    recorded. What everybody reads is made of it by `leaderboard.datasets.queries.audit_results`.
     """
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="audits")

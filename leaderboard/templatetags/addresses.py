@@ -7,8 +7,8 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
+from leaderboard.evaluation.scorer_of_phase import Scoring
 from leaderboard.models import Benchmark
-from leaderboard.scoring import Scoring
 
 register = template.Library()
 

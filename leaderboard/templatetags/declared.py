@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from leaderboard import tracks
+from leaderboard.boards.queries import tracks
 from leaderboard.models import Submission
 
 register = template.Library()

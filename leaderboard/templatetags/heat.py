@@ -6,9 +6,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.standings import Cell
-from leaderboard.templatetags.numbers import NONE, compact, in_words, interval, score
-from leaderboard.web.heat_rows import HeatCell
+from leaderboard.boards.queries import Cell
+from leaderboard.boards.web.tables.heat_rows import HeatCell
+from leaderboard.boards.web.tables.number_format import NONE, compact, in_words, interval, score
 
 register = template.Library()
 BEST = SafeString('<span class="visually-hidden"> best</span>')

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from django import template
 
-from leaderboard import zones
+from leaderboard.core import time_zones as zones
 
 register = template.Library()
 

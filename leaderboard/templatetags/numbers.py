@@ -1,100 +1,24 @@
-"""How numbers read on a page."""
+"""Template filters for numbers: `leaderboard.boards.web.tables.number_format`."""
 
 from __future__ import annotations
 
-import json
-
 from django import template
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
+
+from leaderboard.boards.web.tables import number_format
 
 register = template.Library()
 
-NONE = "\N{EN DASH}"
-
-
-@register.filter
-def score(value: float | None) -> str:
-    """Three decimals; an en dash where there is no value."""
-    return NONE if value is None else _typographic(f"{value:.3f}")
-
-
-@register.filter
-def signed(value: float | None) -> str:
-    """A difference: three decimals with their sign."""
-    return NONE if value is None else f"{'+' if round(value, 3) > 0 else ''}{score(value)}"
-
-
-@register.filter
-def p_value(value: float | None) -> str:
-    """Three decimals, and what is less than they can say as that."""
-    return NONE if value is None else "<\N{NO-BREAK SPACE}0.001" if value < 0.001 else f"{value:.3f}"
-
-
-@register.filter
-def compact(value: float | None, decimals: int = 3) -> str:
-    """Without the zero before the point, for dense tables."""
-    if value is None:
-        return NONE
-    text = f"{value:.{decimals}f}"
-    return _typographic(text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text)
-
-
-@register.filter
-def spent(value: float | None) -> str:
-    """A cost, a step of three digits: `2.83`, `1,450`."""
-    return NONE if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
-
-
-@register.filter
-def interval(cell: object) -> str:
-    """`[0.501, 0.546]`, or nothing."""
-    low, high = getattr(cell, "low", None), getattr(cell, "high", None)
-    return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
-
-
-@register.filter
-def scored(cell: object) -> SafeString:
-    """A value with its interval beneath, as markup; a filter, because a board has thousands of them."""
-    ends = interval(cell)
-    # Digits and signs of our own: nothing to be escaped.
-    beneath = f' <span class="interval">{ends}</span>' if ends else ""
-    return SafeString(f'<span class="value">{score(getattr(cell, "value", None))}</span>{beneath}')
-
-
-@register.filter
-def in_words(cell: object) -> str:
-    """A cell as one phrase, for titles and for those who listen: `0.523, interval 0.501 to 0.546, n 124`."""
-    value, low, high, n = (getattr(cell, name, None) for name in ("value", "low", "high", "n"))
-    if value is None:
-        return "no value"
-    ends = "" if low is None else f", interval {score(low)} to {score(high)}"
-    return f"{score(value)}{ends}" + (f", n {n}" if n else "")
-
-
-@register.filter
-def bound(value: float) -> str:
-    """A bound of a measure, as short as it can be said."""
-    if value in (float("inf"), float("-inf")):
-        return _typographic("∞" if value > 0 else "-∞")
-    return _typographic(f"{value:g}")
-
-
-@register.filter
-def as_json(value: object) -> str:
-    """Options and the like as JSON writes them."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-@register.filter
-def breakable(name: str) -> SafeString:
-    """A name that may break after its underscores."""
-    return format_html_join(SafeString("_<wbr>"), "{}", ((part,) for part in name.split("_")))
-
-
-def _typographic(text: str) -> str:
-    if "-" not in text:
-        return text
-    if not text.strip("-0."):
-        text = text.lstrip("-")
-    return text.replace("-", "\N{MINUS SIGN}")
+for _filter in (
+    number_format.score,
+    number_format.signed,
+    number_format.p_value,
+    number_format.compact,
+    number_format.spent,
+    number_format.interval,
+    number_format.scored,
+    number_format.in_words,
+    number_format.bound,
+    number_format.as_json,
+    number_format.breakable,
+):
+    register.filter(_filter)

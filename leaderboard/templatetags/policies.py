@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from leaderboard.ladder import step_of_share
+from leaderboard.boards.disclosure.ladder import step_of_share
 
 register = template.Library()
 

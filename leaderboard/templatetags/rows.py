@@ -1,108 +1,19 @@
-"""A row of a board as markup: filters, because a board has hundreds of them and a template takes ten times as long."""
+"""Template filters for the cells of a board's row: `leaderboard.boards.web.tables.row_cells`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime
-from functools import lru_cache
-
 from django import template
-from django.urls import reverse
-from django.utils.html import conditional_escape, escape, format_html
-from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.standings import Ranges, Row
-from leaderboard.templatetags.numbers import spent
+from leaderboard.boards.web.tables import row_cells
 
 register = template.Library()
-_KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATION MARK}s"}
 
-
-@register.filter
-def ranked(row: Row) -> SafeString:
-    """Its rank, which a sign marks as shared, or that it has none."""
-    if row.rank is None:
-        said = '<span class="visually-hidden"> not ranked</span>'
-        return SafeString(f'<span class="soft" title="not ranked">\N{EN DASH}{said}</span>')
-    tie = '<abbr class="tie" title="shared with another system">=</abbr>' if row.tied else ""
-    return SafeString(f'<span class="rank">{row.rank:d}{tie}</span>')
-
-
-@register.filter
-def ranked_in_track(row: Row) -> SafeString:
-    """Its rank among the systems of its track."""
-    return ranked(replace(row, rank=row.track_rank, tied=row.track_tied))
-
-
-@register.filter
-def may_be(row: Row, ranges: Ranges) -> SafeString:
-    """The ranks that a system may have, to stand beneath its rank."""
-    if row.rank_low is not None and ranges == Ranges.READY:
-        told = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
-        return SafeString(f'<span class="rank-range"><span class="visually-hidden">may be </span>{told}</span>')
-    if row.rank is not None and ranges == Ranges.COMPUTING:
-        return SafeString('<span class="rank-range" title="the range is being computed" aria-hidden="true">…</span>')
-    return SafeString("")
-
-
-@register.filter
-def named(row: Row) -> SafeString:
-    """A system with its team, links, marks and warnings."""
-    name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
-    link = f'<a class="system-link" href="{_address(row.system_id)}">{name}</a>'
-    links = "".join(
-        f' · <a href="{escape(url)}" rel="nofollow noopener">{what}</a>'
-        for url, what in ((row.paper_url, "paper"), (row.code_url, "code"))
-        if url
-    )
-    team = f'<span class="system-team"><bdi>{escape(row.team)}</bdi>{links}</span>'
-    # Each part is escaped where it is put in.
-    return mark_safe("\n".join([link, *_marks(row), team, *_notes(row)]))  # noqa: S308
-
-
-def _marks(row: Row) -> list[SafeString]:
-    marks = []
-    if row.track_title:
-        marks.append(format_html('<span class="tag" title="its track"><bdi>{}</bdi></span>', row.track_title))
-    if row.kind in _KINDS:
-        marks.append(format_html('<span class="tag">{}</span>', _KINDS[row.kind]))
-    if row.disqualified:
-        marks.append(SafeString('<span class="tag tag-warn">disqualified</span>'))
-    if row.anonymous_until and not row.is_hidden:
-        until = f"{row.anonymous_until:%Y-%m-%d %H:%M}"
-        marks.append(
-            format_html(
-                '<span class="tag" title="others read “Anonymous” until {} UTC">anonymous to others</span>', until
-            )
-        )
-    return marks
-
-
-def _notes(row: Row) -> list[SafeString]:
-    notes = []
-    if n := len(row.warnings):
-        lines = SafeString("").join(format_html('<li dir="auto">{}</li>', warning) for warning in row.warnings)
-        head = f'<summary><span aria-hidden="true">⚠</span> {n} warning{"s" if n > 1 else ""}</summary>'
-        notes.append(SafeString(f'<details class="warned">{head}<ul>{conditional_escape(lines)}</ul></details>'))
-    if row.disqualified:
-        notes.append(format_html('<span class="system-team">Disqualified: <bdi>{}</bdi></span>', row.disqualified))
-    return notes
-
-
-@register.filter
-def cost(told: tuple[float | None, str]) -> SafeString:
-    """One cost in its cell: its value, or why there is none."""
-    value, why = told
-    shown = f'<span class="nobody" title="{escape(why)}">\N{EN DASH}</span>' if value is None else spent(value)
-    return SafeString(f'<td class="num cost">{shown}</td>')
-
-
-@lru_cache(maxsize=10_000)
-def _address(system: int) -> str:
-    return reverse("system", args=[system])
-
-
-@register.filter
-def day(at: datetime) -> SafeString:
-    """The day of a moment, UTC."""
-    return SafeString(f'<time datetime="{at.isoformat()}">{at:%Y-%m-%d}</time>')
+for _filter in (
+    row_cells.ranked,
+    row_cells.ranked_in_track,
+    row_cells.may_be,
+    row_cells.named,
+    row_cells.cost,
+    row_cells.day,
+):
+    register.filter(_filter)

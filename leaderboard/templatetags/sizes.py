@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from leaderboard.web.limit_rows import size
+from leaderboard.evaluation.container_limits_text import size
 
 register = template.Library()
 register.filter("decimal", size)

@@ -6,8 +6,8 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.templatetags.numbers import in_words, score
-from leaderboard.web.charts.intervals import IntervalPlot, Strip
+from leaderboard.boards.web.charts.intervals import IntervalPlot, Strip
+from leaderboard.boards.web.tables.number_format import in_words, score
 
 register = template.Library()
 HEIGHT = 26

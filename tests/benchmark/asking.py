@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from leaderboard import processes
+from leaderboard.operations import processes
 from tests.stack import environment
 
 TICK = os.sysconf("SC_CLK_TCK")

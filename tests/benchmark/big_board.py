@@ -12,7 +12,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.actions import boards, releases
+from leaderboard.boards.actions import boards
 from leaderboard.models import (
     Leaderboard,
     Prediction,
@@ -25,6 +25,7 @@ from leaderboard.models import (
     System,
     Team,
 )
+from leaderboard.scoring.actions import releases
 from tests.world import World
 
 AT_ONCE = 5000

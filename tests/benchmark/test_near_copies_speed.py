@@ -19,8 +19,8 @@ from django.utils import timezone
 from evaluator.jobs import JOBS
 from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import Items
-from leaderboard.actions.comparing import likenesses
 from leaderboard.models import Likeness, Prediction, Submission, System, Team
+from leaderboard.near_copies.actions import similarity as likenesses
 from tests.world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db]

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from leaderboard.actions import submissions
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import Phase, Run, Score, State, User
+from leaderboard.submissions.actions import submit as submissions
 from tests.world import uploaded
 
 pytest_plugins = ["tests.stack"]

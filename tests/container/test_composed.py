@@ -21,7 +21,7 @@ def test_every_service_is_well(site: Services) -> None:
     told = request(f"{site.address}/health/ready")
     assert told.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
     assert (
-        site.inside("worker", "sh", "-c", "celery -A leaderboard.queue inspect ping -d scoring@$HOSTNAME").returncode
+        site.inside("worker", "sh", "-c", "celery -A leaderboard.celery inspect ping -d scoring@$HOSTNAME").returncode
         == 0
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from leaderboard.actions.people import tokens
+from leaderboard.accounts.actions import tokens
 from leaderboard.models import Release, User
 from tests.conftest import ROOT
 from tests.documents.blocks import blocks_of, indented_code, walk_of

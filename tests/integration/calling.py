@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.actions.people import tokens
+from leaderboard.accounts.actions import tokens
 from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Run, Submission, System, User
 
 ROOT = "/api/v1"

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.actions import referee
-from leaderboard.actions.desk import generating
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.evaluation import sandbox_client as referee
 from tests.integration.holding import hold
 
 app = jobs.app

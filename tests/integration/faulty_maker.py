@@ -10,7 +10,8 @@ from typing import Any
 
 from evaluator.sandbox.containers import execution
 from leaderboard import jobs
-from leaderboard.actions.containers import engine, predictions
+from leaderboard.containers.actions import engine
+from leaderboard.containers.actions import run_system as predictions
 from leaderboard.models import Stage
 from tests.integration.holding import after, hold
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.actions.comparing import comparisons
+from leaderboard.comparisons.actions import rank_ranges as comparisons
 
 app = jobs.app
 

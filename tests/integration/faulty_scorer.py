@@ -10,8 +10,9 @@ from typing import Any
 
 from evaluator.sandbox.containers import execution
 from leaderboard import jobs
-from leaderboard.actions import runs
-from leaderboard.actions.containers import scorer_engine, scorer_runs
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import scorer_engine
+from leaderboard.scoring.actions import runs
 from tests.integration.holding import after, hold
 
 app = jobs.app

@@ -10,7 +10,8 @@ import os
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.actions import referee, releases, runs
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.scoring.actions import releases, runs
 from tests.integration.holding import after, hold
 
 app = jobs.app

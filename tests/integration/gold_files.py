@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from leaderboard.actions.refusal import Refused
+from leaderboard.core.refusal import Refused
 from tests import world
 from tests.world import gold_lines
 

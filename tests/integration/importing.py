@@ -19,11 +19,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from leaderboard.actions import runs, submissions
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import opened
 from leaderboard.models import Phase, Run, Split, State, Submission, System, User
-from leaderboard.storage import opened
+from leaderboard.scoring.actions import runs
+from leaderboard.submissions.actions import submit as submissions
 from tests.integration.calling import client_of
 
 Scores = dict[tuple[str, str], float | None]

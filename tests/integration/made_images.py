@@ -14,9 +14,10 @@ from django.conf import settings
 from django.core.files import File
 from django.utils import timezone
 
-from leaderboard.actions import runs
-from leaderboard.actions.containers import image_files, images, predictions, workers
+from leaderboard.containers.actions import image_files, images, workers
+from leaderboard.containers.actions import run_system as predictions
 from leaderboard.models import Image, Prediction, QuotaCharge, Run, State, Submission
+from leaderboard.scoring.actions import runs
 from tests import images as made
 from tests.stack import empty_queue
 from tests.world import LABELS, World, build

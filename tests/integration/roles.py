@@ -8,7 +8,7 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.people import teams, tokens
+from leaderboard.accounts.actions import teams, tokens
 from leaderboard.models import Benchmark, ImageUpload, Phase, Split, Submission, User
 from tests.integration.calling import person
 from tests.world import World, build

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from leaderboard import processes
+from leaderboard.operations import processes
 from tests import stack
 
 

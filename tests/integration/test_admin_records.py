@@ -19,8 +19,8 @@ from django.utils import timezone
 from tablib import Dataset
 
 from leaderboard.admin import files, reported_rows
+from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
-from leaderboard.reported import reported_of
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db

@@ -10,10 +10,11 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.notifying import notices, webhooks
-from leaderboard.actions.organising import announcements
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.benchmarks.actions import announcements
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.notifications.actions import webhooks
 from tests.integration.calling import person
 from tests.world import World, build
 

@@ -17,8 +17,8 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.http import urlencode
 
-from leaderboard.actions import systems
 from leaderboard.models import Leaderboard, Phase, System, Team, User
+from leaderboard.systems.actions import systems
 from tests.boards import stand
 from tests.crossing import cross, crossed_scores
 from tests.integration.calling import client_of, person

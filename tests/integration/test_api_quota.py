@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from leaderboard.actions.people import tokens
+from leaderboard.accounts.actions import tokens
 from leaderboard.models import Prediction, QuotaCharge, Run, Submission, Team, User
 from tests.integration.calling import SUBMIT, person, stored_files
 from tests.integration.serving import served

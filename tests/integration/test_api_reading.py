@@ -14,9 +14,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import boards
-from leaderboard.actions.people import teams
-from leaderboard.actions.releases import by_slice
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import boards
 from leaderboard.models import (
     Benchmark,
     Leaderboard,
@@ -31,6 +30,7 @@ from leaderboard.models import (
     Submission,
     System,
 )
+from leaderboard.scoring.actions.releases import by_slice
 from tests.integration.calling import ROOT, client_of, person
 from tests.world import TASK, World, build, published
 
@@ -443,7 +443,7 @@ def test_an_error_of_ours_is_numbered_and_quotes_nothing(world, monkeypatch, cap
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("SUPPORTS is the label of a1")
 
-    monkeypatch.setattr("leaderboard.api.finding.head_asked", broken)
+    monkeypatch.setattr("leaderboard.boards.api.lookup.head_asked", broken)
     answer = Client(raise_request_exception=False).get(f"{BOARD}/")
     assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
     assert "SUPPORTS" not in answer.content.decode() + caplog.text

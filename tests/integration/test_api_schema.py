@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from leaderboard.actions.people import tokens
+from leaderboard.accounts.actions import tokens
 from leaderboard.models import ImageUpload, RawUpload
 from leaderboard.wsgi import application
 from tests import previews

@@ -13,8 +13,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import runs
 from leaderboard.models import AuditEntry, QuotaCharge, Run, Submission, System
+from leaderboard.scoring.actions import runs
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, person, send
 from tests.world import LABELS, World, build, prediction_lines
 

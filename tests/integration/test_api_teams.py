@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions.people import invitations, teams
+from leaderboard.accounts.actions import invitations, teams
 from leaderboard.models import Invitation, Membership, Team
 from tests.integration.calling import ROOT, client_of, person
 from tests.world import World, build

@@ -7,8 +7,9 @@ import json
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions.archives import arrivals, vault
-from leaderboard.actions.refusal import Code
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import imports as arrivals
+from leaderboard.core.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, Membership, State, Team, User
 from tests.integration.calling import person
 from tests.integration.gold_files import close_all, refusal, uploaded

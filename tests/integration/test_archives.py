@@ -21,10 +21,13 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import submissions, systems
-from leaderboard.actions.archives import described, tables, vault, writing
-from leaderboard.actions.organising import hosting, manifest, tracks
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import manifest_of as described
+from leaderboard.archives.actions import tables, writing
+from leaderboard.benchmarks import manifest
+from leaderboard.boards.actions import tracks
+from leaderboard.hosting import host as hosting
 from leaderboard.models import (
     Announcement,
     AuditEntry,
@@ -41,7 +44,9 @@ from leaderboard.models import (
     Team,
     User,
 )
-from leaderboard.rebuilding import differences
+from leaderboard.scoring.verification.rebuild_board import differences
+from leaderboard.submissions.actions import submit as submissions
+from leaderboard.systems.actions import systems
 from tests import previews
 from tests.conftest import ROOT
 from tests.integration.calling import person

@@ -16,9 +16,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import referee
-from leaderboard.actions.archives import arrivals, exports, reading, vault, writing
-from leaderboard.actions.refusal import Code
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import exports, reading, writing
+from leaderboard.archives.actions import imports as arrivals
+from leaderboard.core.refusal import Code
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import ArchiveArrival, ArchiveExport, AuditEntry, Benchmark, Dataset, State, Submission, User
 from tests.integration.calling import person
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded

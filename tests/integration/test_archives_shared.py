@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import systems
-from leaderboard.actions.archives import tables
+from leaderboard.archives.actions import tables
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Submission, System, Team, User
+from leaderboard.systems.actions import systems
 from tests.many_groups import a_phase, a_split, answers, labels_of, score_all, send
 from tests.world import World, build
 

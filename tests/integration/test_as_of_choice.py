@@ -11,10 +11,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.actions import systems
+from leaderboard.boards.queries import Board
+from leaderboard.boards.queries import as_of as past
+from leaderboard.boards.queries.representative import Told, represented
 from leaderboard.models import Leaderboard, Release, System
-from leaderboard.standings import Board, past
-from leaderboard.standings.choosing import Told, represented
+from leaderboard.systems.actions import systems
 from tests.boards import score, stand
 from tests.world import World, build
 

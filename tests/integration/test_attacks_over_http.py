@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from leaderboard.actions import runs
 from leaderboard.models import Run, State
+from leaderboard.scoring.actions import runs
 from tests.attacks import ATTACKS, LABELS_OF_CODES, Guess, Oracle, Told
 from tests.many_groups import a_phase, a_split, labels_of
 from tests.world import World, build, prediction_lines, uploaded

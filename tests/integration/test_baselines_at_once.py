@@ -6,8 +6,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from leaderboard.actions.desk import baseline_rows, dry_run_scores, dry_runs
-from leaderboard.actions.refusal import Code
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import (
+    request_dry_run as dry_runs,
+)
+from leaderboard.curation.actions import (
+    run_dry_run as dry_run_scores,
+)
+from leaderboard.curation.actions import (
+    submit_baseline as baseline_rows,
+)
 from leaderboard.models import Benchmark, DryRun, Phase, QuotaCharge, State, Submission, Team
 from tests.integration.gold_files import close_all
 from tests.integration.test_dry_runs import after

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.actions import boards
+from leaderboard.boards.actions import boards
+from leaderboard.boards.queries import board_state
 from leaderboard.models import Disqualification, Leaderboard, Release, System, Team
 from tests.boards import score, stand
 from tests.world import World, build
@@ -34,8 +35,8 @@ def by_reading_all(board: Leaderboard, primary: str, *, team: int | None) -> flo
     ).exclude(values=[])
     if team is not None:
         telling = telling.filter(submission__system__team=team)
-    values = [value for release in telling if (value := boards.primary_value(release)) is not None]
-    return (max if boards.direction(board, primary) > 0 else min)(values, default=None)
+    values = [value for release in telling if (value := board_state.primary_value(release)) is not None]
+    return (max if board_state.direction(board, primary) > 0 else min)(values, default=None)
 
 
 def told(draw: random.Random) -> list[dict[str, Any]]:
@@ -64,7 +65,7 @@ def test_it_is_what_reading_all_would_find(world: World, seed: int, sign: int, m
     Disqualification.objects.create(phase=world.phase, system=out, **given)
     monkeypatch.setattr(boards, "direction", lambda *_: sign)
     asked = [None, *Team.objects.values_list("pk", flat=True)]
-    found = [boards.best_shown(board, "accuracy", team=team) for team in asked]
+    found = [board_state.best_shown(board, "accuracy", team=team) for team in asked]
     assert found == [by_reading_all(board, "accuracy", team=team) for team in asked]
     assert len(set(found)) > 1 and found[0] is not None
 
@@ -73,14 +74,14 @@ def test_nothing_told_is_nothing_to_beat(world: World) -> None:
     stand(world, "Bernoulli", [])
     stand(world, "Given", [score("accuracy", 0.9)], kind="baseline")
     stand(world, "Valueless", [score("accuracy", None)])
-    assert boards.best_shown(Leaderboard.objects.get(), "accuracy", team=None) is None
+    assert board_state.best_shown(Leaderboard.objects.get(), "accuracy", team=None) is None
 
 
 def test_another_board_of_the_phase_is_not_asked(world: World) -> None:
     stand(world, "Bernoulli", [score("accuracy", 0.9)])
     board = Leaderboard.objects.get()
     later = Leaderboard(phase=world.phase, gold_version=board.gold_version, task_version=board.task_version + 1)
-    assert boards.best_shown(later, "accuracy", team=None) is None
+    assert board_state.best_shown(later, "accuracy", team=None) is None
 
 
 def test_one_row_comes_out_of_the_database(world: World) -> None:
@@ -90,5 +91,5 @@ def test_one_row_comes_out_of_the_database(world: World) -> None:
     with CaptureQueriesContext(
         connection,
     ) as asked:
-        assert boards.best_shown(board, "accuracy", team=None) == 0.4
+        assert board_state.best_shown(board, "accuracy", team=None) == 0.4
     assert [query["sql"].endswith("LIMIT 1") for query in asked if "releaseslice" in query["sql"]] == [True]

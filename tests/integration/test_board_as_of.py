@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import boards, systems
+from leaderboard.boards.actions import boards
+from leaderboard.boards.queries import Board, asked, board_of, head_asked, page_of
 from leaderboard.models import AuditEntry, Leaderboard, Release, ReleaseSlice, Standing, Submission, System
-from leaderboard.rebuilding import as_stored
-from leaderboard.standings import Board, asked, board_of, head_asked, page_of
+from leaderboard.scoring.verification.rebuild_board import as_stored
+from leaderboard.systems.actions import systems
 from tests.boards import score, stand
 from tests.integration.calling import ROOT
 from tests.world import World, build

@@ -13,7 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import boards, releases
+from leaderboard.boards.actions import boards
+from leaderboard.boards.queries import AskedError, asked, board_of, page_of
+from leaderboard.boards.queries.reading import head_of
+from leaderboard.boards.queries.request import applied
 from leaderboard.models import (
     Disqualification,
     Leaderboard,
@@ -28,9 +31,7 @@ from leaderboard.models import (
     System,
     Team,
 )
-from leaderboard.standings import AskedError, asked, board_of, page_of
-from leaderboard.standings.reading import head_of
-from leaderboard.standings.wanted import applied
+from leaderboard.scoring.actions import releases
 from tests.boards import score, stand
 from tests.integration.calling import ROOT, client_of, person
 from tests.world import World, build

@@ -12,10 +12,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import tags
-from leaderboard.actions import systems
-from leaderboard.actions.comparing import comparisons
+from leaderboard.boards.web import etag as tags
+from leaderboard.comparisons.actions import rank_ranges as comparisons
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, System
+from leaderboard.systems.actions import systems
 from tests.boards import score, stand
 from tests.integration.calling import ROOT, client_of
 from tests.world import World, build

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.beside import Line
+from leaderboard.boards.queries import Cell
+from leaderboard.comparisons.queries.head_to_head import Line
+from leaderboard.comparisons.web.head_to_head import Table
 from leaderboard.models import Phase
-from leaderboard.standings import Cell
-from leaderboard.web.public.side_by_side import Table
 from tests.boards import stand
 from tests.wide import build_wide, enter, rank_all, score_all
 from tests.world import World, build

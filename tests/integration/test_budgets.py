@@ -11,11 +11,11 @@ from threading import Barrier
 import pytest
 from django.test import Client
 
-from leaderboard.actions.people import tokens
-from leaderboard.actions.refusal import Refused
-from leaderboard.information import budget_of
+from leaderboard.accounts.actions import tokens
+from leaderboard.core.refusal import Refused
 from leaderboard.models import Phase, QuotaCharge, Release, Run, Submission
-from leaderboard.quotas import quota_of
+from leaderboard.scoring.queries.leakage_budget import budget_of
+from leaderboard.submissions.queries.quotas import quota_of
 from tests.integration.calling import SUBMIT, person
 from tests.integration.serving import served
 from tests.many_groups import a_phase, a_split, answers, labels_of, primary, score_all, send

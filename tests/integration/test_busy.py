@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from leaderboard import busy
+from leaderboard.core import db_locks as busy
 from leaderboard.models import Benchmark
 from tests.world import World, build
 

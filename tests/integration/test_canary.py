@@ -29,11 +29,11 @@ from django.utils import timezone
 
 from evaluator.sandbox.process.launch import start
 from leaderboard import jobs
-from leaderboard.actions import runs
-from leaderboard.actions.comparing import comparisons, side_by_sides
-from leaderboard.actions.gold import datasets, publication, splits
-from leaderboard.actions.notifying import notices
-from leaderboard.actions.organising import benchmarks
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.comparisons.actions import head_to_head as side_by_sides
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -48,6 +48,8 @@ from leaderboard.models import (
     Submission,
     User,
 )
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.scoring.actions import runs
 from tests.integration.calling import ROOT, client_of, person
 from tests.integration.crawling import Answer, crawl, patterns
 from tests.world import uploaded

@@ -18,10 +18,11 @@ from django.utils import timezone
 
 from evaluator.sandbox.containers import execution
 from evaluator.sandbox.containers.docker import DockerSandbox
-from leaderboard import availability
-from leaderboard.actions import sweeping
-from leaderboard.actions.containers import engine, images, predictions, workers
+from leaderboard.containers.actions import engine, images, workers
+from leaderboard.containers.actions import run_system as predictions
 from leaderboard.models import Prediction, QuotaCharge, Reason, Run, Stage, State, Submission
+from leaderboard.operations import sweep as sweeping
+from leaderboard.work_queue import worker_status as availability
 from tests import corrections
 from tests import images as made
 from tests.faults import let_leases_end

@@ -16,10 +16,12 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard import processes
-from leaderboard.actions import doorbell, sweeping
-from leaderboard.actions.containers import predictions, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import workers
 from leaderboard.models import Prediction, Stage, State
+from leaderboard.operations import processes
+from leaderboard.operations import sweep as sweeping
+from leaderboard.work_queue import notify_workers as doorbell
 from tests import images as made
 from tests.faults import let_leases_end
 from tests.integration.made_images import WAITS_AT, assert_one_result, needs_engine, submit, work

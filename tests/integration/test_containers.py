@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from django.core.files import File
 
-from leaderboard import costs
-from leaderboard.actions import runs, sweeping
-from leaderboard.actions.containers import image_files, image_uploads, images, predictions, workers
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.boards.disclosure import costs
+from leaderboard.containers.actions import image_files, image_uploads, images, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
 from tests import images as made
 from tests.world import LABELS, World, build
 

@@ -16,10 +16,22 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import doorbell
-from leaderboard.actions.gold import corrections, gold_differences, halves, publication, splits
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.datasets.actions import (
+    corrections,
+    splits,
+)
+from leaderboard.datasets.actions import (
+    gold_diffs as gold_differences,
+)
+from leaderboard.datasets.actions import (
+    lifecycle as publication,
+)
+from leaderboard.datasets.actions import (
+    split_in_halves as halves,
+)
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Division, GoldVersion, Phase, State, User
+from leaderboard.work_queue import notify_workers as doorbell
 from tests.corrections import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
 from tests.world import DRAFT, World, build, gold_lines, uploaded
 
@@ -303,7 +315,7 @@ def test_each_look_at_the_items_is_recorded(world: World) -> None:
 
 
 def test_items_are_paged(world: World, monkeypatch: Any) -> None:
-    monkeypatch.setattr("leaderboard.web.people.manage_corrections.A_PAGE", 3)
+    monkeypatch.setattr("leaderboard.datasets.web.manage_corrections.A_PAGE", 3)
     found = laid(world)
     where = f"{DESK}corrections/{found.pk}/items/"
     curator = client_of(world.curator)

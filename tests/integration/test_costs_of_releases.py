@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from leaderboard import costs
-from leaderboard.actions import releases
+from leaderboard.boards.disclosure import costs
+from leaderboard.boards.queries import board_of
 from leaderboard.models import Phase, Prediction, Release, Run, State
-from leaderboard.standings import board_of
+from leaderboard.scoring.actions import releases
 from tests.boards import stand, symmetric_scores
 from tests.world import World, build
 

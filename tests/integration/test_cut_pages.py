@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client, RequestFactory
 
+from leaderboard.boards.web.tables import pages as cut
 from leaderboard.models import Phase
-from leaderboard.web import cut
 from tests.boards import score, stand
 from tests.integration.reading_pages import read
 from tests.world import World, build

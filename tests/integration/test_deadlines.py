@@ -9,11 +9,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import deadlines, zones
-from leaderboard.actions.organising import extensions
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core import time_zones as zones
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
+from leaderboard.submissions.queries import deadlines
 from tests.integration.calling import client_of, person, send
 from tests.world import TOLD_IN_FULL, World, build, prediction_lines
 
@@ -147,7 +148,7 @@ def test_a_deadline_moves_later_only_and_into_the_future(closed: World) -> None:
 @pytest.mark.usefixtures("sandbox")
 def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """In time to the microsecond when it came, late when its check was over: it is accepted."""
-    from leaderboard.actions import submissions
+    from leaderboard.submissions.actions import submit as submissions
 
     end = timezone.now() + HOUR
     change(world, closes_at=end)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions.gold import downloads
-from leaderboard.actions.refusal import Code
+from leaderboard.core.refusal import Code
+from leaderboard.datasets.actions import downloads
 from leaderboard.models import AuditEntry, Benchmark, Download
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded
 from tests.integration.reading_pages import read

@@ -16,8 +16,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import redrawing
 from leaderboard.models import Drawing, Leaderboard, Phase, Release, System
+from leaderboard.scoring.verification import rebuild_plots as redrawing
 from tests.drawing_worlds import SIZE, a_world, enter, gold_labels
 from tests.many_groups import score_all
 from tests.world import World

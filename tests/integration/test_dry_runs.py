@@ -13,11 +13,19 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.baselines import BASELINES
-from leaderboard.actions import referee, runs, submissions
-from leaderboard.actions.desk import baseline_rows, dry_run_scores, dry_runs
-from leaderboard.actions.gold import splits
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import (
+    request_dry_run as dry_runs,
+)
+from leaderboard.curation.actions import (
+    run_dry_run as dry_run_scores,
+)
+from leaderboard.curation.actions import (
+    submit_baseline as baseline_rows,
+)
+from leaderboard.datasets.actions import splits
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -33,6 +41,8 @@ from leaderboard.models import (
     System,
     Team,
 )
+from leaderboard.scoring.actions import runs
+from leaderboard.submissions.actions import submit as submissions
 from tests import world as small
 from tests.integration.calling import person
 from tests.integration.gold_files import close_all, files_of, refusal, uploaded

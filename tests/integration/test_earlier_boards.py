@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import runs
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Run, State, Submission
+from leaderboard.scoring.actions import runs
 from tests.corrections import HALF, correct, score_all, two_systems
 from tests.world import LABELS, World, gold_lines
 

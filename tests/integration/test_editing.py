@@ -9,9 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.organising import editing, rehearsals
-from leaderboard.actions.refusal import Refused
+from leaderboard.benchmarks.actions import edit as editing
+from leaderboard.core.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, User
+from leaderboard.rehearsals import actions as rehearsals
 from tests import world
 from tests.integration.test_manage_pages import client_of
 from tests.integration.test_people_pages import text

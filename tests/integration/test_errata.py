@@ -10,9 +10,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, rescoring
-from leaderboard.actions.gold import corrections, gold_differences
+from leaderboard.datasets.actions import corrections
+from leaderboard.datasets.actions import gold_diffs as gold_differences
 from leaderboard.models import GoldVersion, Split
+from leaderboard.scoring.actions import rescoring
+from leaderboard.work_queue import notify_workers as doorbell
 from tests.corrections import CORRECTED, correct, score_all, two_systems
 from tests.world import DRAFT, World, gold_lines, uploaded
 

@@ -12,9 +12,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from leaderboard.api.latex import PIECE, _breakable
+from leaderboard.boards.api.latex import PIECE, _breakable
+from leaderboard.core.latex_text import escaped
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
-from leaderboard.tex import escaped
 from tests.boards import stand, symmetric_scores
 from tests.world import World, build
 

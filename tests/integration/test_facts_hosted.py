@@ -11,12 +11,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import runs, submissions
-from leaderboard.actions.gold import datasets, publication, splits
-from leaderboard.actions.organising import benchmarks
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.core.refusal import Refused
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import Release, Run, State, User
+from leaderboard.scoring.actions import runs
+from leaderboard.submissions.actions import submit as submissions
 from tests.integration.gold_files import close_all, uploaded
 
 pytestmark = pytest.mark.django_db

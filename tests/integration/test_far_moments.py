@@ -9,11 +9,13 @@ import pytest
 from django.contrib.admin import site
 from django.test import Client
 
-from leaderboard import zones
-from leaderboard.actions.organising import benchmarks, extensions, rehearsals
-from leaderboard.actions.refusal import Code, Refused
 from leaderboard.admin.phases import PhaseAdmin
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core import time_zones as zones
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase
+from leaderboard.rehearsals import actions as rehearsals
 from tests.integration.calling import person
 from tests.world import TOLD_IN_FULL, World, build
 

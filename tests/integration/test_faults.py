@@ -16,9 +16,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard import folder_broker
-from leaderboard.actions import doorbell, runs, sweeping
+from leaderboard.core import folder_broker
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import notify_workers as doorbell
 from tests.faults import let_leases_end
 from tests.stack import empty_queue
 from tests.world import World, build

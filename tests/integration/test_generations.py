@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from leaderboard.actions import claims, referee
-from leaderboard.actions.desk import drafts, generating, generations
-from leaderboard.actions.desk.drafts import Wanted
-from leaderboard.actions.gold import datasets, splits
-from leaderboard.actions.refusal import Code
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import drafts
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
+from leaderboard.work_queue import claims
 from tests import previews
 from tests.integration.gold_files import close_all, refusal
 from tests.world import World, build

@@ -13,9 +13,10 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions import doorbell
-from leaderboard.actions.desk import generating, generations
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import run_generator as generating
 from leaderboard.models import Generation, State
+from leaderboard.work_queue import notify_workers as doorbell
 from tests import previews
 from tests.stack import empty_queue
 from tests.world import World, build

@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from leaderboard.actions.gold import halves
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.datasets.actions import split_in_halves as halves
 from leaderboard.models import AuditEntry, Division, Leaderboard, Release, Split
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send, soon
 from tests.world import DRAFT, World, build

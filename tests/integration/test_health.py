@@ -13,7 +13,7 @@ from django.core import mail
 from django.core.cache.backends.locmem import LocMemCache
 from django.test import Client
 
-from leaderboard.actions.notifying import disk_alarm
+from leaderboard.operations import disk_alarm
 
 pytestmark = pytest.mark.django_db
 Usage = namedtuple("Usage", "total used free")

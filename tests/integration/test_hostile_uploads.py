@@ -13,9 +13,10 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.actions.gold import datasets, publication, splits
-from leaderboard.actions.organising import benchmarks
-from leaderboard.actions.people import tokens
+from leaderboard.accounts.actions import tokens
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import System, User
 from tests.integration import hostile_files
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send

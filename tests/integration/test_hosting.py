@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import submissions
-from leaderboard.actions.gold import datasets, publication, splits
-from leaderboard.actions.organising import benchmarks
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import opened
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
-from leaderboard.storage import opened
+from leaderboard.submissions.actions import submit as submissions
 from tests.integration.gold_files import close_all, edited, files_of, refusal, uploaded
 from tests.world import DRAFT, TASK, World, build, gold_lines, published
 

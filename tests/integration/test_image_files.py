@@ -11,9 +11,10 @@ from django.core.files.base import ContentFile
 
 from evaluator.sandbox.containers.image_errors import ArchiveError, TooLargeError
 from evaluator.sandbox.containers.system_contract import LoadedImage
-from leaderboard import limits
-from leaderboard.actions.containers import engine, image_files, images, predictions, workers
-from leaderboard.actions.refusal import Refused
+from leaderboard.containers.actions import engine, image_files, images, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.core.refusal import Refused
+from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
 from tests import world
 from tests.containers import DIGEST, engine_is_there, insert, takes_images

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.actions.containers import image_uploads
+from leaderboard.containers.actions import image_uploads
 from leaderboard.models import Image, ImageUpload, QuotaCharge, State, Submission, User, WorkerReport
 from tests import world
 from tests.containers import engine_is_there, takes_images

@@ -17,11 +17,11 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import sweeping
-from leaderboard.actions.containers import image_uploads, images
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.containers.actions import image_uploads, images
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
 from leaderboard.models.image import KEPT, images_storage
+from leaderboard.operations import sweep as sweeping
 from tests import world
 from tests.containers import engine_is_there, takes_images
 from tests.integration.calling import ROOT, client_of, person

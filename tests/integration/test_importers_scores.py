@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from django.core.management import CommandError
 
+from leaderboard.core.storage import opened
 from leaderboard.models import Benchmark, Dataset, Phase, ReportedResult, Split, User
-from leaderboard.storage import opened
 from tests.integration.importing import Score, Send, agree, by_action, host, inputs_of, phase_of
 
 pytest_plugins = ["tests.integration.importing"]

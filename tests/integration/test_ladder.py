@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import releases, runs
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, QuotaCharge, Reason, Release, Run, Score, Standing, State, System
-from leaderboard.progress import Revealed, followed, of
+from leaderboard.scoring.actions import releases, runs
+from leaderboard.submissions.queries.progress import Revealed, followed, of
 from tests.integration.calling import person
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send
 from tests.world import World, build

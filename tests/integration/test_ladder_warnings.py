@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions import runs
-from leaderboard.actions.gold import datasets, publication, splits
-from leaderboard.actions.organising import benchmarks
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import Benchmark, Release, Run, State, User
-from leaderboard.rebuilding import differences
+from leaderboard.scoring.actions import runs
+from leaderboard.scoring.verification.rebuild_board import differences
 from tests.integration.calling import ROOT, client_of, person, send
 from tests.integration.crawling import crawl
 from tests.integration.crawling import read as fetch

@@ -11,10 +11,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.gold import publication
-from leaderboard.actions.organising import rehearsals
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.web.first_lines import hidden
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
-from leaderboard.web.people.preview import hidden
+from leaderboard.rehearsals import actions as rehearsals
 from tests import world
 from tests.integration.test_people_pages import text
 from tests.world import World

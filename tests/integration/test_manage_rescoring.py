@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings as site
 from django.test import Client
 
-from leaderboard.actions import runs
 from leaderboard.models import Run, State, User
+from leaderboard.scoring.actions import runs
 from tests.corrections import AFTER, BEFORE, correct, score_all, shown, states, two_systems
 from tests.world import World
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions import referee
-from leaderboard.actions.gold import datasets
-from leaderboard.actions.organising import hosting
-from leaderboard.actions.organising.manifest import ManifestError
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.manifest import ManifestError
+from leaderboard.core.refusal import Code
+from leaderboard.datasets.actions import datasets
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.hosting import host as hosting
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from tests.integration.gold_files import files_of, refusal
 from tests.world import LABELS, TASK, World, build, gold_lines

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from leaderboard import disk
+from leaderboard.core import disk
 from leaderboard.models import Notice, Run, State, Submission, WorkerReport
 from tests.boards import stand
 from tests.integration.calling import person

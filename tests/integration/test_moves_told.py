@@ -12,10 +12,13 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, moves, rescoring
-from leaderboard.actions.notifying import notices, webhooks
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import rank_changes as moves
 from leaderboard.models import Leaderboard, Move, Notice, Phase, User
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.notifications.actions import webhooks
+from leaderboard.scoring.actions import rescoring
+from leaderboard.work_queue import notify_workers as doorbell
 from tests.corrections import CORRECTED, correct, score_all, two_systems
 from tests.world import World, gold_lines
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from leaderboard.actions.people import names, teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.core.names import names
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import System, Team
 from tests.integration.calling import SUBMIT, client_of, person
 from tests.integration.together import together

@@ -10,11 +10,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import background, runs
-from leaderboard.actions.comparing import near_copies, near_copy_flags
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction, Run, State, Submission, System, User
+from leaderboard.near_copies.actions import detect as near_copies
+from leaderboard.near_copies.actions import dismiss as near_copy_flags
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import background
 from tests.integration.calling import client_of, person
 from tests.integration.crawling import crawl
 from tests.integration.together import together

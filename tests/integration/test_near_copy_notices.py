@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions.notifying import notices
 from leaderboard.models import NearCopy, Notice, Phase, Prediction, Release, User, Webhook
+from leaderboard.notifications.actions import deliver as notices
 from tests.boards import stand
 from tests.integration.calling import person
 from tests.world import World, build

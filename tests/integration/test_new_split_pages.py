@@ -16,11 +16,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluator.curation.generators.catalog import OFFERS
-from leaderboard.actions.desk import generating, generations
-from leaderboard.actions.gold import publication, splits
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.web.forms.generator import GeneratorForm
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import splits
+from leaderboard.datasets.web.first_lines import sampled_pairs
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
-from leaderboard.web.forms.generator import GeneratorForm
-from leaderboard.web.people.preview import sampled_pairs
 from tests import previews
 from tests.integration.calling import person
 from tests.integration.crawling import crawl

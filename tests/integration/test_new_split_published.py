@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from django.core.files.base import File
 
-from leaderboard.actions.desk import drafts, generating, generations, raw_files
-from leaderboard.actions.desk.drafts import Wanted
-from leaderboard.actions.gold import datasets
-from leaderboard.actions.organising import benchmarks
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.curation.actions import drafts, raw_files
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.datasets.actions import datasets
 from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
 from tests.integration.calling import person
 from tests.integration.gold_files import close_all, uploaded

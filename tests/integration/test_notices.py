@@ -18,10 +18,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import doorbell
-from leaderboard.actions.notifying import notices, webhooks
-from leaderboard.actions.refusal import Refused
+from leaderboard.core.refusal import Refused
 from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.notifications.actions import webhooks
+from leaderboard.work_queue import notify_workers as doorbell
 from tests.boards import stand, symmetric_scores
 from tests.integration.reading_pages import read
 from tests.world import World, build

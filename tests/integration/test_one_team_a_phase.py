@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions.people import membership, teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import membership, teams
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, User
-from leaderboard.quotas import quota_of
+from leaderboard.submissions.queries.quotas import quota_of
 from tests.integration.calling import client_of, person, send
 from tests.integration.together import together
 from tests.world import World, build, prediction_lines
@@ -97,7 +97,7 @@ def test_posts_at_once_for_five_teams_are_accepted_for_one() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_who_was_removed_while_the_file_was_checked_submits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from leaderboard.actions import submissions
+    from leaderboard.submissions.actions import submit as submissions
 
     world = build()
     check = submissions._validate

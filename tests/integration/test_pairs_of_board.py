@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evaluator.statistics.multiple_testing import holm
-from leaderboard.corrected import corrected
+from leaderboard.boards.queries import Board, board_of
+from leaderboard.comparisons.queries.pairs import RankedPairs, holm_of_counted, ranked_pairs
+from leaderboard.comparisons.queries.rank_ranges import corrected
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
-from leaderboard.pairs_of_board import RankedPairs, holm_of_counted, ranked_pairs
-from leaderboard.standings import Board, board_of
 from tests.boards import score, stand
 from tests.world import World, build
 

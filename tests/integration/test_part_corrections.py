@@ -13,12 +13,25 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import doorbell
-from leaderboard.actions.desk import drafts, generating, generations, part_corrections
-from leaderboard.actions.desk.drafts import Wanted
-from leaderboard.actions.gold import corrections, gold_differences, publication
-from leaderboard.actions.refusal import Code
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import (
+    correct_by_preview as part_corrections,
+)
+from leaderboard.curation.actions import (
+    drafts,
+)
+from leaderboard.curation.actions import (
+    request_preview as generations,
+)
+from leaderboard.curation.actions import (
+    run_generator as generating,
+)
+from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.datasets.actions import corrections
+from leaderboard.datasets.actions import gold_diffs as gold_differences
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import AuditEntry, Correction, Generation, RawFile, Split, State
+from leaderboard.work_queue import notify_workers as doorbell
 from tests import previews
 from tests.integration.gold_files import close_all, refusal
 from tests.world import World, build

@@ -16,11 +16,11 @@ from django.urls import reverse
 from django.utils import timezone
 from knox.models import AuthToken
 
-from leaderboard.actions import runs
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code
+from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import AuditEntry, Phase, QuotaCharge, Run, State, Submission, System, User
-from leaderboard.web.people.refusals import HEADLINES
+from leaderboard.scoring.actions import runs
 from tests import world
 from tests.world import World
 

@@ -13,9 +13,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import systems
+from leaderboard.comparisons.web.charts.critical_difference import alike
 from leaderboard.models import Phase, ReportedResult, System
-from leaderboard.web.charts.apart import alike
+from leaderboard.systems.actions import systems
 from tests.boards import score, stand
 from tests.wide import build_wide, enter, rank_all, score_all
 from tests.world import World, build

@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models import FloatField, QuerySet, Value
 from django.utils import timezone
 
+from leaderboard.core.compiled_queries import STAND_INS, Prepared
 from leaderboard.models import Benchmark, Leaderboard, Phase, Submission
-from leaderboard.prepared import STAND_INS, Prepared
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,11 +17,13 @@ from django.db.models.functions import Concat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard import tags
+from leaderboard.boards.queries import as_of as past
+from leaderboard.boards.queries import paging, reading
+from leaderboard.boards.queries import visible_boards as which
+from leaderboard.boards.queries.request import Column, Wanted
+from leaderboard.boards.web import etag as tags
+from leaderboard.core.compiled_queries import STAND_INS, Given, Prepared
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
-from leaderboard.prepared import STAND_INS, Given, Prepared
-from leaderboard.standings import paging, past, reading, which
-from leaderboard.standings.wanted import Column, Wanted
 from tests.boards import score, stand
 from tests.world import World, build
 

@@ -19,8 +19,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.core.web import error_pages as errors
 from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
-from leaderboard.web.public import errors
 from tests.boards import score, stand, symmetric_scores
 from tests.integration.reading_pages import read
 from tests.world import World, build, gold_lines
@@ -204,7 +204,7 @@ def test_an_error_of_ours_is_a_page_that_needs_nothing(world, monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("gold: SUPPORTS")
 
-    monkeypatch.setattr("leaderboard.web.public.leaderboard.head_or_404", broken)
+    monkeypatch.setattr("leaderboard.boards.web.pages.leaderboard.head_or_404", broken)
     response = Client(raise_request_exception=False).get(BOARD)
     assert response.status_code == 500
     assert read(response.content.decode()).faults == []

@@ -14,10 +14,12 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from evaluator.scoring.compare_pairs import DRAWS
-from leaderboard import disclosure
-from leaderboard.actions import doorbell, referee
-from leaderboard.actions.comparing import comparisons, pairs
+from leaderboard.boards.disclosure import policies as disclosure
+from leaderboard.comparisons.actions import pairs
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
+from leaderboard.work_queue import notify_workers as doorbell
 from tests.wide import answers, board_of, build_wide, correct, enter, gold, ranges, rank_all, score_all
 from tests.world import World
 

@@ -14,9 +14,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions.comparing import comparisons
+from leaderboard.celery import app
+from leaderboard.comparisons.actions import rank_ranges as comparisons
 from leaderboard.models import Comparison, Ranking, Reason, Run, State
-from leaderboard.queue import app
 from tests.stack import Stack, environment
 from tests.wide import board_of, build_wide, enter, ranges, score_all
 from tests.world import World

@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluator.statistics.multiple_testing import holm
-from leaderboard import standings
-from leaderboard.actions import systems
-from leaderboard.actions.comparing import comparisons
+from leaderboard.boards import queries as standings
+from leaderboard.comparisons.actions import rank_ranges as comparisons
 from leaderboard.models import Comparison, Ranking
+from leaderboard.systems.actions import systems
 from tests.integration.reading_pages import read
 from tests.wide import answers, board_of, build_wide, enter, rank_all, score_all
 from tests.world import World

@@ -15,9 +15,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions.desk import raw_files
-from leaderboard.actions.files import pieces
-from leaderboard.actions.refusal import Code
+from leaderboard.core import chunked_upload as pieces
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import raw_files
 from leaderboard.models import AuditEntry, RawFile, RawUpload, User
 from tests import previews
 from tests.integration.calling import person

@@ -19,8 +19,8 @@ from knox.models import AuthToken
 
 from evaluator.cli.main import main
 from evaluator.cli.server import token_store as kept
-from leaderboard.actions.people import teams
-from leaderboard.api.pagination import Pages
+from leaderboard.accounts.actions import teams
+from leaderboard.core.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Submission
 from tests.boards import stand, symmetric_scores
 from tests.integration.calling import person

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.actions import systems
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Phase, Score, Standing, System
-from leaderboard.rebuilding import as_bytes, as_rebuilt, as_stored, differences
+from leaderboard.scoring.verification.rebuild_board import as_bytes, as_rebuilt, as_stored, differences
+from leaderboard.systems.actions import systems
 from tests.integration.calling import person
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
 from tests.world import World, build

@@ -18,8 +18,9 @@ from django.conf import settings as site
 from django.test import Client
 
 from evaluator import code_digest as sources
-from leaderboard.actions import referee
-from leaderboard.actions.gold import publication, splits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import splits
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import Phase, Run, Submission
 from tests.corrections import score_all
 from tests.world import World, build, prediction_lines, uploaded

@@ -15,11 +15,13 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluator.jobs import JOBS
-from leaderboard import building, demo, processes
-from leaderboard.actions.containers import workers
-from leaderboard.actions.organising import hosting, manifest
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks import manifest
+from leaderboard.containers.actions import workers
+from leaderboard.hosting import build_image as building
+from leaderboard.hosting import host as hosting
 from leaderboard.models import Image, Phase, Prediction, Run, Standing, State, Submission, User
+from leaderboard.operations import demo, processes
 from tests import images as made
 from tests.integration.calling import client_of
 from tests.stack import Stack

@@ -10,9 +10,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from leaderboard.actions.refusal import Code
+from leaderboard.core.refusal import Code
+from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import Benchmark, Correction, Generation, GoldVersion, Phase, Split, State
-from leaderboard.web.people.refusals import HEADLINES
 from tests import audits
 from tests.conftest import ROOT
 from tests.integration.gold_files import close_all

@@ -13,13 +13,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import information
-from leaderboard.actions import runs, sealing
-from leaderboard.actions.gold import splits
-from leaderboard.actions.notifying import notices
-from leaderboard.actions.organising import benchmarks, extensions, rehearsals
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core.refusal import Code
+from leaderboard.datasets.actions import splits
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -37,7 +35,12 @@ from leaderboard.models import (
     System,
     User,
 )
-from leaderboard.quotas import quota_of
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.scoring.actions import runs
+from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.scoring.queries import leakage_budget as information
+from leaderboard.submissions.queries.quotas import quota_of
 from tests.integration.calling import client_of, person
 from tests.integration.gold_files import close_all, refusal, uploaded
 from tests.world import DRAFT, LABELS, World, build, gold_lines, prediction_lines

@@ -16,10 +16,13 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import printed, reported
-from leaderboard.actions.archives import described, tables
-from leaderboard.actions.organising import benchmarks, rehearsals
+from leaderboard.archives.actions import manifest_of as described
+from leaderboard.archives.actions import tables
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.boards.queries import reported_results as reported
 from leaderboard.models import Benchmark, Phase, ReportedResult, User
+from leaderboard.models import reported_numbers as printed
+from leaderboard.rehearsals import actions as rehearsals
 from tests.boards import stand
 from tests.crossing import cross, crossed_scores
 from tests.integration.calling import person

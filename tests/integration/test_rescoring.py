@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import rescoring, runs
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Reason, Run, State, System
-from leaderboard.preparing import progress_of
+from leaderboard.scoring.actions import rescoring, runs
 from tests.corrections import AFTER, BEFORE, HALF, correct, rows_of, score_all, shown, states, two_systems
 from tests.world import LABELS, World, build, gold_lines
 

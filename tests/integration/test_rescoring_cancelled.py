@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard.actions import boards, rescoring, runs
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries.prepared_board import progress_of
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
     GoldVersion,
@@ -19,8 +20,8 @@ from leaderboard.models import (
     State,
     Submission,
 )
-from leaderboard.preparing import progress_of
-from leaderboard.progress import followed, of
+from leaderboard.scoring.actions import rescoring, runs
+from leaderboard.submissions.queries.progress import followed, of
 from tests.corrections import AFTER, BEFORE, CORRECTED, HALF, correct, score_all, shown, states, two_systems
 from tests.world import LABELS, World, build, gold_lines
 
@@ -187,10 +188,10 @@ def test_two_corrections_cancelled_leave_the_gold_that_is_shown(world: World) ->
     with pytest.raises(runs.LateError):
         runs._score(taken)
     cancel(world)
-    assert boards.gold_of(world.phase) == gold(world, 1)
+    assert board_state.gold_of(world.phase) == gold(world, 1)
     assert [found.number for found in rescoring.resumable(world.phase)] == [3, 2]
     rescoring.resume(phase=world.phase, gold=gold(world, 2), by=world.curator)
-    assert boards.gold_of(world.phase) == gold(world, 2)
+    assert board_state.gold_of(world.phase) == gold(world, 2)
     score_all()
     assert shown(world) == AFTER
     with pytest.raises(Refused):

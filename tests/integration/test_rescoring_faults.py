@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions import rescoring, runs, sweeping
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.models import Run, State
-from leaderboard.preparing import progress_of
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import rescoring, runs
 from tests.corrections import HALF, assert_switched_once, correct, rows_of, score_all, shown, states, two_systems
 from tests.faults import let_leases_end
 from tests.stack import empty_queue

@@ -16,10 +16,11 @@ from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
 
-from leaderboard.actions import sweeping
-from leaderboard.actions.gold import corrections, gold_differences
+from leaderboard.boards.queries.prepared_board import progress_of
+from leaderboard.datasets.actions import corrections
+from leaderboard.datasets.actions import gold_diffs as gold_differences
 from leaderboard.models import Move, Prediction, Run, State
-from leaderboard.preparing import progress_of
+from leaderboard.operations import sweep as sweeping
 from tests.boards import stand, symmetric_scores
 from tests.corrections import CORRECTED, assert_switched_once, states
 from tests.faults import let_leases_end

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import scorer_failures
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import QuotaCharge, Reason, Run, State, Submission
+from leaderboard.submissions.actions import failure_limit as scorer_failures
 from tests import scorers
 from tests.integration.calling import person
 from tests.world import World, build

@@ -15,11 +15,15 @@ import pytest
 from django.conf import settings as site
 from django.utils import timezone
 
-from leaderboard import processes
-from leaderboard.actions import claims, doorbell, runs, sweeping
-from leaderboard.actions.claims import LateError
-from leaderboard.actions.containers import scorer_runs, workers
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import workers
 from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State
+from leaderboard.operations import processes
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import claims
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.claims import LateError
 from tests import images as made
 from tests import scorers
 from tests.faults import let_leases_end

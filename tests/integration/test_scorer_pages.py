@@ -11,10 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import rescoring, runs, sweeping
-from leaderboard.actions.claims import Claim
-from leaderboard.actions.containers import image_uploads, scorers
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.boards.queries import Ranges, board_of
+from leaderboard.containers.actions import image_uploads, scorers
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
     Image,
@@ -29,8 +28,10 @@ from leaderboard.models import (
     Submission,
     User,
 )
-from leaderboard.receipts import command
-from leaderboard.standings import Ranges, board_of
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import rescoring, runs
+from leaderboard.submissions.queries.receipts import command
+from leaderboard.work_queue.claims import Claim
 from tests import boards
 from tests.containers import engine_is_there
 from tests.scorers import ACCURACY, DIGEST, row, scores_by, worker_is_there
@@ -266,7 +267,9 @@ def test_without_a_worker_everything_waits_and_says_so(world: World, organiser: 
 
 def test_the_sweeper_rings_for_scorers_while_somebody_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     rung: list[tuple[str, str]] = []
-    monkeypatch.setattr("leaderboard.actions.doorbell._send", lambda task, _, queue: rung.append((task, queue)))
+    monkeypatch.setattr(
+        "leaderboard.work_queue.notify_workers._send", lambda task, _, queue: rung.append((task, queue))
+    )
     monkeypatch.setattr("django.db.transaction.on_commit", lambda ring, **_: ring())
     scores_by(world, row(world))
     long_ago = timezone.now() - timezone.timedelta(hours=1)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.conf import settings as site
 
-from leaderboard.actions.comparing import comparisons
-from leaderboard.actions.containers import scorer_runs, scorers, workers
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries import Ranges, board_of
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import scorers, workers
 from leaderboard.models import QuotaCharge, Ranking, Reason, Release, Run, Score, State, Submission
-from leaderboard.standings import Ranges, board_of
 from tests import images as made
 from tests import scorers as scorers_of_tests
 from tests.world import LABELS, World, build

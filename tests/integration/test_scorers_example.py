@@ -12,7 +12,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions.containers import scorer_runs, workers
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import workers
 from leaderboard.models import Image, Run, Score, Scorer, State
 from tests import images
 from tests.conftest import ROOT

@@ -11,11 +11,11 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import jobs
-from leaderboard.actions import sealing
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
-from leaderboard.progress import Revealed, followed, of
+from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.submissions.queries.progress import Revealed, followed, of
 from tests.integration.calling import person
 from tests.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send, soon
 from tests.world import World, build

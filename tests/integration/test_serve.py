@@ -17,7 +17,7 @@ from queue import Empty, Queue
 
 import pytest
 
-from leaderboard.processes import ROLES
+from leaderboard.operations.processes import ROLES
 from tests.conftest import ROOT
 
 PATIENCE = 120.0

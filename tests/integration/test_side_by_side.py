@@ -12,10 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.actions import referee
-from leaderboard.actions.comparing import side_by_sides
+from leaderboard.comparisons.actions import head_to_head as side_by_sides
+from leaderboard.comparisons.web import rate_limit as patience
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import Phase, Reason, Run, SideBySide, Split, Standing, State
-from leaderboard.web.public import patience
 from tests import scorers
 from tests.boards import stand
 from tests.wide import build_wide, enter, score_all

@@ -12,9 +12,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluator.jobs.audit import NAMES
-from leaderboard.actions import referee
-from leaderboard.actions.gold import split_audits, splits
-from leaderboard.actions.refusal import Code
+from leaderboard.core.refusal import Code
+from leaderboard.datasets.actions import audits as split_audits
+from leaderboard.datasets.actions import splits
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import AuditEntry, Run, Split, SplitAudit, State
 from tests import audits
 from tests.integration.gold_files import close_all, refusal, uploaded

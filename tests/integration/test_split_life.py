@@ -10,12 +10,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import audited, deadlines
-from leaderboard.actions import submissions
-from leaderboard.actions.gold import publication, split_audits, splits
-from leaderboard.actions.organising import benchmarks
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.datasets.actions import audits as split_audits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import splits
+from leaderboard.datasets.queries import audit_results as audited
 from leaderboard.models import AuditEntry, Benchmark, Extension, QuotaCharge, Split, SplitAudit, State
+from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.queries import deadlines
 from tests import audits
 from tests.integration.calling import person
 from tests.integration.gold_files import close_all, refusal, uploaded

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.actions.gold import publication, split_audits
+from leaderboard.core.storage import opened
+from leaderboard.datasets.actions import audits as split_audits
+from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, SplitAudit, State
-from leaderboard.storage import opened
 from tests import audits
 from tests.integration.calling import person
 from tests.integration.test_manage_pages import client_of

@@ -22,8 +22,8 @@ from django.utils import timezone
 from evaluator.cli.main import main
 from evaluator.cli.server import submit as submitting
 from evaluator.cli.server import upload as uploading
-from leaderboard.actions.containers import image_uploads
-from leaderboard.actions.people import teams, tokens
+from leaderboard.accounts.actions import teams, tokens
+from leaderboard.containers.actions import image_uploads
 from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Submission, WorkerReport
 from tests.conftest import ROOT
 from tests.integration.broken_network import Fault, network

@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import boards, systems
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.boards.actions import boards
+from leaderboard.boards.queries import board_of, board_state, by_primary
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Leaderboard, Phase, Standing, System
-from leaderboard.standings import board_of, by_primary
+from leaderboard.systems.actions import systems
 from tests.boards import score, stand
 from tests.integration.calling import person
 from tests.world import World, build
@@ -100,7 +101,7 @@ def test_a_frozen_board_stays_as_it_was(world):
 def test_what_a_disqualified_system_was_told_on_a_ladder_stays_told(world):
     first = stand(world, "Bernoulli", accuracy(0.9))
     systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
-    assert boards.best_shown(Leaderboard.objects.get(), "accuracy", team=world.system.team_id) == 0.9
+    assert board_state.best_shown(Leaderboard.objects.get(), "accuracy", team=world.system.team_id) == 0.9
 
 
 @pytest.mark.parametrize("reason", ["", " \n ", "x" * 301])

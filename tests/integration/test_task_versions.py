@@ -16,11 +16,12 @@ from django.test import Client
 from evaluator import code_digest as sources
 from evaluator.sandbox.process import launch
 from evaluator.tasks.registry import TASKS
-from leaderboard.actions import referee, rescoring, runs
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries.prepared_board import outdated, outdated_version, progress_of
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import AuditEntry, QuotaCharge, Reason, Run, State
-from leaderboard.preparing import outdated, outdated_version, progress_of
+from leaderboard.scoring.actions import rescoring, runs
 from tests.corrections import BEFORE, HALF, correct, score_all, shown, states, two_systems
 from tests.world import TASK, World
 

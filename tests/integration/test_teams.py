@@ -10,8 +10,8 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.people import invitations, membership, teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import invitations, membership, teams
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Invitation, Membership, Notice, Team, User
 from tests.integration.calling import client_of, person
 from tests.integration.together import together

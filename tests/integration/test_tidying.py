@@ -19,8 +19,9 @@ from django.utils import timezone
 from knox.models import AuthToken
 from moto import mock_aws
 
-from leaderboard.actions.files import strays, tidying
 from leaderboard.models import AuditEntry, Image
+from leaderboard.operations import cleanup as tidying
+from leaderboard.operations import orphaned_files as strays
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -184,7 +185,7 @@ def test_a_bucket_that_is_not_there_is_said_in_a_line(
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
-    in_s3 = {"BACKEND": "leaderboard.storage.PrivateS3Storage", "OPTIONS": bucket}
+    in_s3 = {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": bucket}
     settings.STORAGES = {**settings.STORAGES, **dict.fromkeys(ALIASES, in_s3)}
     with mock_aws(), pytest.raises(CommandError, match=r"does not answer as it should .*NoSuchBucket"):
         call_command(command, stdout=io.StringIO())

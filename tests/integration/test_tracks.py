@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
-from leaderboard.actions import submissions
-from leaderboard.actions.containers import image_uploads, images
-from leaderboard.actions.organising import tracks
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Code, Refused
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import tracks
+from leaderboard.containers.actions import image_uploads, images
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Phase, Submission, System
+from leaderboard.submissions.actions import submit as submissions
 from tests.boards import stand
 from tests.integration.calling import footprint
 from tests.integration.together import together

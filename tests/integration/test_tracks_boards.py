@@ -11,10 +11,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import boards
-from leaderboard.actions.organising import benchmarks, tracks
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.boards.actions import boards, tracks
+from leaderboard.boards.queries.track_ranks import places_of
 from leaderboard.models import Leaderboard
-from leaderboard.standings.tracks import places_of
 from tests.boards import stand, symmetric_scores
 from tests.integration.calling import ROOT
 from tests.tracks import build_with_tracks

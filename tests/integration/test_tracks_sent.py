@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluator.cli.main import main
-from leaderboard.actions.containers import images
-from leaderboard.actions.people import tokens
+from leaderboard.accounts.actions import tokens
+from leaderboard.containers.actions import images
 from leaderboard.models import ImageUpload, Phase, Submission
 from tests.integration.calling import ROOT, SUBMIT, client_of, footprint, send
 from tests.tracks import build_with_tracks

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from leaderboard.benchmarks.web.manage_audit_trail import ACTS
 from leaderboard.models import AuditEntry
-from leaderboard.web.people.manage_trail import ACTS
 from tests.conftest import ROOT
 from tests.integration.test_manage_pages import client_of
 from tests.integration.test_people_pages import text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard.actions.desk import dry_run_scores
-from leaderboard.actions.gold import splits
+from leaderboard.curation.actions import run_dry_run as dry_run_scores
+from leaderboard.datasets.actions import splits
 from leaderboard.models import Benchmark
 from tests.integration.gold_files import uploaded
 from tests.integration.test_dry_runs import added

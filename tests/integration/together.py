@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection
 
-from leaderboard.actions.refusal import Refused
+from leaderboard.core.refusal import Refused
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:

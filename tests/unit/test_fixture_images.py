@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.actions.organising import manifest
+from leaderboard.benchmarks import manifest
 from tests.unit.reference_systems import FIXTURES
 
 SYSTEMS = sorted(path.parent for path in FIXTURES.glob("systems/*/Dockerfile"))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evaluator.jobs import JOBS
-from leaderboard.actions.organising import manifest
+from leaderboard.benchmarks import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from leaderboard.environment import PREFIX, VARIABLES
-from leaderboard.processes import ROLES
+from leaderboard.operations.processes import ROLES
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "operators.md").read_text()

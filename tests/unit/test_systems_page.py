@@ -9,10 +9,10 @@ from evaluator.sandbox.containers import container_spec as jobs
 from evaluator.sandbox.containers import create_settings as settings
 from evaluator.sandbox.containers import image_errors
 from evaluator.sandbox.containers.system_contract import SystemExecution
-from leaderboard import limits
-from leaderboard.actions.containers import engine
-from leaderboard.actions.refusal import Code
+from leaderboard.containers.actions import engine
+from leaderboard.core.refusal import Code
 from leaderboard.environment import PREFIX, VARIABLES
+from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Reason
 from tests.conftest import ROOT
 

@@ -17,15 +17,9 @@ from typing import Any
 
 from evaluator.cli.output import print_problems, printable_lines, say
 from evaluator.cli.progress_line import patience
-from evaluator.curation.generators import (
-    audit as split,
-)
-from evaluator.curation.generators import (
-    corruption as corrupted,
-)
-from evaluator.curation.generators import (
-    cues_report as cues,
-)
+from evaluator.curation.generators import audit as split
+from evaluator.curation.generators import corruption as corrupted
+from evaluator.curation.generators import cues_report as cues
 from evaluator.curation.generators import (
     folds,
     halves,
@@ -37,12 +31,8 @@ from evaluator.curation.generators import (
     scenarios,
     symmetric,
 )
-from evaluator.curation.generators import (
-    gold_diff as difference,
-)
-from evaluator.curation.generators import (
-    published_symmetric as published,
-)
+from evaluator.curation.generators import gold_diff as difference
+from evaluator.curation.generators import published_symmetric as published
 from evaluator.curation.generators.arguments import whole_number
 from evaluator.curation.generators.base import Generator, Made
 from evaluator.curation.generators.recipe import recipe

@@ -10,19 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.generators import (
-    folds,
-    holdout,
-    open_questions,
-    scenarios,
-    symmetric,
-)
-from evaluator.curation.generators import (
-    passthrough as as_it_is,
-)
-from evaluator.curation.generators import (
-    published_symmetric as published,
-)
+from evaluator.curation.generators import folds, holdout, open_questions, scenarios, symmetric
+from evaluator.curation.generators import passthrough as as_it_is
+from evaluator.curation.generators import published_symmetric as published
 from evaluator.curation.generators.base import Generator
 from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError, Source
 from evaluator.errors import UsageError

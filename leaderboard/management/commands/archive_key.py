@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.archives import vault
+from leaderboard.archives.actions import encryption as vault
 
 
 class Command(BaseCommand):

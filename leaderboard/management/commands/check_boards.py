@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import redrawing
-from leaderboard.actions import referee
+from leaderboard.boards.queries.reported_results import left_out
+from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import Benchmark, Leaderboard
-from leaderboard.rebuilding import differences
-from leaderboard.reported import left_out
+from leaderboard.scoring.verification import rebuild_plots as redrawing
+from leaderboard.scoring.verification.rebuild_board import differences
 
 
 class Command(BaseCommand):

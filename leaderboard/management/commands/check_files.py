@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.files import stored_files, strays
 from leaderboard.management.stores import answering
+from leaderboard.operations import orphaned_files as strays
+from leaderboard.operations import stored_files
 
 
 class Command(BaseCommand):

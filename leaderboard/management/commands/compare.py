@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import boards
-from leaderboard.actions.comparing import comparisons
+from leaderboard.boards.queries import board_state
+from leaderboard.comparisons.actions import rank_ranges as comparisons
 from leaderboard.models import Phase
 
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
         found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        board = boards.current(found) if found else None
+        board = board_state.current(found) if found else None
         if board is None:
             raise CommandError(f"there is no board of a phase {phase} in a benchmark {benchmark}")
         n = comparisons.renewed(board=board, again=again)

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.gold import halves
-from leaderboard.actions.refusal import Refused
+from leaderboard.core.refusal import Refused
+from leaderboard.datasets.actions import split_in_halves as halves
 from leaderboard.models import Benchmark, User
 
 

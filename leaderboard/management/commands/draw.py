@@ -7,10 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import drawings, referee
-from leaderboard.actions.reports import ReportError
+from leaderboard.core.storage import AlteredError
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Leaderboard, Phase
-from leaderboard.storage import AlteredError
+from leaderboard.scoring.actions import plots as drawings
 
 
 class Command(BaseCommand):

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.archives import reading, vault
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import reading
 from leaderboard.models import User
 
 UNCHANGED = "nothing was changed"

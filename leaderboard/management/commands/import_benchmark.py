@@ -16,12 +16,12 @@ import msgspec
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import embedded
-from leaderboard.actions import fields
-from leaderboard.actions.organising import hosting
-from leaderboard.actions.refusal import Code, Refused
-from leaderboard.importers import IMPORTERS, Choices, Imported, ImportFault
+from leaderboard.core import validation as fields
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.hosting import host as hosting
+from leaderboard.hosting.importers import IMPORTERS, Choices, Imported, ImportFault
 from leaderboard.models import User
+from leaderboard.operations import embedded
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.people import curators
+from leaderboard.accounts.actions import curators
 from leaderboard.models import User
 
 

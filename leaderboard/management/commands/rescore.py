@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import rescoring
+from leaderboard.boards.queries.prepared_board import outdated, progress_of
 from leaderboard.models import Phase
-from leaderboard.preparing import outdated, progress_of
+from leaderboard.scoring.actions import rescoring
 
 
 class Command(BaseCommand):

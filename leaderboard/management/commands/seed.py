@@ -11,14 +11,15 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import demo
-from leaderboard.actions import submissions
-from leaderboard.actions.organising import hosting, manifest
-from leaderboard.actions.people import teams
-from leaderboard.actions.refusal import Refused
-from leaderboard.management import image_systems
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks import manifest
+from leaderboard.core.refusal import Refused
+from leaderboard.core.uploads import sha256_of
+from leaderboard.hosting import host as hosting
+from leaderboard.hosting import submit_built_images as image_systems
 from leaderboard.models import Membership, Phase, Run, State, Submission, System, Team, User
-from leaderboard.uploads import sha256_of
+from leaderboard.operations import demo
+from leaderboard.submissions.actions import submit as submissions
 
 LOOK_EVERY = 0.2
 SILENT_AFTER = 30.0

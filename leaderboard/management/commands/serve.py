@@ -13,8 +13,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import demo, embedded, preparing, processes
-from leaderboard.supervisor import CannotStart, Supervisor
+from leaderboard.boards.queries import prepared_board as preparing
+from leaderboard.operations import demo, embedded, processes
+from leaderboard.operations.supervisor import CannotStart, Supervisor
 
 
 class Command(BaseCommand):

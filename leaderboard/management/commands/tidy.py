@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.files import strays, tidying
 from leaderboard.management.stores import answering
+from leaderboard.operations import cleanup as tidying
+from leaderboard.operations import orphaned_files as strays
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.importers import IMPORTERS, Choices, Imported
+from leaderboard.hosting.importers import IMPORTERS, Choices, Imported
 
 Write = Callable[[str, list[Any]], Path]
 Prepare = Callable[..., Imported]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.tasks.fact_checking import TASK
-from leaderboard.importers import ImportFault
+from leaderboard.hosting.importers import ImportFault
 
 from .conftest import Prepare, lines_of
 

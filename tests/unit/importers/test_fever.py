@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.importers import ImportFault
+from leaderboard.hosting.importers import ImportFault
 
 from .conftest import Prepare, Write, lines_of
 

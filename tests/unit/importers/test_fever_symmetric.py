@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.importers import IMPORTERS, Choices, ImportFault
+from leaderboard.hosting.importers import IMPORTERS, Choices, ImportFault
 
 from .conftest import Prepare, Write, lines_of
 

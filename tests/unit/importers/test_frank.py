@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.importers import ImportFault
+from leaderboard.hosting.importers import ImportFault
 
 from .conftest import Prepare, Write, lines_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.importers import IMPORTERS, Choices, ImportFault
+from leaderboard.hosting.importers import IMPORTERS, Choices, ImportFault
 
 from .conftest import Prepare, Write
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions.organising.manifest import ReportedPart
-from leaderboard.importers import buckle_reported, fever_reported, goodrich_reported, olpbench_reported
-from leaderboard.importers.knowledgenet_reported import ROWS
+from leaderboard.benchmarks.manifest import ReportedPart
+from leaderboard.hosting.importers import buckle_reported, fever_reported, goodrich_reported, olpbench_reported
+from leaderboard.hosting.importers.knowledgenet_reported import ROWS
 
 TEXT_AND_LINK = """
 KnowledgeNet Baseline 1 .44 .64 .52|.31 .26 .28

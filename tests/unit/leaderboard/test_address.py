@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard import embedded
+from leaderboard.operations import embedded
 
 
 def test_what_is_served_tells_its_address_while_it_is(

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import doorbell, sweeping
 from leaderboard.models import WorkerReport
+from leaderboard.operations import sweep as sweeping
+from leaderboard.work_queue import notify_workers as doorbell
 
 pytestmark = pytest.mark.django_db
 

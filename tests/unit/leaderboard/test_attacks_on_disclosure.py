@@ -10,7 +10,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from leaderboard.information import told_in_full
+from leaderboard.scoring.queries.leakage_budget import told_in_full
 from tests.attacks import ATTACKS, SMALL_STEPS, N, excess
 
 MEAN = {100: 0.02, 400: 0.025, 2000: 0.03}

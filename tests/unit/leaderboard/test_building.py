@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard import building
+from leaderboard.hosting import build_image as building
 
 IMAGE = "sha256:" + "5e" * 32
 DOCKER = """#!/bin/sh

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from leaderboard.actions import drawing_shapes, reports
+from leaderboard.evaluation import plot_checks as drawing_shapes
+from leaderboard.evaluation import report_checks as reports
 from tests.unit.leaderboard.test_reports import GOOD, MEASURES, TASK
 
 DRAWING: dict[str, Any] = {

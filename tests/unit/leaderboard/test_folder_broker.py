@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kombu import Connection
 
-from leaderboard import folder_broker
+from leaderboard.core import folder_broker
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from leaderboard.information import Spent, told_by_transcripts, told_in_full
+from leaderboard.scoring.queries.leakage_budget import Spent, told_by_transcripts, told_in_full
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import ladder
+from leaderboard.boards.disclosure import ladder
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard import limits
+from leaderboard.evaluation import container_limits as limits
 
 
 @pytest.mark.parametrize(

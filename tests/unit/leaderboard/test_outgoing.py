@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from leaderboard import outgoing
-from leaderboard.outgoing import AddressError, NotCalledError, is_public, post, target
+from leaderboard.core import http_client as outgoing
+from leaderboard.core.http_client import AddressError, NotCalledError, is_public, post, target
 
 LOCAL = ("127.0.0.1",)
 

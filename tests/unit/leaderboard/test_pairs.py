@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.sandbox.process import protocol as wire
-from leaderboard.actions import referee
-from leaderboard.actions.comparing import pairs
-from leaderboard.corrected import corrected
+from leaderboard.comparisons.actions import pairs
+from leaderboard.comparisons.queries.rank_ranges import corrected
+from leaderboard.evaluation import sandbox_client as referee
 
 A, B, C, D = (UUID(int=n) for n in range(1, 5))
 

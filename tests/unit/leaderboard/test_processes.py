@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gunicorn.config import Config
 
-from leaderboard import processes
+from leaderboard.operations import processes
 
 
 def test_the_web_server_believes_no_caller_about_tls() -> None:

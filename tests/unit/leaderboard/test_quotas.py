@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from leaderboard.models import QuotaCharge
-from leaderboard.quotas import quota_of
+from leaderboard.submissions.queries.quotas import quota_of
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db

@@ -8,9 +8,9 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import releases
-from leaderboard.actions.people import teams
+from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Run, Standing, System
+from leaderboard.scoring.actions import releases
 from tests.world import World, build
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.actions.reports import ReportError, checked
+from leaderboard.evaluation.report_checks import ReportError, checked
 
 TASK = "fact-verification"
 MEASURES = [TASKS[TASK].measure(name) for name in ("accuracy", "symmetric_gap")]

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from leaderboard.boards.queries import WHOLE, Board, board_of, by_primary, slice_of
+from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.models import Phase, ReportedResult, Split
-from leaderboard.reported import reported_of
-from leaderboard.standings import WHOLE, Board, board_of, by_primary, slice_of
 from tests.boards import score, stand, symmetric_scores
 from tests.world import World, build
 

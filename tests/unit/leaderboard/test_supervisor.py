@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard import supervisor
-from leaderboard.supervisor import CannotStart, Child, Supervisor
+from leaderboard.operations import supervisor
+from leaderboard.operations.supervisor import CannotStart, Child, Supervisor
 
 SLEEPS = "import signal; signal.pause()"
 DIES = "raise SystemExit(3)"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.plain import one_line
-from leaderboard.tex import escaped
+from leaderboard.core.latex_text import escaped
+from leaderboard.core.plain_text import one_line
 
 MACROS = {
     "textbackslash": "\\",

@@ -8,8 +8,8 @@ import pytest
 
 from evaluator.baselines import BASELINES
 from evaluator.tasks.registry import TASKS
+from leaderboard.curation.queries.dry_run_report import NOTHING, Trial, Tried
 from leaderboard.models import DryRun, GoldVersion, State
-from leaderboard.tried import NOTHING, Trial, Tried
 
 
 def score(measure: str, value: float | None, reach: float = 0.01, **slice_: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from leaderboard.boards.queries import Board, Cell, Key, Row
 from leaderboard.models import Benchmark, GoldVersion, Phase, Split
-from leaderboard.standings import Board, Cell, Key, Row
 
 
 def row(name: str, cells: Mapping[Key, Cell], kind: str = "participant") -> Row:

@@ -8,9 +8,10 @@ import pytest
 
 from evaluator.curation.audit.checks import PARTS
 from evaluator.jobs.audit import NAMES
+from leaderboard.datasets.web import audit_finding_texts as audit_codes
+from leaderboard.datasets.web import audit_status_texts as audit_words
+from leaderboard.datasets.web.charts import audit
 from leaderboard.models import Reason, SplitAudit, State
-from leaderboard.web import audit_codes, audit_words
-from leaderboard.web.charts import audit
 
 
 def size(half: float | None, together: float | None, **slice_: Any) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from leaderboard.costs import Cost
-from leaderboard.standings import Cell, Row
-from leaderboard.web.charts import cost
-from leaderboard.web.charts.cost import cost_chart, doublings, front
+from leaderboard.boards.disclosure.costs import Cost
+from leaderboard.boards.queries import Cell, Row
+from leaderboard.boards.web.charts import cost
+from leaderboard.boards.web.charts.cost import cost_chart, doublings, front
 from tests.unit.web.made_rows import row
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.drawn import Column, Curve, Grid, Pairs, drawn, slice_key, slice_named
-from leaderboard.standings import NO_CELL, WHOLE
-from leaderboard.web.charts.agreement import SIZE as SQUARE
-from leaderboard.web.charts.agreement import squares
-from leaderboard.web.charts.pairs import pairs_chart
-from leaderboard.web.charts.roc import MOST, READ_AT, SIZE, roc_chart
+from leaderboard.boards.queries import NO_CELL, WHOLE
+from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs, drawn, slice_key, slice_named
+from leaderboard.boards.web.charts.contrast_pairs import pairs_chart
+from leaderboard.boards.web.charts.rank_agreement import SIZE as SQUARE
+from leaderboard.boards.web.charts.rank_agreement import squares
+from leaderboard.boards.web.charts.roc import MOST, READ_AT, SIZE, roc_chart
 from tests.unit.web.made_rows import row
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import leaderboard
 from evaluator.measures.base import Ratio, statistic
-from leaderboard.web.charts.heat import LEVELS, level
+from leaderboard.boards.web.charts.heat import LEVELS, level
 
 RIGHT = Ratio(
     name="accuracy",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.standings import WHOLE, Cell
-from leaderboard.web.heat_rows import NO_UNIT, NOT_SCORED, Source, heat_rows, reasons
+from leaderboard.boards.queries import WHOLE, Cell
+from leaderboard.boards.web.tables.heat_rows import NO_UNIT, NOT_SCORED, Source, heat_rows, reasons
 from tests.unit.web.made_rows import cells, row
 
 TASK = TASKS["fact-checking"]

@@ -10,7 +10,7 @@ import pytest
 
 import leaderboard
 from evaluator.tasks.registry import TASKS
-from leaderboard.web.charts.heat import LEVELS, legend, legends, level, neutral, shade
+from leaderboard.boards.web.charts.heat import LEVELS, legend, legends, level, neutral, shade
 from tests.unit.web.test_contrast import DARK, contrast, tokens
 from tests.unit.web.test_heat import ENDLESS, RIGHT, WRONG
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.standings import WHOLE, Row, slice_of
-from leaderboard.web.charts.matrix import grid_of, leaders, matrices
-from leaderboard.web.public.crossed import pieces
+from leaderboard.boards.queries import WHOLE, Row, slice_of
+from leaderboard.boards.web.charts.matrix import grid_of, leaders, matrices
+from leaderboard.boards.web.pages.two_way import pieces
 from tests.unit.web.made_rows import board, cells, row
 
 PAIR = ("t", "h")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from leaderboard import zones
+from leaderboard.core import time_zones as zones
 from leaderboard.templatetags.moments import in_zone, to_the_second
 
 WHOLE, WITHIN = datetime(2026, 3, 4, 12, 0, tzinfo=UTC), datetime(2026, 3, 4, 12, 0, 59, tzinfo=UTC)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.standings import NO_CELL, Cell
-from leaderboard.templatetags.numbers import bound, breakable, compact, in_words, interval, score
+from leaderboard.boards.queries import NO_CELL, Cell
+from leaderboard.boards.web.tables.number_format import bound, breakable, compact, in_words, interval, score
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime, timedelta
 
-from leaderboard.standings import Cell
-from leaderboard.web.charts.progress import RADIUS, Mark, Moment, progress_chart
+from leaderboard.boards.queries import Cell
+from leaderboard.boards.web.charts.progress import RADIUS, Mark, Moment, progress_chart
 
 AT = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.web.charts.scale import Scale, covering
+from leaderboard.core.web.scale import Scale, covering
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)
 

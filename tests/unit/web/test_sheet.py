@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leaderboard.models import Release
-from leaderboard.web.people.sheet import TIMES, primary_of, sheet
+from leaderboard.submissions.web.score_sheet import TIMES, primary_of, sheet
 
 
 def score(measure: str, value: float | None, n: int = 4, **slice_: Any) -> dict[str, Any]:

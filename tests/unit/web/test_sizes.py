@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from leaderboard.web.limit_rows import size
+from leaderboard.evaluation.container_limits_text import size
 from tests.conftest import ROOT
 
 PAGES = ROOT / "leaderboard" / "templates"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from django.test import RequestFactory
 
-from leaderboard.standings import WHOLE, Cell, Row, in_order
-from leaderboard.web.sorting import Key, Sorting, by_name
+from leaderboard.boards.queries import WHOLE, Cell, Row, in_order
+from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 
 
 def row(name: str, value: float | None) -> Row:

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.models import System
-from leaderboard.web.forms.system import DescribeForm
+from leaderboard.systems.web.forms import DescribeForm
 
 
 def form(until: datetime | None, kept: datetime | None = None) -> DescribeForm:

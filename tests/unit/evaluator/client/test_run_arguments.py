@@ -17,7 +17,7 @@ from evaluator.cli.main import main
 from evaluator.cli.sizes import read_size, size_text
 from evaluator.errors import UsageError
 from evaluator.sandbox.containers.system_contract import SystemLimits
-from leaderboard import limits
+from leaderboard.evaluation import container_limits as limits
 
 INPUTS = b'{"id": "a1", "claim": "c", "evidence_text": "e"}\n'
 PACKED = gzip.compress(INPUTS)

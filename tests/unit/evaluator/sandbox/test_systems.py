@@ -10,23 +10,11 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox.containers import (
-    container_spec as jobs,
-)
-from evaluator.sandbox.containers import (
-    create_settings as settings,
-)
-from evaluator.sandbox.containers import (
-    log_tail as log,
-)
-from evaluator.sandbox.containers import (
-    output,
-    reaper,
-    tar,
-)
-from evaluator.sandbox.containers import (
-    seccomp_profile as system_calls,
-)
+from evaluator.sandbox.containers import container_spec as jobs
+from evaluator.sandbox.containers import create_settings as settings
+from evaluator.sandbox.containers import log_tail as log
+from evaluator.sandbox.containers import output, reaper, tar
+from evaluator.sandbox.containers import seccomp_profile as system_calls
 from evaluator.sandbox.containers.container_spec import Wanted
 from evaluator.sandbox.containers.engine import EngineError
 from evaluator.sandbox.containers.health import read_probe

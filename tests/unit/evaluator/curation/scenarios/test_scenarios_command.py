@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.cli.main import main
-from leaderboard.importers.buckle_files import scenarios as published
+from leaderboard.hosting.importers.buckle_files import scenarios as published
 from tests.conftest import ROOT
 from tests.unit.evaluator.curation.scenarios.remeasured import Folder
 from tests.unit.evaluator.running import jsonl, run_score

@@ -1,0 +1,77 @@
+"""What the API takes and tells of teams and invitations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.core.api import addresses
+from leaderboard.models import Invitation, Team, User
+
+
+class Named(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=100, help_text="shown on leaderboards beside the team's systems")
+
+
+class Invite(serializers.Serializer[Any]):
+    address = serializers.CharField(max_length=254, help_text="a mail address")
+
+
+class Member(serializers.Serializer[Any]):
+    username = serializers.CharField(max_length=150, help_text="of another member")
+
+
+class Answer(serializers.Serializer[Any]):
+    token = serializers.CharField(max_length=200, help_text="the last part of the invitation's link")
+    answer = serializers.ChoiceField(["accept", "decline"])
+
+
+class MemberShape(serializers.Serializer[Any]):
+    username = serializers.CharField()
+    is_owner = serializers.BooleanField()
+
+
+class InvitationShape(serializers.Serializer[Any]):
+    """An invitation that can still be answered."""
+
+    url = serializers.URLField(help_text="DELETE takes it back")
+    address = serializers.CharField()
+    expires_at = serializers.DateTimeField()
+
+
+class InvitedShape(InvitationShape):
+    link = serializers.CharField(help_text="to be handed on, shown this once; empty where it went by mail")
+
+
+class TeamShape(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    url = serializers.URLField()
+    page = serializers.URLField()
+    name = serializers.CharField()
+    is_owner = serializers.BooleanField(help_text="whether you are")
+    members = MemberShape(many=True, help_text="owners first")
+    systems = serializers.ListField(child=serializers.CharField())
+    invitations = InvitationShape(many=True, help_text="for owners: those that are open; else empty")
+
+
+def team(row: Team, user: User, request: Request) -> dict[str, Any]:
+    """Of a row that came with members, systems and open invitations."""
+    places = list(row.membership_set.all())
+    is_owner = any(place.is_owner and place.user_id == user.pk for place in places)
+    return {
+        "id": row.pk,
+        "url": addresses.of(request, "api_team", row.pk),
+        "page": addresses.of(request, "team", row.pk),
+        "name": row.name,
+        "is_owner": is_owner,
+        "members": [{"username": place.user.username, "is_owner": place.is_owner} for place in places],
+        "systems": [system.name for system in row.systems.all()],
+        "invitations": [invitation(one, request) for one in row.invitations.all()] if is_owner else [],
+    }
+
+
+def invitation(row: Invitation, request: Request) -> dict[str, Any]:
+    address = addresses.of(request, "api_team_invitation", row.team_id, row.pk)
+    return {"url": address, "address": row.address, "expires_at": row.expires_at}

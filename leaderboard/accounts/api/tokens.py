@@ -1,0 +1,89 @@
+"""`/auth/tokens/`: name and password in, a token out."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from allauth.account.adapter import get_adapter
+from allauth.mfa.utils import is_mfa_enabled
+from django.core.exceptions import ValidationError as Throttled
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.parsers import FormParser
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.accounts.actions import tokens
+from leaderboard.core.api.base import View
+from leaderboard.core.api.parsers import JSONParser
+from leaderboard.core.api.serializers import errors
+from leaderboard.models import User
+
+
+class Credentials(serializers.Serializer[Any]):
+    username = serializers.CharField(max_length=254, help_text="or the e-mail address")
+    password = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
+
+
+class IssuedToken(serializers.Serializer[Any]):
+    token = serializers.CharField(help_text="shown once; send it as `Authorization: Token ...`")
+    expires_at = serializers.DateTimeField()
+    username = serializers.CharField()
+
+
+class NoToken(exceptions.ValidationError):
+    default_code = "no_token"
+
+
+class TokensView(View):
+    """Guesses here and on the log-in page are counted together."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    parser_classes = (JSONParser, FormParser)
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """Without it a wrong password would be answered 403."""
+        return "Token"
+
+    @extend_schema(
+        operation_id="token_issue", request=Credentials, responses={201: IssuedToken, **errors(415)}, auth=[]
+    )
+    def post(self, request: Request) -> Response:
+        """A token for a name and a password."""
+        credentials = Credentials(data=request.data)
+        credentials.is_valid(raise_exception=True)
+        token, secret = tokens.issue(by=_who_is(request, **credentials.validated_data))
+        answer = IssuedToken({"token": secret, "expires_at": token.expiry, "username": token.user.username})
+        return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _who_is(request: Request, username: str, password: str) -> User:
+    name = "email" if "@" in username else "username"
+    try:
+        user = get_adapter().authenticate(request._request, **{name: username}, password=password)
+    except Throttled as error:
+        # Guesses are counted a minute and an hour; the least that may help is a minute.
+        raise exceptions.Throttled(wait=60, detail="Too many attempts from your address.") from error
+    if user is None or not user.is_active:
+        raise exceptions.AuthenticationFailed("The name and the password do not belong together.")
+    if is_mfa_enabled(user):
+        raise exceptions.PermissionDenied(
+            "This account has a second factor: log in on the site and make a token there.", code="second_factor"
+        )
+    return user
+
+
+class CurrentTokenView(View):
+    """The token that a request carries."""
+
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(operation_id="token_revoke", responses={204: None, **errors()})
+    def delete(self, request: Request) -> Response:
+        """Revoke the token that this request carries."""
+        if request.auth is None:
+            raise NoToken("This request carries no token; log out on the site to end a session.")
+        tokens.revoke(token=request.auth, by=cast(User, request.user))
+        return Response(status=204)

@@ -1,0 +1,37 @@
+"""API tokens: made, shown once, revoked. What is stored is a digest."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+from knox.models import AuthToken
+
+from leaderboard.accounts.actions import tokens
+from leaderboard.core.web.access import PersonRequest
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def my_tokens(request: PersonRequest) -> HttpResponse:
+    """The list; a POST makes one more and shows it, this once."""
+    secret = ""
+    if request.method == "POST":
+        _, secret = tokens.issue(by=request.user)
+    alive = AuthToken.objects.filter(Q(expiry=None) | Q(expiry__gt=timezone.now()), user=request.user)
+    return render(request, "people/tokens.html", {"tokens": alive.order_by("-created"), "secret": secret})
+
+
+@login_required
+@require_POST
+def revoke_token(request: PersonRequest, key: str) -> HttpResponse:
+    """The token opens nothing from here on."""
+    tokens.revoke(token=get_object_or_404(AuthToken, user=request.user, token_key=key), by=request.user)
+    messages.success(request, f"The token {key}… is revoked.")
+    return redirect("my_tokens")

@@ -1,1 +1,0 @@
-"""What is said of two or more systems: rank ranges, side by side, near-copies."""

@@ -1,1 +1,0 @@
-"""Stored files as such: arriving in pieces, checked, swept away."""

@@ -1,1 +1,0 @@
-"""What is told to people who do not look: mails, webhooks, and when."""

@@ -1,1 +1,0 @@
-"""Benchmarks and phases, as those who run them make and keep them."""

@@ -1,0 +1,57 @@
+"""The addresses of the API, under /api/v1/."""
+
+from django.urls import path, re_path
+
+from leaderboard.accounts.api import teams, tokens
+from leaderboard.benchmarks.api import benchmarks, tasks
+from leaderboard.boards.api import boards, exports
+from leaderboard.boards.api import plots as drawings
+from leaderboard.comparisons.api import comparisons
+from leaderboard.containers.api import images
+from leaderboard.core.api import schema as docs
+from leaderboard.curation.api import raw_files
+from leaderboard.submissions.api import submissions
+
+PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
+
+urlpatterns = [
+    path("auth/tokens/", tokens.TokensView.as_view(), name="api_tokens"),
+    path("auth/tokens/current/", tokens.CurrentTokenView.as_view(), name="api_token"),
+    path("tasks/", tasks.TasksView.as_view(), name="api_tasks"),
+    path("tasks/<slug:name>/", tasks.TaskView.as_view(), name="api_task"),
+    path("benchmarks/", benchmarks.BenchmarksView.as_view(), name="api_benchmarks"),
+    path("benchmarks/<slug:slug>/", benchmarks.BenchmarkView.as_view(), name="api_benchmark"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
+    path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
+    path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
+    path(f"{PHASE}/leaderboard/drawings/", drawings.DrawingsView.as_view(), name="api_drawings"),
+    path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
+    path(f"{PHASE}/leaderboard.tex", exports.LatexView.as_view(), name="api_leaderboard_latex"),
+    path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),
+    path(f"{PHASE}/leaderboard.bib", exports.BibtexView.as_view(), name="api_leaderboard_bibtex"),
+    path(f"{PHASE}/leaderboard.json", exports.CanonicalView.as_view(), name="api_leaderboard_canonical"),
+    path(f"{PHASE}/submissions/", submissions.SubmitView.as_view(), name="api_submit"),
+    path(f"{PHASE}/images/", images.ImagesView.as_view(), name="api_images"),
+    path(f"{PHASE}/images/references/", images.ReferencesView.as_view(), name="api_image_references"),
+    path("benchmarks/<slug:slug>/scorers/images/", images.ScorerImagesView.as_view(), name="api_scorer_images"),
+    path("benchmarks/<slug:slug>/raw-files/", raw_files.RawFilesView.as_view(), name="api_raw_files"),
+    path("raw-uploads/<uuid:pk>/", raw_files.RawUploadView.as_view(), name="api_raw_upload"),
+    path("raw-uploads/<uuid:pk>/pieces/", raw_files.RawPiecesView.as_view(), name="api_raw_pieces"),
+    path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
+    path("image-uploads/<uuid:pk>/pieces/", images.PiecesView.as_view(), name="api_image_pieces"),
+    path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),
+    path("teams/", teams.TeamsView.as_view(), name="api_teams"),
+    path("teams/<int:pk>/", teams.TeamView.as_view(), name="api_team"),
+    path("teams/<int:pk>/invitations/", teams.InviteView.as_view(), name="api_team_invite"),
+    path("teams/<int:pk>/invitations/<int:invitation>/", teams.InvitationView.as_view(), name="api_team_invitation"),
+    path("teams/<int:pk>/owner/", teams.OwnerView.as_view(), name="api_team_owner"),
+    path("teams/<int:pk>/membership/", teams.LeaveView.as_view(), name="api_team_leave"),
+    path("invitations/", teams.AnswerView.as_view(), name="api_invitation"),
+    path("submissions/", submissions.SubmissionsView.as_view(), name="api_submissions"),
+    path("submissions/<uuid:pk>/", submissions.SubmissionView.as_view(), name="api_submission"),
+    path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),
+    path("submissions/<uuid:pk>/predictions/", submissions.PredictionsView.as_view(), name="api_predictions"),
+    path("schema/", docs.SchemaView.as_view(), name="api_schema"),
+    path("docs/", docs.DocsView.as_view(), name="api_docs"),
+    re_path(r"^(?P<rest>.*)$", docs.NothingView.as_view(), name="api_nothing"),
+]

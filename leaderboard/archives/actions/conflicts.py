@@ -1,0 +1,137 @@
+"""Rows of an archive that this server has already, and those that something else stands in the way of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Model
+
+from leaderboard.archives.actions import people, tables
+from leaderboard.archives.actions.rows import Line, Renumbered
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
+
+Found = dict[Any, Any]
+"""The key in the archive -> the key here."""
+
+There = dict[type[Model], set[Any]]
+"""By model the keys, in the archive, of the rows that this server has already."""
+
+
+def same(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
+    """The rows that are here already: they stay as they are."""
+    find = SAME.get(model)
+    if find is None:
+        return {}
+    found = ((line["pk"], find(line["fields"], numbers)) for line in lines)
+    return {key: row.pk for key, row in found if row is not None}
+
+
+def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
+    """What is in the way of rows, a line each; none where they can come."""
+    told = IN_THE_WAY.get(model)
+    if told is None:
+        return []
+    return [text for line in lines if (text := told(line["fields"], numbers))]
+
+
+def to_come(model: type[Model], lines: list[Line], there: There, decided_in: set[str]) -> list[Line]:
+    """The lines that are to become rows. decided_in: keys of the archive's phases and submissions.
+
+    What a team did with its system comes with neither; what was decided about it in this benchmark comes although the
+    system is here already, with another benchmark.
+    """
+    new = [line for line in lines if line["pk"] not in there[model]]
+    if model is Membership:
+        # Who has left a team since the archive was written does not come back with it.
+        new = [line for line in new if line["fields"]["team"] not in there[Team]]
+    if model is AuditEntry:
+        named = {f"{one._meta.model_name}:{key}" for one, keys in there.items() if one is not System for key in keys}
+        new = [
+            line
+            for line in new
+            if line["fields"]["subject"] not in named
+            and (not _is_of_a_system(line) or tables.is_decided_in(line["fields"]["detail"], decided_in))
+        ]
+    return new
+
+
+def not_yet_told(lines: list[Line]) -> list[Line]:
+    """Acts, under their keys here, without those about systems that came with an earlier archive already."""
+    subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
+    told = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
+    there = {(subject, action, at) for subject, action, at in told}
+    return [line for line in lines if _told(line) not in there]
+
+
+def _told(line: Line) -> tuple[str, str, datetime]:
+    fields = line["fields"]
+    return fields["subject"], fields["action"], _moment(fields["at"])
+
+
+def _is_of_a_system(line: Line) -> bool:
+    return str(line["fields"]["subject"]).startswith("system:")
+
+
+def _team(fields: Line, _: Renumbered) -> Team | None:
+    # A name is no proof: who has taken the same one here would get the other's submissions.
+    return Team.objects.filter(name=fields["name"], created_at=_moment(fields["created_at"])).first()
+
+
+def _no_other_team(fields: Line, numbers: Renumbered) -> str:
+    if _team(fields, numbers) or not Team.objects.filter(name__iexact=fields["name"]).exists():
+        return ""
+    return f"the team {fields['name']}: another one has its name here"
+
+
+def _membership(fields: Line, numbers: Renumbered) -> Membership | None:
+    team = numbers[Team].get(fields["team"], fields["team"])
+    return Membership.objects.filter(team=team, user=numbers[User][fields["user"]]).first()
+
+
+def _system(fields: Line, numbers: Renumbered) -> System | None:
+    team = numbers[Team].get(fields["team"], fields["team"])
+    return System.objects.filter(team=team, name=fields["name"], created_at=_moment(fields["created_at"])).first()
+
+
+def _no_other_number(fields: Line, numbers: Renumbered) -> str:
+    number = fields["anonymous_number"]
+    if number is None or _system(fields, numbers) or not System.objects.filter(anonymous_number=number).exists():
+        return ""
+    return f"the system Anonymous {number}: another one is shown under this number here"
+
+
+def _image(fields: Line, _: Renumbered) -> Image | None:
+    by = "archive_sha256" if fields["archive_sha256"] else "reference"
+    return Image.objects.filter(**{by: fields[by]}).first()
+
+
+def _no_benchmark(fields: Line, _: Renumbered) -> str:
+    there = Benchmark.objects.filter(slug=fields["slug"]).exists()
+    return f"the benchmark {fields['slug']}: there is one of this name here" if there else ""
+
+
+def _no_dataset(fields: Line, _: Renumbered) -> str:
+    there = Dataset.objects.filter(slug=fields["slug"]).exists()
+    return f"the dataset {fields['slug']}: there is one of this name here" if there else ""
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+SAME: dict[type[Model], Callable[[Line, Renumbered], Any]] = {
+    User: people.known,
+    Team: _team,
+    Membership: _membership,
+    System: _system,
+    Image: _image,
+}
+IN_THE_WAY: dict[type[Model], Callable[[Line, Renumbered], str]] = {
+    User: people.in_the_way,
+    Team: _no_other_team,
+    System: _no_other_number,
+    Dataset: _no_dataset,
+    Benchmark: _no_benchmark,
+}

@@ -1,0 +1,123 @@
+"""Archives that are asked for at the desk: written by a worker, kept for a day, fetched by who asked for them alone."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.files import File
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import writing
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import ArchiveExport, AuditEntry, Benchmark, Reason, State, User
+from leaderboard.models.archive import KEPT
+from leaderboard.work_queue import background
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.background import Work
+from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+
+UNDER_WAY = (State.QUEUED, State.RUNNING)
+WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
+TELLS_EVERY = 1.0
+"""Seconds between two looks at how far the writing is."""
+
+
+def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
+    """Queue an archive to the public keys of a text, one a line; one that its asker has under way serves.
+
+    Without a key the closed part is left out. For curators. Raises Refused: INVALID_NAME for a key that is none,
+    NOT_AN_ORGANISER, NOT_READY for a rehearsal.
+    """
+    if not by.is_curator:
+        # It holds gold, what all teams sent, and their addresses.
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
+    if benchmark.state == Benchmark.State.REHEARSAL:
+        raise Refused(
+            Code.NOT_READY, "A rehearsal is in no archive: it was practice.", heading="A rehearsal is not exported"
+        )
+    lines = [line.strip() for line in recipients.splitlines() if line.strip()]
+    try:
+        if lines:
+            vault.recipients(lines)
+    except vault.KeyFault as fault:
+        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}.") from fault
+    under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=UNDER_WAY)
+    at = timezone.now()
+    try:
+        with transaction.atomic():
+            if (there := under_way.first()) is not None:
+                return there
+            made = ArchiveExport.objects.create(
+                benchmark=benchmark, recipients="\n".join(lines), requested_by=by, queued_at=at, rung_at=at
+            )
+            AuditEntry.record("export.asked", benchmark, by=by, closed=bool(lines), recipients=lines)
+            doorbell.ring_for_export(made.pk)
+            return made
+    except IntegrityError:  # they asked twice at the same moment
+        return under_way.get()
+
+
+def remove(*, export: ArchiveExport, by: User) -> None:
+    """Forget an archive before its time, or one that is under way. Who asked for it alone may."""
+    if export.requested_by_id != by.pk:
+        raise Refused(Code.NOT_AN_OWNER, "Only who asked for an archive may remove it.")
+    AuditEntry.record("export.removed", export.benchmark, by=by)
+    _forget(export)
+
+
+def fetched(*, export: ArchiveExport, by: User) -> None:
+    """Record that its asker takes the file."""
+    AuditEntry.record("export.downloaded", export.benchmark, by=by, sha256=export.sha256)
+
+
+def _write(mine: Claim[ArchiveExport]) -> None:
+    row = mine.row
+    told: list[str] = []
+    keys = vault.recipients(row.recipients.splitlines()) if row.recipients else []
+    with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        path = Path(folder) / "archive.zip"
+        # In a thread, and so on a connection of its own: the writer's reads one moment, and is rolled back.
+        with Lease(every=TELLS_EVERY, renew=lambda: bool(mine.own().update(told=list(told)))):
+            writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=told.append)
+        with path.open("rb") as made:
+            digest = hashlib.file_digest(made, "sha256").hexdigest()
+            made.seek(0)
+            stored = row.file.storage.save(row.file.field.generate_filename(row, "archive.zip"), File(made))
+        size = path.stat().st_size
+    over: dict[str, Any] = {"state": State.DONE, "reason": Reason.NONE, "lease_until": None}
+    over |= {"told": told, "file": stored, "bytes": size, "sha256": digest, "finished_at": timezone.now()}
+    if not mine.own().update(**over):
+        row.file.storage.delete(stored)
+        raise LateError
+
+
+WORK = Work("archive_export", WAITING, doorbell.ring_for_export, _write, makes_way=True)
+
+
+def write(*, pk: int) -> None:
+    """One archive from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, ring again for what nobody came for, and remove what is old; how many."""
+    old: datetime = timezone.now() - KEPT
+    gone = list(ArchiveExport.objects.filter(finished_at__lt=old))
+    for export in gone:
+        _forget(export)
+    return background.sweep(WORK) + len(gone)
+
+
+def _forget(export: ArchiveExport) -> None:
+    file = export.file
+    export.delete()
+    if file:
+        file.storage.delete(str(file.name))

@@ -1,0 +1,80 @@
+"""A benchmark's manifest, written from what is stored: what `import_benchmark own` would host it from."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from leaderboard.benchmarks.manifest import DownloadPart, Manifest, PhasePart, ReportedPart, SplitPart, TrackPart
+from leaderboard.boards.queries.reported_results import sound
+from leaderboard.models import Benchmark, Division, Phase, Split
+
+OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("split", "tracks")]
+
+
+def manifest_of(benchmark: Benchmark) -> Manifest:
+    """The manifest, with the names that its files have in an archive. Systems are none of it: they were sent here."""
+    dataset = benchmark.dataset
+    named = [split for split in dataset.splits.order_by("pk") if split.inputs]
+    return Manifest(
+        slug=benchmark.slug,
+        title=benchmark.title,
+        task=benchmark.task,
+        summary=benchmark.summary,
+        description=benchmark.description,
+        rules=benchmark.rules,
+        licence=dataset.licence,
+        citation=dataset.citation,
+        source=dataset.description,
+        source_url=dataset.source_url,
+        public=benchmark.state == Benchmark.State.PUBLIC,
+        splits=[_split(split) for split in named],
+        phases=[_phase(phase) for phase in benchmark.phases.select_related("split")],
+        downloads=[
+            DownloadPart(
+                name=one.name,
+                file=f"downloads/{one.name}{one.suffix}",
+                title=one.title,
+                description=one.description,
+            )
+            for one in dataset.downloads.order_by("pk")
+        ],
+        reported=[
+            ReportedPart(
+                system=row.system,
+                paper=row.paper,
+                table=row.table,
+                split=row.split,
+                same_split=row.same_split,
+                track=row.track,
+                note=row.note,
+                values=[number for number in numbers if not math.isnan(number.value)],
+            )
+            for row, numbers in sound(benchmark)
+        ],
+    )
+
+
+def file_of(kind: str, split: Split, stored: str) -> str:
+    """Where a split's file lies in an archive; kind: gold or inputs."""
+    return f"{kind}/{split.name}.jsonl{'.gz' if stored.endswith('.gz') else ''}"
+
+
+def _split(split: Split) -> SplitPart:
+    gold = split.current_gold
+    division = Division.objects.filter(gold=gold).first() if gold else None
+    return SplitPart(
+        name=split.name,
+        kind=split.kind,  # type: ignore[arg-type]  # one of Split.Kind, as the manifest's are
+        gold=file_of("gold", split, str(gold.file.name)) if gold else "",
+        inputs="" if gold else file_of("inputs", split, str(split.inputs.name)),
+        gold_public=split.gold_public,
+        inputs_public=split.inputs_public,
+        options=split.options,
+        public_share=f"{division.share:f}" if division else "",
+    )
+
+
+def _phase(phase: Phase) -> PhasePart:
+    fields: dict[str, Any] = {name: getattr(phase, name) for name in OF_A_PHASE}
+    return PhasePart(split=phase.split.name, tracks=[TrackPart(**track) for track in phase.tracks], **fields)

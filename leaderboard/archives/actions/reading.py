@@ -1,0 +1,280 @@
+"""Taking an archive in: everything in it, as it was, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+from django.core.exceptions import SuspiciousOperation
+from django.core.files import File
+from django.core.management.color import no_style
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Max, Model, UUIDField
+from django.db.models.fields.files import FieldFile
+from pyrage import x25519
+
+from leaderboard.archives.actions import (
+    conflicts as known,
+)
+from leaderboard.archives.actions import (
+    encryption as vault,
+)
+from leaderboard.archives.actions import (
+    integrity as sound,
+)
+from leaderboard.archives.actions import (
+    people,
+    rows,
+    tables,
+    writing,
+)
+from leaderboard.core.storage import AlteredError
+from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, User
+from leaderboard.models import reported_numbers as printed
+
+Say = Callable[[str], None]
+_LONGEST_HEAD = 4 << 20
+"""Bytes; more than the names and counts of any benchmark fill."""
+
+DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOperation, DatabaseError, AlteredError)
+"""What a file brings about that no sound export wrote: which of its parts, nobody could mend here anyway."""
+
+
+class ArchiveFault(Exception):
+    """An archive that cannot be taken in; `lines` say what is in the way, each by itself."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+class ThereAlready(ArchiveFault):
+    """Something of the archive is here already, and is another one."""
+
+
+class Head(msgspec.Struct):
+    """What archive.json says."""
+
+    format: str
+    version: int
+    layout: str
+    slug: str
+    title: str
+    readable: dict[str, str]
+    closed: str | None
+    rows: dict[str, int]
+
+
+class Taken(NamedTuple):
+    """What came of an archive. renamed: (its name in the archive, here) of each account whose name was taken."""
+
+    benchmark: Benchmark
+    renamed: list[tuple[str, str]]
+
+
+def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Taken:
+    """The benchmark with all that is in the archive: rows, files, the order of what was published.
+
+    Keys are kept where they are free; where another row has one, a new one is given. People are told from each other by
+    username and mail address (whose name another has here gets a free one), and arrive without a password or a right.
+    Its boards are compared with those in the archive before anything is kept. Raises ArchiveFault and vault.KeyFault;
+    nothing is changed then.
+    """
+    with _opened(archive) as outer:
+        head = _head(outer)
+        if head.closed is None:
+            raise ArchiveFault(
+                f"this archive was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
+                "can be hosted with import_benchmark once the gold lies beside it"
+            )
+        with (
+            outer.open(head.closed) as sealed,
+            vault.unsealed(sealed, keys) as clear,
+            ZipFile(clear) as closed,
+            _files_kept() as kept,
+            transaction.atomic(),
+        ):
+            numbers, renamed = _rows(closed, kept, say)
+            benchmark = Benchmark.objects.get(slug=head.slug)
+            _compare(head, benchmark)
+            _count_on(numbers)
+            AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug, renamed=dict(renamed))
+    say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
+    return Taken(benchmark, renamed)
+
+
+def look_at(archive: Path) -> Head:
+    """What the open part says of an archive, before anything is taken in. Raises ArchiveFault."""
+    with _opened(archive) as outer:
+        return _head(outer)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[ZipFile]:
+    try:
+        with ZipFile(path) as archive:
+            yield archive
+    except BadZipFile as error:
+        raise ArchiveFault(f"this file is no archive, or is damaged: {error}") from error
+
+
+def _head(outer: ZipFile) -> Head:
+    try:
+        with outer.open(writing.HEAD) as member:
+            head = msgspec.json.decode(member.read(_LONGEST_HEAD), type=Head)
+    except (KeyError, msgspec.MsgspecError) as error:
+        raise ArchiveFault(f"this is no archive of a benchmark: {writing.HEAD}: {error}") from error
+    if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
+        raise ArchiveFault(f"the archive's format is {head.format} {head.version}, expected version {writing.FORMAT}")
+    if head.layout != writing.migration():
+        raise ArchiveFault(
+            f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
+            "bring the older of the two servers up to date, and write the archive again if it is the one it came from"
+        )
+    faults = sound.faults(outer, head.readable, beside={writing.HEAD, head.closed or writing.HEAD})
+    if faults:
+        raise ArchiveFault(*faults)
+    return head
+
+
+def _rows(
+    closed: ZipFile, kept: list[FieldFile], say: Say
+) -> tuple[dict[type[Model], dict[Any, Any]], list[tuple[str, str]]]:
+    """(the key here of each row's key in the archive, by model; the accounts that were renamed)."""
+    renamed: list[tuple[str, str]] = []
+    numbers: dict[type[Model], dict[Any, Any]] = {}
+    there_already: known.There = {}
+    decided_in: set[str] = set()
+    models: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
+    for model in models:
+        numbers[model] = {}
+        there_already[model] = set()
+        n = 0
+        room = 0 if _is_random(model) else _room(model, [line["pk"] for line in _lines(closed, model)])
+        for lines in _chunks(_lines(closed, model)):
+            _check(model, lines)
+            in_the_way = known.conflicts(model, lines, numbers)
+            if in_the_way:
+                raise ThereAlready(*in_the_way)
+            same = known.same(model, lines, numbers)
+            numbers[model] |= same
+            there_already[model] |= same.keys()
+            if model in tables.WHERE_DECIDED:
+                decided_in |= {str(line["pk"]) for line in lines}
+            new = known.to_come(model, lines, there_already, decided_in)
+            if room or model is User:  # of people all are known, so that nobody else is named: see `rows.renumbered`
+                numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
+            new = [rows.renumbered(model, line, numbers) for line in new]
+            if model is AuditEntry:
+                new = known.not_yet_told([_of_subject(line, numbers) for line in new])
+            if model is User:
+                strangers = people.as_strangers(new)
+                renamed += strangers
+                for name, free in strangers:
+                    say(f"the account {name} comes as {free}: somebody else has its name here")
+            _files(closed, model, new, kept)
+            n += rows.inserted(model, new)
+        if n:
+            say(f"{model._meta.verbose_name_plural}: {n:,}")
+    return numbers, renamed
+
+
+def _check(model: type[Model], lines: list[rows.Line]) -> None:
+    """A line says what table it is for, and of people what they may do: neither is up to the archive."""
+    label = model._meta.label_lower
+    for line in lines:
+        if line["model"] != label:
+            raise ArchiveFault(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
+        if model is User and (unknown := sorted(line["fields"].keys() - {*rows.OF_A_PERSON})):
+            raise ArchiveFault(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
+        if model is ReportedResult:
+            try:
+                printed.check(line["fields"]["values"], task=None)
+            except ValueError as error:
+                raise ArchiveFault(f"a reported row's line: {error}") from error
+
+
+def _chunks(lines: Iterator[rows.Line], size: int = 2_000) -> Iterator[list[rows.Line]]:
+    while chunk := list(islice(lines, size)):
+        yield chunk
+
+
+def _lines(closed: ZipFile, model: type[Model]) -> Iterator[rows.Line]:
+    with closed.open(f"tables/{model._meta.model_name}.jsonl") as member:
+        yield from rows.read(member)
+
+
+def _is_random(model: type[Model]) -> bool:
+    """Whether the model's keys are drawn, so that nobody else has them."""
+    return isinstance(model._meta.pk, UUIDField)
+
+
+def _room(model: type[Model], keys: list[Any]) -> int:
+    """What is added to each key of a table: 0 where all are free. Their order stays: scores are shown in it."""
+    taken = (
+        model._base_manager.filter(pk__in=keys[start : start + 500]).exists() for start in range(0, len(keys), 500)
+    )
+    return model._base_manager.aggregate(last=Max("pk"))["last"] if any(taken) else 0
+
+
+def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
+    """An act's line, with what it was done with under its key here."""
+    name, _, key = line["fields"]["subject"].partition(":")
+    model = next((one for one in numbers if one._meta.model_name == name), None)
+    if model is not None and key.isdigit():
+        key = numbers[model].get(int(key), key)
+    line["fields"]["subject"] = f"{name}:{key}"
+    detail = line["fields"]["detail"]
+    if str(detail.get("phase", "")).isdigit():  # boards as of a day are made from what was decided in which phase
+        phase = numbers[Phase].get(int(detail["phase"]), detail["phase"])
+        detail["phase"] = type(detail["phase"])(phase)
+    return line
+
+
+def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], kept: list[FieldFile]) -> None:
+    """Store what the rows name, under the same name where it is free, and write that into the rows."""
+    for field in rows.file_fields(model):
+        for line in lines:
+            name = line["fields"][field.name]
+            if not name:
+                continue
+            stored = FieldFile(model(), field, name)
+            with closed.open(writing.file_name(model, field.attname, name)) as member:
+                stored.name = field.storage.save(name, File(member))
+            kept.append(stored)
+            line["fields"][field.name] = stored.name
+
+
+@contextmanager
+def _files_kept() -> Iterator[list[FieldFile]]:
+    """Files that go again if what names them does not come to be."""
+    kept: list[FieldFile] = []
+    try:
+        yield kept
+    except BaseException:
+        for stored in kept:
+            stored.storage.delete(str(stored.name))
+        raise
+
+
+def _compare(head: Head, benchmark: Benchmark) -> None:
+    """The boards must say what they said, byte for byte."""
+    here = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
+    there = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
+    different = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+    if different:
+        raise ArchiveFault(*(f"{name} would not be what it was" for name in different))
+
+
+def _count_on(numbers: rows.Renumbered) -> None:
+    """Let the database go on counting behind the keys that were written."""
+    statements = connection.ops.sequence_reset_sql(no_style(), list(numbers))
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

@@ -1,0 +1,215 @@
+"""Which rows are a benchmark's, in an order in which each comes after those that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Model, Q, QuerySet
+
+from leaderboard.boards.queries.reported_results import sound
+from leaderboard.models import (
+    Announcement,
+    ArchiveArrival,
+    ArchiveExport,
+    AuditAnswer,
+    AuditEntry,
+    Benchmark,
+    ChangedItem,
+    Comparison,
+    Correction,
+    Dataset,
+    Disqualification,
+    Division,
+    Download,
+    Drawing,
+    DryRun,
+    Extension,
+    Final,
+    GeneratedFrom,
+    GeneratedPart,
+    Generation,
+    GoldVersion,
+    Image,
+    ImageUpload,
+    Invitation,
+    Leaderboard,
+    Likeness,
+    Membership,
+    Move,
+    NearCopy,
+    Notice,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Ranking,
+    RawFile,
+    RawUpload,
+    Rehearsal,
+    Release,
+    ReleaseSlice,
+    ReportedResult,
+    Representative,
+    Run,
+    Score,
+    Scorer,
+    SideBySide,
+    Split,
+    SplitAudit,
+    Standing,
+    Submission,
+    System,
+    Team,
+    User,
+    Webhook,
+    WorkerReport,
+)
+
+Rows = Callable[[Benchmark], QuerySet[Any]]
+
+
+def _where(model: type[Model], **lookups: str) -> Rows:
+    """Rows that reach the benchmark, or its dataset, by a lookup."""
+    ((lookup, which),) = lookups.items()
+    return lambda benchmark: model._default_manager.filter(**{lookup: getattr(benchmark, which)}).order_by("pk")
+
+
+def _systems(benchmark: Benchmark) -> QuerySet[System]:
+    return System.objects.filter(pk__in=Submission.objects.filter(phase__benchmark=benchmark).values("system"))
+
+
+def _teams(benchmark: Benchmark) -> QuerySet[Team]:
+    """Who has sent something, who was given more time for it, and the team of its baselines."""
+    others = Q(extensions__phase__benchmark=benchmark) | Q(baselines_of=benchmark)
+    return Team.objects.filter(Q(systems__in=_systems(benchmark)) | others).distinct().order_by("pk")
+
+
+def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
+    """Those that are shown: what has no sound numbers no server takes in."""
+    shown = [row.pk for row, _ in sound(benchmark)]
+    return ReportedResult.objects.filter(pk__in=shown).order_by("pk")
+
+
+def _images(benchmark: Benchmark) -> QuerySet[Image]:
+    sent = Submission.objects.filter(phase__benchmark=benchmark, image__isnull=False)
+    scoring = Scorer.objects.filter(benchmark=benchmark)
+    return Image.objects.filter(Q(pk__in=sent.values("image")) | Q(pk__in=scoring.values("image"))).order_by("pk")
+
+
+TABLES: dict[type[Model], Rows] = {
+    Team: _teams,
+    Membership: lambda benchmark: Membership.objects.filter(team__in=_teams(benchmark).order_by()).order_by("pk"),
+    Dataset: _where(Dataset, pk="dataset_id"),
+    Split: _where(Split, dataset="dataset_id"),
+    GoldVersion: _where(GoldVersion, split__dataset="dataset_id"),
+    SplitAudit: _where(SplitAudit, gold__split__dataset="dataset_id"),
+    Correction: lambda benchmark: Correction.objects.filter(
+        split__dataset=benchmark.dataset_id, fate=Correction.Fate.CONFIRMED
+    ).order_by("pk"),
+    ChangedItem: lambda benchmark: ChangedItem.objects.filter(
+        correction__split__dataset=benchmark.dataset_id, correction__fate=Correction.Fate.CONFIRMED
+    ).order_by("pk"),
+    AuditAnswer: _where(AuditAnswer, audit__gold__split__dataset="dataset_id"),
+    DryRun: _where(DryRun, gold__split__dataset="dataset_id"),
+    Division: _where(Division, gold__split__dataset="dataset_id"),
+    RawFile: _where(RawFile, dataset="dataset_id"),
+    Generation: _where(Generation, dataset="dataset_id"),
+    GeneratedFrom: _where(GeneratedFrom, generation__dataset="dataset_id"),
+    GeneratedPart: _where(GeneratedPart, generation__dataset="dataset_id"),
+    Download: _where(Download, dataset="dataset_id"),
+    Benchmark: _where(Benchmark, pk="pk"),
+    Image: _images,
+    Scorer: _where(Scorer, benchmark="pk"),
+    Phase: _where(Phase, benchmark="pk"),
+    Extension: _where(Extension, phase__benchmark="pk"),
+    Announcement: _where(Announcement, benchmark="pk"),
+    ReportedResult: _reported,
+    System: lambda benchmark: _systems(benchmark).order_by("pk"),
+    Submission: _where(Submission, phase__benchmark="pk"),
+    QuotaCharge: _where(QuotaCharge, phase__benchmark="pk"),
+    Final: _where(Final, phase__benchmark="pk"),
+    Prediction: _where(Prediction, submission__phase__benchmark="pk"),
+    Run: _where(Run, prediction__submission__phase__benchmark="pk"),
+    Score: _where(Score, run__prediction__submission__phase__benchmark="pk"),
+    Release: _where(Release, phase__benchmark="pk"),
+    ReleaseSlice: _where(ReleaseSlice, release__phase__benchmark="pk"),
+    Drawing: _where(Drawing, release__phase__benchmark="pk"),
+    Leaderboard: _where(Leaderboard, phase__benchmark="pk"),
+    Ranking: _where(Ranking, leaderboard__phase__benchmark="pk"),
+    Comparison: _where(Comparison, leaderboard__phase__benchmark="pk"),
+    SideBySide: _where(SideBySide, leaderboard__phase__benchmark="pk"),
+    Standing: _where(Standing, leaderboard__phase__benchmark="pk"),
+    Move: _where(Move, leaderboard__phase__benchmark="pk"),
+    Likeness: _where(Likeness, phase__benchmark="pk"),
+    NearCopy: _where(NearCopy, phase__benchmark="pk"),
+    Disqualification: _where(Disqualification, phase__benchmark="pk"),
+    Representative: _where(Representative, phase__benchmark="pk"),
+}
+"""People come before all of these, and what was done with the rows after them: see `people_of` and `acts_of`."""
+
+WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
+"""What an act about a system names, so that it is told whose it is."""
+
+LEFT_OUT: dict[type[Model], str] = {
+    ArchiveArrival: "it is an archive itself, and has not been taken in yet",
+    ArchiveExport: "it is an archive itself",
+    ImageUpload: "it has not arrived yet; its sender goes on or begins again",
+    RawUpload: "it has not arrived yet; its sender goes on or begins again",
+    Invitation: "it is a link to this server",
+    Notice: "it is on its way from this server",
+    Webhook: "its secret is made with this server's key",
+    Rehearsal: "it was practice, and what was sent in it counts nowhere",
+    WorkerReport: "it tells of this server's own processes",
+    # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
+    **{
+        model: "who typed what on this server's desk; the audit trail goes along"
+        for model in apps.get_app_config("leaderboard").get_models()
+        if model.__name__.startswith("Historical")
+    },
+}
+"""What no archive holds, and why. Passwords, tokens and what somebody may do stay behind too."""
+
+
+def people_of(benchmark: Benchmark) -> QuerySet[User]:
+    """Whoever one of the benchmark's rows names, or did something with one: looking at gold is enough."""
+    named = {pk for model, rows in TABLES.items() for pk in _people_in(model, rows(benchmark))}
+    named |= set(benchmark.organisers.values_list("pk", flat=True))
+    named |= {act.actor_id for act in acts_of(benchmark) if act.actor_id is not None}
+    return User.objects.filter(pk__in=named).order_by("pk")
+
+
+def _people_in(model: type[Model], rows: QuerySet[Any]) -> Iterator[int]:
+    for field in model._meta.concrete_fields:
+        if field.is_relation and field.related_model is User:
+            yield from rows.order_by().filter(**{f"{field.name}__isnull": False}).values_list(field.name, flat=True)
+
+
+def decided_in(benchmark: Benchmark) -> set[str]:
+    """The keys of a benchmark's phases and submissions, as what was decided about systems names them."""
+    found = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
+    return {str(key) for keys in found for key in keys}
+
+
+def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
+    """What was done with any of its rows."""
+    decided = decided_in(benchmark)
+    for model, rows in TABLES.items():
+        keys = list(rows(benchmark).order_by().values_list("pk", flat=True))
+        for start in range(0, len(keys), 500):
+            yield from acts_on(model, keys[start : start + 500], decided)
+
+
+def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:
+    """What was done with these rows of a model, of systems what was `decided_in` the benchmark: they may stand in
+    others as well, whose reasons are none of it. People's and teams' own acts are not the benchmark's.
+    """
+    subjects = [f"{model._meta.model_name}:{key}" for key in keys]
+    for act in AuditEntry.objects.filter(subject__in=subjects).order_by("pk"):
+        if model is not System or is_decided_in(act.detail, decided):
+            yield act
+
+
+def is_decided_in(detail: dict[str, Any], decided: set[str]) -> bool:
+    """Whether an act about a system names one of these phases or submissions."""
+    return str(detail.get("phase")) in decided or str(detail.get("submission")) in decided

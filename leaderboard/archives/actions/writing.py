@@ -1,0 +1,186 @@
+"""Writing an archive. What is closed in it is read and encrypted in one pass; nothing of it is kept anywhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+import msgspec
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Model
+from django.db.models.fields.files import FieldFile
+from django.utils import timezone
+from pyrage import x25519
+
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import manifest_of as described
+from leaderboard.archives.actions import rows, tables
+from leaderboard.boards import queries as standings
+from leaderboard.boards.queries.citation import canonical
+from leaderboard.boards.queries.reported_results import left_out
+from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Split, User
+
+FORMAT = 1
+HEAD, MANIFEST, CLOSED = "archive.json", "benchmark.json", "closed.zip.age"
+
+Say = Callable[[str], None]
+
+
+def write(*, benchmark: Benchmark, to: Path, keys: Sequence[x25519.Recipient], by: User | None, say: Say) -> Path:
+    """Write the benchmark to a file that is not there yet; who may read gold is whoever has a key's other half.
+
+    Without keys the closed part is left out: hidden gold, and inputs that are hidden, leave encrypted or not at all.
+    Raises FileExistsError. A file that could not be finished is removed.
+    """
+    AuditEntry.record("benchmark.exported", benchmark, by=by, closed=bool(keys))
+    descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as archive, _snapshot():
+            _write(archive, benchmark, keys, say)
+    except BaseException:
+        to.unlink(missing_ok=True)
+        raise
+    return to
+
+
+def migration() -> str:
+    """The last change of the database's layout: an archive is read by a server that has the same."""
+    done = MigrationRecorder(connection).applied_migrations()
+    return max(name for app, name in done if app == "leaderboard")
+
+
+def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipient], say: Say) -> None:
+    for one in left_out(benchmark):
+        say(f"left out: the reported row {one.row}: {one.fault}")
+    readable: dict[str, str] = {}
+    for name, chunks in _readable(benchmark):
+        readable[name] = _member(archive, name, chunks)
+        say(f"{name}: {archive.getinfo(name).file_size:,} bytes")
+    counted: dict[str, int] = {}
+    if keys:
+        with (
+            archive.open(_not_deflated(CLOSED), "w", force_zip64=True) as sealed,
+            vault.sealed(sealed, keys) as stream,
+            ZipFile(stream, "w", ZIP_DEFLATED) as closed,
+        ):
+            counted = _closed(closed, benchmark, say)
+        say(f"{CLOSED}: {archive.getinfo(CLOSED).file_size:,} bytes, for {len(keys)} keys")
+    head = {
+        "format": "holdout-benchmark",
+        "version": FORMAT,
+        "layout": migration(),
+        "slug": benchmark.slug,
+        "title": benchmark.title,
+        "written_at": timezone.now(),
+        "readable": readable,
+        "closed": CLOSED if keys else None,
+        "rows": counted,
+    }
+    archive.writestr(HEAD, msgspec.json.format(msgspec.json.encode(head), indent=2))
+
+
+def _not_deflated(name: str) -> ZipInfo:
+    """What is encrypted does not shrink."""
+    info = ZipInfo(name, date_time=timezone.now().timetuple()[:6])
+    info.compress_type = ZIP_STORED
+    return info
+
+
+def _readable(benchmark: Benchmark) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """What anybody may read on the site: the manifest, inputs, public gold, downloads, boards."""
+    manifest = msgspec.json.encode(described.manifest_of(benchmark))
+    yield MANIFEST, [msgspec.json.format(manifest, indent=2), b"\n"]
+    for split in benchmark.dataset.splits.order_by("pk"):
+        yield from _of_split(split)
+    for download in benchmark.dataset.downloads.order_by("pk"):
+        yield f"downloads/{download.name}{download.suffix}", _stored(download.file)
+    for name, board in boards_of(benchmark):
+        yield name, [board]
+
+
+def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
+    gold = split.current_gold
+    if split.inputs and split.inputs_public:
+        yield described.file_of("inputs", split, str(split.inputs.name)), _stored(split.inputs)
+    if gold and split.gold_public:
+        yield described.file_of("gold", split, str(gold.file.name)), _stored(gold.file)
+
+
+def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
+    """Every board that is shown or was, as the public reads it, in the bytes that citations digest."""
+    for phase in benchmark.phases.select_related("benchmark", "split__dataset"):
+        shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC).select_related("gold_version")
+        for board in shown.order_by("pk"):
+            version = (board.gold_version.number, board.task_version)
+            name = f"boards/{phase.slug}-gold-{version[0]}-task-{version[1]}.json"
+            yield name, canonical(standings.board_of(phase, version=version))
+
+
+def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
+    """The rows, people first and acts last, and the files that they name."""
+    counted: dict[str, int] = {}
+    _table(closed, User, tables.people_of(benchmark), counted)
+    for model, rows_of in tables.TABLES.items():
+        _table(closed, model, rows_of(benchmark).iterator(chunk_size=500), counted)
+        for field in rows.file_fields(model):
+            for row in rows_of(benchmark).iterator(chunk_size=500):
+                stored = getattr(row, field.attname)
+                if stored:
+                    _member(closed, file_name(model, field.attname, stored.name), _stored(stored))
+        say(f"{model._meta.verbose_name_plural}: {counted[str(model._meta.model_name)]:,}")
+    _table(closed, AuditEntry, tables.acts_of(benchmark), counted)
+    return counted
+
+
+def file_name(model: type[Model], field: str, stored: str) -> str:
+    """Where a stored file lies in the closed part."""
+    return f"files/{model._meta.model_name}/{field}/{stored}"
+
+
+def _table(closed: ZipFile, model: type[Model], found: Iterable[Model], counted: dict[str, int]) -> None:
+    name = str(model._meta.model_name)
+    counted[name] = 0
+    with closed.open(f"tables/{name}.jsonl", "w", force_zip64=True) as member:
+        for line in rows.written(found):
+            member.write(line)
+            counted[name] += 1
+
+
+def _stored(file: FieldFile) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        yield from iter(lambda: stream.read(1 << 20), b"")
+
+
+def _member(archive: ZipFile, name: str, chunks: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    with archive.open(name, "w", force_zip64=True) as member:
+        for chunk in chunks:
+            member.write(chunk)
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _snapshot() -> Iterator[None]:
+    """All reads see one moment, and nobody waits for them to write."""
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")  # the site's own transactions take the writer's place at once
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
+
+
+__all__ = ["CLOSED", "HEAD", "MANIFEST", "boards_of", "file_name", "migration", "write"]

@@ -1,0 +1,95 @@
+"""Sending a whole benchmark away: asking for its archive, following it, fetching it. For curators.
+
+An archive is its asker's: others do not learn that there is one. Each fetch is recorded.
+"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.archives.actions import exports
+from leaderboard.archives.web.forms import ExportForm
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404, needs
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
+from leaderboard.models import ArchiveExport, Benchmark, State
+from leaderboard.models.archive import KEPT
+
+
+@needs("archives.use")
+@never_cache
+@require_http_methods(["GET", "POST"])
+def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
+    """One's own archives of a benchmark; a POST asks for one."""
+    benchmark = managed_or_404(request.user, slug)
+    if request.method != "POST":
+        return _page(request, benchmark)
+    form = ExportForm(request.POST)
+    if not form.is_valid():
+        return _page(request, benchmark, form=form)
+    try:
+        exports.begin(benchmark=benchmark, recipients=form.cleaned_data["recipients"], by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, Refusal(refused), form)
+    return redirect("manage_exports", slug)
+
+
+@needs("archives.use")
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """How far it is; once that is over the page is asked to load anew."""
+    export = _mine_or_404(request, slug, pk)
+    context = {"benchmark": export.benchmark, "export": export, "ask_again": None if export.is_over else ASK_AGAIN}
+    answer = render(request, "manage/export_state.html", context)
+    if export.is_over:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@needs("archives.use")
+@never_cache
+@require_POST
+def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
+    """The file, for who asked for it."""
+    export = _mine_or_404(request, slug, pk)
+    if export.state != State.DONE or not export.file.storage.exists(str(export.file.name)):
+        raise Http404("no archive")
+    exports.fetched(export=export, by=request.user)
+    name = f"{slug}-{export.finished_at:%Y-%m-%d-%H%M}.zip"
+    return FileResponse(export.file.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
+
+
+@needs("archives.use")
+@require_POST
+def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Forget it before its time."""
+    exports.remove(export=_mine_or_404(request, slug, pk), by=request.user)
+    messages.success(request, "The archive is removed.")
+    return redirect("manage_exports", slug)
+
+
+def _mine_or_404(request: PersonRequest, slug: str, pk: int) -> ArchiveExport:
+    rows = ArchiveExport.objects.select_related("benchmark").filter(requested_by=request.user)
+    return get_object_or_404(rows, pk=pk, benchmark=managed_or_404(request.user, slug))
+
+
+def _page(
+    request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None, form: ExportForm | None = None
+) -> HttpResponse:
+    mine = list(ArchiveExport.objects.filter(benchmark=benchmark, requested_by=request.user))
+    context = {
+        "benchmark": benchmark,
+        "under_way": next((one for one in mine if not one.is_over), None),
+        "over": [(one, one.finished_at + KEPT) for one in mine if one.finished_at],
+        "ask_again": ASK_AGAIN,
+        "form": form or ExportForm(),
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form is not None else 200
+    return render(request, "manage/exports.html", context, status=status)

@@ -1,0 +1,103 @@
+"""Taking a whole benchmark in: the archive is uploaded, looked at, and opened with its key. For curators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.archives.actions import imports as action
+from leaderboard.archives.web.forms import ArrivalForm, KeyForm
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, needs
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.upload import check_upload
+from leaderboard.models import ArchiveArrival
+
+MOST_NAMED = 20
+"""Renamed accounts that a message names."""
+
+
+@needs("archives.use")
+@never_cache
+@require_http_methods(["GET", "POST"])
+def arrivals(request: PersonRequest) -> HttpResponse:
+    """Archives that wait to be taken in; a POST uploads one."""
+    if request.method != "POST":
+        return _list(request, ArrivalForm())
+    form = ArrivalForm(request.POST, request.FILES)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _list(request, form, status=422)
+        made = action.receive(file=form.cleaned_data["file"], by=request.user)
+    except Refused as refused:
+        return _list(request, form, Refusal(refused))
+    return redirect("manage_arrival", made.pk)
+
+
+def _list(request: PersonRequest, form: ArrivalForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
+    context = {
+        "arrivals": ArchiveArrival.objects.select_related("by"),
+        "form": form,
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "refusal": refusal,
+    }
+    return render(request, "manage/arrivals.html", context, status=refusal.status if refusal else status)
+
+
+@sensitive_post_parameters("key")
+@needs("archives.use")
+@never_cache
+@require_http_methods(["GET", "POST"])
+def arrival(request: PersonRequest, pk: int) -> HttpResponse:
+    """What is in one; a POST takes it in with its key."""
+    found = get_object_or_404(ArchiveArrival.objects.select_related("by"), pk=pk)
+    form = KeyForm(request.POST or None)
+    refusal = None
+    if form.is_valid():
+        try:
+            made = action.take(arrival=found, key=form.cleaned_data["key"], by=request.user)
+            messages.success(request, f"{made.benchmark.title} is here, as it was.")
+            if made.renamed:
+                messages.info(request, _in_words(made.renamed))
+            return redirect("manage_benchmark", made.benchmark.slug)
+        except Refused as refused:
+            refusal = Refusal(refused)
+    readable = sorted(found.head["readable"])
+    context = {
+        "arrival": found,
+        "boards": [name for name in readable if name.startswith("boards/")],
+        "files": [name for name in readable if not name.startswith("boards/")],
+        "rows": [(name, n) for name, n in found.head["rows"].items() if n],
+        "in_the_way": action.in_the_way(found),
+        "form": form,
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if request.method == "POST" else 200
+    return render(request, "manage/arrival.html", context, status=status)
+
+
+def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
+    named = ", ".join(f"{name} comes as {here}" for name, here in renamed[:MOST_NAMED])
+    more = f", and {len(renamed) - MOST_NAMED} more" if len(renamed) > MOST_NAMED else ""
+    return f"Other people have these names here: {named}{more}. The audit trail keeps them all."
+
+
+@needs("archives.use")
+@require_POST
+def remove(request: PersonRequest, pk: int) -> HttpResponse:
+    """Forget one that was not taken in."""
+    found = get_object_or_404(ArchiveArrival, pk=pk)
+    try:
+        action.remove(arrival=found, by=request.user)
+    except Refused as refused:
+        return _list(request, ArrivalForm(), Refusal(refused))
+    messages.success(request, "The archive is removed.")
+    return redirect("manage_arrivals")

@@ -1,0 +1,253 @@
+"""Benchmarks and their phases: made by those who run them, shown when they are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from leaderboard.boards.actions import tracks as declared_tracks
+from leaderboard.core import time_zones as zones
+from leaderboard.core import validation as fields
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
+from leaderboard.evaluation.container_limits import with_changes
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Phase, ReportedResult, Split, User
+
+
+@transaction.atomic
+def create(
+    *,
+    slug: str,
+    title: str,
+    task: str,
+    dataset: Dataset,
+    summary: str,
+    description: str,
+    rules: str,
+    by: User,
+) -> Benchmark:
+    """A draft, with its maker as its first organiser. For curators."""
+    if not by.is_curator:
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")
+    fields.check_task(task)
+    if dataset.task != task:
+        raise Refused(Code.INVALID_NAME, f"The dataset {dataset} is for the task {dataset.task}; expected {task}.")
+    benchmark = Benchmark(
+        slug=slug, title=title, task=task, dataset=dataset, summary=summary, description=description, rules=rules
+    )
+    fields.check_texts(title=title, summary=summary, description=description, rules=rules)
+    fields.check(benchmark)
+    benchmark.save(force_insert=True)
+    benchmark.organisers.add(by)
+    AuditEntry.record("benchmark.created", benchmark, by=by)
+    return benchmark
+
+
+@transaction.atomic
+def add_phase(
+    *,
+    benchmark: Benchmark,
+    slug: str,
+    title: str,
+    split: Split,
+    options: dict[str, str],
+    opens_at: datetime | None,
+    closes_at: datetime | None,
+    quota_per_day: int,
+    quota_total: int,
+    by: User,
+    time_zone: str = "UTC",
+    quota_everybody: int | None = None,
+    disclosure: str = Phase.Disclosure.FULL,
+    scope: str = Phase.Scope.TEAM,
+    half: str = Phase.Half.WHOLE,
+    sealed_until: datetime | None = None,
+    finals_per_team: int = 1,
+    takes_predictions: bool = True,
+    takes_images: bool = False,
+    limits: dict[str, Any] | None = None,
+    shows_logs: bool | None = None,
+    tracks: Sequence[Mapping[str, object]] = (),
+) -> Phase:
+    """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first.
+
+    It takes predictions files, container images, or both; `limits` are a container's, where they are not the server's.
+    A sealed phase closes when it is opened, unless it closes before. `tracks`: {"name", "title", "description"} each;
+    a submission declares one of them.
+    """
+    check_manages(benchmark, by)
+    fields.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
+    if disclosure == Phase.Disclosure.SEALED:
+        closes_at = closes_at or sealed_until
+    if split.dataset_id != benchmark.dataset_id:
+        raise Refused(
+            Code.INVALID_NAME, f"The split {split} is not of this benchmark's dataset, {benchmark.dataset.slug}."
+        )
+    if split.state == Split.State.RETIRED:
+        raise Refused(
+            Code.NOT_READY,
+            f"The split {split.name} is retired; no phase can be opened on it.",
+            heading="The phase was not added",
+        )
+    if opens_at and closes_at and closes_at <= opens_at:
+        raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
+    if time_zone not in zones.names():
+        raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
+    fields.check_options(benchmark.task, {**split.options, **options})
+    _check_takes(split, takes_predictions, takes_images, limits or {})
+    phase = Phase(
+        benchmark=benchmark,
+        slug=slug,
+        title=title,
+        split=split,
+        options=options,
+        opens_at=opens_at,
+        closes_at=closes_at,
+        time_zone=time_zone,
+        quota_per_day=quota_per_day,
+        quota_total=quota_total,
+        quota_everybody=quota_everybody,
+        disclosure=disclosure,
+        scope=scope,
+        half=half,
+        sealed_until=sealed_until,
+        finals_per_team=finals_per_team,
+        takes_predictions=takes_predictions,
+        takes_images=takes_images,
+        limits=limits or {},
+        shows_logs=shows_logs,
+        tracks=declared_tracks.checked(tracks),
+        position=benchmark.phases.count(),
+    )
+    _check_disclosure(phase)
+    fields.check(phase)
+    phase.save(force_insert=True)
+    AuditEntry.record("phase.created", phase, by=by, disclosure=disclosure)
+    return phase
+
+
+@transaction.atomic
+def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
+    """Let a phase take container images from here on. `limits` are a container's, where they are not the server's."""
+    check_manages(phase.benchmark, by)
+    _check_takes(phase.split, phase.takes_predictions, True, limits)
+    phase.takes_images, phase.limits = True, limits
+    phase.save(update_fields=["takes_images", "limits"])
+    AuditEntry.record("phase.takes_images", phase, by=by, limits=limits)
+    return phase
+
+
+def _check_disclosure(phase: Phase) -> None:
+    sealed = phase.disclosure == Phase.Disclosure.SEALED
+    if sealed and phase.sealed_until is None:
+        raise Refused(Code.INVALID_NAME, "A sealed phase needs the date when it is opened.")
+    if not sealed and phase.sealed_until is not None:
+        raise Refused(Code.INVALID_NAME, "Only a sealed phase is opened at a date; leave the date empty.")
+    if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
+        raise Refused(Code.INVALID_NAME, "The phase would be opened while it takes submissions; expected a later date.")
+    ladder_a_team = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
+    if ladder_a_team and phase.quota_everybody is None:
+        raise Refused(
+            Code.INVALID_NAME,
+            "A ladder a team protects nothing from many teams: it needs a limit for the submissions of all teams "
+            "together, or one ladder for everybody.",
+        )
+    if phase.half and not Division.objects.filter(gold=phase.split.current_gold).exists():
+        raise Refused(
+            Code.NOT_READY,
+            f"The groups of {phase.split.name} are not divided yet; divide its gold first.",
+            heading="The phase was not added",
+        )
+
+
+def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
+    if not predictions and not images:
+        raise Refused(Code.INVALID_NAME, "The phase takes nothing; expected predictions files, images, or both.")
+    if predictions and not split.inputs_public:
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The inputs of {split.name} are hidden, so nobody could answer them in a file; expected images only.",
+        )
+    try:
+        with_changes(limits)
+    except ValueError as error:
+        raise Refused(Code.INVALID_NAME, f"The limits do not fit: {error}.") from error
+
+
+def why_not_published(benchmark: Benchmark) -> str:
+    """What is in the way of publishing a draft; empty: nothing."""
+    phases = list(benchmark.phases.select_related("split"))
+    for phase in phases:
+        if phase.split.current_gold is None:
+            return f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}."
+        if phase.split.is_draft:
+            return f"The split {phase.split.name} is a draft; publish it first."
+        would_open = benchmark.state == Benchmark.State.DRAFT and not phase.is_to_come()
+        if would_open and phase.rehearsals.filter(ended_at=None).exists():
+            return f"The phase {phase.title} would open while it is rehearsed; end that first."
+    if phases:
+        return ""
+    if not benchmark.dataset.splits.exclude(state=Split.State.RETIRED).exists():
+        return "The benchmark has no split yet; make one first, and then a phase on it."
+    return "The benchmark has no phase yet; add one first."
+
+
+@transaction.atomic
+def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
+    """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
+    check_manages(benchmark, by)
+    if benchmark.state == Benchmark.State.REHEARSAL:
+        raise Refused(
+            Code.NOT_READY,
+            "A rehearsal is never published: end it, and publish the benchmark itself.",
+            heading="A rehearsal is not published",
+        )
+    if why_not := why_not_published(benchmark):
+        raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
+    published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(
+        state=Benchmark.State.PUBLIC
+    )
+    benchmark.state = Benchmark.State.PUBLIC
+    if published:
+        AuditEntry.record("benchmark.published", benchmark, by=by)
+    return benchmark
+
+
+@transaction.atomic
+def add_reported(
+    *,
+    benchmark: Benchmark,
+    system: str,
+    paper: str,
+    split: str,
+    values: list[dict[str, Any]],
+    by: User,
+    table: str = "",
+    same_split: bool = False,
+    track: str = "",
+    note: str = "",
+) -> ReportedResult:
+    """A row as a paper prints it. `split` is the one it was measured on; only `same_split` rows may be compared.
+
+    `track`: the name of the phases' track that it would have declared.
+    """
+    check_manages(benchmark, by)
+    row = ReportedResult(
+        benchmark=benchmark,
+        system=system,
+        paper=paper,
+        table=table,
+        split=split,
+        same_split=same_split,
+        values=values,
+        track=track,
+        note=note,
+        position=benchmark.reported_results.count(),
+    )
+    fields.check(row)
+    row.save(force_insert=True)
+    AuditEntry.record("reported.added", row, by=by)
+    return row

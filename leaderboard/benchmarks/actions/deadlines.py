@@ -1,0 +1,84 @@
+"""Moving a phase's deadline later, for everybody or for one team, and the zone that its dates are shown in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.core import time_zones as zones
+from leaderboard.core import validation as fields
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
+from leaderboard.models import AuditEntry, Extension, Phase, Team, User
+from leaderboard.submissions.queries import deadlines
+
+
+@transaction.atomic
+def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Team | None = None) -> Extension:
+    """The phase takes submissions until then, of everybody, or of one team. For organisers.
+
+    Everybody reads the reason of an extension for all; that of a team's, the organisers and the team. A sealed phase
+    is opened no earlier than it closes: its date moves along, but not for a team. Raises Refused INVALID_NAME for an
+    end that is not later, NOT_TAKEN for a phase that stays open, is opened already, or of a rehearsal that is over.
+    """
+    check_manages(phase.benchmark, by)
+    reason = " ".join(reason.split())
+    if not 1 <= len(reason) <= 300:
+        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
+    fields.check_moments(closes_at=closes_at)
+    phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
+    if phase.is_rehearsed and phase.benchmark.rehearsal.is_over:
+        raise Refused(
+            Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.", heading="The deadline was not moved"
+        )
+    before = deadlines.closes_at(phase, team)
+    if before is None:
+        raise Refused(
+            Code.NOT_TAKEN,
+            "This phase stays open: there is no deadline to be moved.",
+            heading="The deadline was not moved",
+        )
+    _check_later(phase, before, closes_at)
+    _check_sealed(phase, closes_at, team)
+    if team is None:
+        phase.closes_at = closes_at
+        if phase.sealed_until is not None and phase.sealed_until < closes_at:
+            phase.sealed_until = closes_at
+        phase.save(update_fields=["closes_at", "sealed_until"])
+    made = Extension.objects.create(
+        phase=phase, team=team, before=before, closes_at=closes_at, reason=reason, made_by=by, made_at=timezone.now()
+    )
+    told = {"before": before.isoformat(), "until": closes_at.isoformat(), "reason": reason}
+    AuditEntry.record("phase.extended", phase, by=by, team=team.pk if team else None, **told)
+    return made
+
+
+def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
+    if closes_at <= before:
+        told = zones.in_words(before, phase.time_zone)
+        raise Refused(Code.INVALID_NAME, f"It closes {told}; expected a later end: a deadline is not moved earlier.")
+    if closes_at <= timezone.now():
+        raise Refused(Code.INVALID_NAME, "That moment has passed; expected one to come.")
+
+
+def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
+    if phase.unsealed_at is not None:
+        raise Refused(
+            Code.NOT_TAKEN, "This phase is opened: its finals are scored.", heading="The deadline was not moved"
+        )
+    if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
+        told = zones.in_words(phase.sealed_until, phase.time_zone)
+        raise Refused(Code.INVALID_NAME, f"The phase is opened {told}, and scored then; expected an end before.")
+
+
+@transaction.atomic
+def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
+    """The zone in which dates are shown beside UTC; no deadline moves. For organisers."""
+    check_manages(phase.benchmark, by)
+    if time_zone not in zones.names():
+        raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
+    phase.time_zone = time_zone
+    phase.save(update_fields=["time_zone"])
+    AuditEntry.record("phase.time_zone", phase, by=by, time_zone=time_zone)

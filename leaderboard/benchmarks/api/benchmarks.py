@@ -1,0 +1,113 @@
+"""`/benchmarks/`: what there is to compete in, and its files."""
+
+from __future__ import annotations
+
+from django.db.models import Prefetch, Q
+from django.http import FileResponse, Http404
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import etag
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.benchmarks.api import serializers as shapes
+from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api.reported_serializers import reported
+from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.core.api.base import View
+from leaderboard.core.api.pagination import Pages, pages_of
+from leaderboard.core.api.serializers import errors
+from leaderboard.datasets.queries.errata import errata_of
+from leaderboard.models import Benchmark, GoldVersion, Split, Team
+from leaderboard.submissions.queries.quotas import quotas_of
+
+
+class BenchmarksView(View):
+    @extend_schema(
+        operation_id="benchmark_list",
+        parameters=[queries.BenchmarkQuery],
+        responses={200: pages_of(shapes.BenchmarkLine), **errors()},
+    )
+    def get(self, request: Request) -> Response:
+        """The benchmarks that you may see, by title."""
+        wanted = queries.read(queries.BenchmarkQuery, request)
+        rows = Benchmark.objects.visible_to(request.user).order_by("title", "pk")
+        if wanted["task"]:
+            rows = rows.filter(task=wanted["task"])
+        for word in wanted["search"].split():
+            names = ("title", "summary", "slug", "dataset__title")
+            rows = rows.filter(Q(*((f"{name}__icontains", word) for name in names), _connector=Q.OR))
+        pages = Pages()
+        page = pages.paginate_queryset(rows, request, view=self) or []
+        return pages.get_paginated_response(
+            shapes.BenchmarkLine([shapes.line(row, request) for row in page], many=True).data
+        )
+
+
+class BenchmarkView(View):
+    @extend_schema(
+        operation_id="benchmark",
+        parameters=[queries.QuotaQuery],
+        responses={200: shapes.BenchmarkShape, **errors()},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
+        benchmark = finding.benchmark_or_404(request.user, slug)
+        team = _team(request)
+        phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))
+        quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
+        versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
+        splits = benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions)
+        told = {pk: shapes.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
+        whole = {
+            **shapes.line(benchmark, request),
+            "description": benchmark.description,
+            "rules": benchmark.rules,
+            "contact": benchmark.contact,
+            "announcements": benchmark.announcements.all(),
+            "dataset": benchmark.dataset,
+            "splits": [shapes.split(benchmark, split, request) for split in splits],
+            "downloads": [shapes.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
+            "phases": [shapes.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
+            "reported": reported(reported_of(benchmark)),
+            "errata": errata_of(benchmark, reader=request.user),
+        }
+        return Response(shapes.BenchmarkShape(whole).data)
+
+
+def _team(request: Request) -> Team | None:
+    """The team that the quota is told of; nobody else's."""
+    if not request.user.is_authenticated:
+        return None
+    wanted = queries.read(queries.QuotaQuery, request)["team"]
+    teams = request.user.teams.order_by("membership__id")
+    if not wanted:
+        return teams.first()
+    team = teams.filter(name__iexact=wanted).first()
+    if team is None:
+        raise Http404
+    return team
+
+
+class InputsView(View):
+    @extend_schema(
+        operation_id="split_inputs",
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, 304: None, **errors()},
+    )
+    def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
+        """A split's public inputs: what a system is given. The ETag is the file's sha256."""
+        found = finding.split_or_404(request.user, slug, split)
+        if not found.inputs or not found.inputs_public:
+            raise Http404
+        return etag(lambda *_: f'"{found.inputs_sha256}"')(_inputs)(request, found)
+
+
+def _inputs(request: Request, split: Split) -> HttpResponseBase:
+    return FileResponse(
+        split.inputs.open("rb"),
+        as_attachment=True,
+        filename=f"{split.dataset.slug}-{split.name}-inputs.jsonl",
+        content_type="application/x-ndjson",
+    )

@@ -1,0 +1,223 @@
+"""What the API says of a benchmark. Built by hand from what is public, so nothing else can come along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.boards.api.reported_serializers import ReportedShape
+from leaderboard.core.api import addresses
+from leaderboard.datasets.api.erratum_serializers import ErratumShape
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.models import Benchmark, Download, Phase, Split
+from leaderboard.submissions.queries.quotas import Quota
+from leaderboard.work_queue import worker_status as availability
+
+
+class BenchmarkLine(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    task = serializers.CharField()
+    state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed to their organisers")
+    url = serializers.URLField()
+    page = serializers.URLField(help_text="for people")
+
+
+class DatasetShape(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    licence = serializers.CharField()
+    citation = serializers.CharField()
+    source_url = serializers.CharField()
+
+
+class FileShape(serializers.Serializer[Any]):
+    url = serializers.URLField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+
+
+class SplitShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(Split.Kind.choices)
+    state = serializers.ChoiceField(Split.State.choices, help_text="a retired one is there to be read alone")
+    sha256 = serializers.CharField(
+        source="inputs_sha256", help_text="of its inputs, hidden ones too; empty: there are none yet"
+    )
+    options = serializers.DictField(help_text="the task's options that belong to this split")
+    inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet, or hidden")
+    gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
+
+
+class DownloadShape(FileShape):
+    """A public file beside the splits; its bytes never change."""
+
+    name = serializers.CharField()
+    filename = serializers.CharField(help_text="what it is saved as")
+    title = serializers.CharField()
+    description = serializers.CharField()
+
+
+class QuotaShape(serializers.Serializer[Any]):
+    team = serializers.CharField(allow_null=True, help_text="null: you have no team until you first submit")
+    used_today = serializers.IntegerField()
+    left_today = serializers.IntegerField()
+    used_total = serializers.IntegerField()
+    left_total = serializers.IntegerField(help_text="of the team's, as far as all teams' limit leaves it")
+    resets_at = serializers.DateTimeField()
+
+
+class LimitsShape(serializers.Serializer[Any]):
+    """Sizes are bytes; `gpus` asks for a worker that has them."""
+
+    wall_seconds = serializers.FloatField()
+    memory_bytes = serializers.IntegerField()
+    cpus = serializers.FloatField()
+    processes = serializers.IntegerField()
+    image_bytes = serializers.IntegerField()
+    output_bytes = serializers.IntegerField()
+    output_files = serializers.IntegerField()
+    log_bytes = serializers.IntegerField()
+    gpus = serializers.IntegerField()
+
+
+class ExtensionShape(serializers.Serializer[Any]):
+    before = serializers.DateTimeField()
+    closes_at = serializers.DateTimeField()
+    reason = serializers.CharField()
+    made_at = serializers.DateTimeField()
+
+
+class AnnouncementShape(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    title = serializers.CharField()
+    text = serializers.CharField()
+    made_at = serializers.DateTimeField()
+
+
+class TrackShape(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="what a submission declares")
+    title = serializers.CharField()
+    description = serializers.CharField()
+
+
+class PhaseShape(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    split = serializers.CharField()
+    options = serializers.DictField()
+    opens_at = serializers.DateTimeField(allow_null=True)
+    closes_at = serializers.DateTimeField(allow_null=True)
+    time_zone = serializers.CharField(help_text="in which pages show the dates beside UTC: an IANA name, or AoE")
+    extensions = ExtensionShape(many=True, help_text="deadlines that were moved, the first move first")
+    is_open = serializers.BooleanField()
+    quota_per_day = serializers.IntegerField()
+    quota_total = serializers.IntegerField()
+    quota = QuotaShape(allow_null=True, help_text="what your team has left; null: you are not logged in")
+    quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
+    scope = serializers.ChoiceField(Phase.Scope.choices, help_text="whose best shown a ladder's next score must beat")
+    half = serializers.CharField(help_text="public or private: the half of the groups that is scored; empty: all")
+    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is opened")
+    is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
+    finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
+    takes_predictions = serializers.BooleanField(help_text="whether predictions files are taken")
+    takes_images = serializers.BooleanField(help_text="whether container images are taken")
+    images_run = serializers.BooleanField(
+        allow_null=True, help_text="whether a worker is ready to run containers; null: the phase takes none"
+    )
+    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase takes none")
+    shows_logs = serializers.BooleanField(help_text="whether a team reads what its container prints")
+    tracks = TrackShape(many=True, help_text="what a submission must declare one of; empty: nothing")
+    leaderboard = serializers.URLField()
+    leaderboard_csv = serializers.URLField()
+    submissions = serializers.URLField(help_text="where to POST predictions")
+    images = serializers.URLField(help_text="where to begin to send an image")
+    page = serializers.URLField()
+
+
+class BenchmarkShape(BenchmarkLine):
+    description = serializers.CharField()
+    rules = serializers.CharField()
+    contact = serializers.CharField(help_text="where questions go: a mail address or a page; empty: none")
+    announcements = AnnouncementShape(many=True, help_text="the latest first")
+    dataset = DatasetShape()
+    splits = SplitShape(many=True)
+    downloads = DownloadShape(many=True)
+    phases = PhaseShape(many=True)
+    reported = ReportedShape(many=True)
+    errata = ErratumShape(many=True, help_text="corrections of published gold, the latest first")
+
+
+def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:
+    names = ("slug", "title", "summary", "task", "state")
+    return {
+        **{name: getattr(benchmark, name) for name in names},
+        "url": addresses.of(request, "api_benchmark", benchmark.slug),
+        "page": addresses.of(request, "benchmark", benchmark.slug),
+    }
+
+
+def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any]:
+    """A split with its gold versions prefetched."""
+    place = (benchmark.slug, split.name)
+    inputs = (
+        split.inputs_public
+        and split.inputs
+        and {
+            "url": addresses.of(request, "api_inputs", *place),
+            "bytes": split.inputs_bytes,
+            "sha256": split.inputs_sha256,
+        }
+    )
+    version = max(split.gold_versions.all(), key=lambda version: version.number, default=None)
+    gold = (
+        split.gold_public
+        and version
+        and {
+            "url": addresses.of(request, "download_gold", *place),
+            "bytes": version.bytes,
+            "sha256": version.sha256,
+        }
+    )
+    names = ("name", "kind", "state", "inputs_sha256", "options")
+    return {**{name: getattr(split, name) for name in names}, "inputs": inputs or None, "gold": gold or None}
+
+
+def download(benchmark: Benchmark, download: Download, request: Request) -> dict[str, Any]:
+    names = ("name", "filename", "title", "description", "bytes", "sha256")
+    return {
+        **{name: getattr(download, name) for name in names},
+        "url": addresses.of(request, "download_file", benchmark.slug, download.name),
+    }
+
+
+def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
+    dated = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
+    told = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
+    names = ("slug", "title", "options", *dated, *told, "takes_predictions", "takes_images", "tracks")
+    place = (benchmark.slug, phase.slug)
+    return {
+        **{name: getattr(phase, name) for name in names},
+        "split": phase.split.name,
+        "extensions": [one for one in phase.extensions.all() if one.team_id is None],
+        "is_open": phase.is_open(),
+        "quota": quota,
+        "leaderboard": addresses.of(request, "api_leaderboard", *place),
+        "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *place),
+        "images_run": availability.of(availability.queue_of(phase)).ready if phase.takes_images else None,
+        "limits": limits.of(phase).as_dict() if phase.takes_images else None,
+        "shows_logs": phase.logs_are_shown,
+        "submissions": addresses.of(request, "api_submit", *place),
+        "images": addresses.of(request, "api_images", *place),
+        "page": addresses.of(request, "leaderboard", *place),
+    }
+
+
+def quota(quota: Quota, team: str | None) -> dict[str, Any]:
+    names = ("used_today", "left_today", "used_total", "left_total", "resets_at")
+    return {"team": team, **{name: getattr(quota, name) for name in names}}

@@ -1,0 +1,91 @@
+"""`/tasks/`: what can be scored, how its files look and what its measures mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.core.api import addresses
+from leaderboard.core.api.base import View
+from leaderboard.core.api.serializers import errors
+
+
+class MeasureShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    doc = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # shadows an attribute of fields, not of serializers
+    low = serializers.FloatField(allow_null=True, help_text="the least possible value; null: unbounded")
+    high = serializers.FloatField(allow_null=True)
+    higher_is_better = serializers.BooleanField(allow_null=True, help_text="null: neither")
+
+
+class OptionShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    doc = serializers.CharField()
+    default = serializers.CharField(allow_blank=True)
+
+
+class DimensionShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    doc = serializers.CharField()
+
+
+class TaskLine(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    version = serializers.IntegerField(help_text="changes when scores may")
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    url = serializers.URLField()
+
+
+class TaskShape(TaskLine):
+    gold_format = serializers.CharField()
+    prediction_format = serializers.CharField()
+    prediction_example = serializers.CharField(help_text="lines of a predictions file")
+    measures = MeasureShape(many=True)
+    dimensions = DimensionShape(many=True)
+    options = OptionShape(many=True)
+
+
+def _line(task: Any, request: Request) -> dict[str, Any]:
+    names = ("name", "version", "title", "summary")
+    return {**{name: getattr(task, name) for name in names}, "url": addresses.of(request, "api_task", task.name)}
+
+
+def _measure(measure: Any) -> dict[str, Any]:
+    names = ("name", "title", "doc", "source", "higher_is_better")
+    bounds = {end: getattr(measure, end) if math.isfinite(getattr(measure, end)) else None for end in ("low", "high")}
+    return {**{name: getattr(measure, name) for name in names}, **bounds}
+
+
+def _whole(task: Any, request: Request) -> dict[str, Any]:
+    names = ("gold_format", "prediction_format", "prediction_example", "dimensions", "options")
+    return {
+        **_line(task, request),
+        **{name: getattr(task, name) for name in names},
+        "measures": [_measure(measure) for measure in task.measures],
+    }
+
+
+class TasksView(View):
+    @extend_schema(operation_id="task_list", responses={200: TaskLine(many=True), **errors()})
+    def get(self, request: Request) -> Response:
+        """All tasks."""
+        return Response(TaskLine([_line(task, request) for task in TASKS.values()], many=True).data)
+
+
+class TaskView(View):
+    @extend_schema(operation_id="task", responses={200: TaskShape, **errors()})
+    def get(self, request: Request, name: str) -> Response:
+        """One task: formats, options, dimensions and measures."""
+        if name not in TASKS:
+            raise Http404
+        return Response(TaskShape(_whole(TASKS[name], request)).data)

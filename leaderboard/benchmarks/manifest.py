@@ -1,0 +1,203 @@
+"""A benchmark as one document: what `benchmark.json` may say. docs/curators.md shows one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from leaderboard.models.reported_numbers import Value
+
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80)]
+Moment = Annotated[datetime, Meta(tz=True)]
+Options = dict[str, str]
+
+
+class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Every part refuses keys that it does not know: a misspelt one is an error, not a default.
+
+    Written without its defaults, so that a key that is added later leaves the digest of what is hosted as it was.
+    """
+
+
+class SplitPart(Part):
+    """`gold` names a file, or `inputs` does where nobody here has the gold.
+
+    public_share: divides the groups; so many of them, such as "0.5", are the public half.
+    """
+
+    name: Slug
+    kind: Literal["train", "dev", "test", "fold"]
+    gold: str = ""
+    inputs: str = ""
+    gold_public: bool = False
+    inputs_public: bool = True
+    options: Options = {}
+    public_share: Annotated[str, Meta(pattern=r"^0?\.[0-9]{1,6}$")] = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.gold) == bool(self.inputs):
+            raise ValueError(
+                f"split {self.name} names {'both' if self.gold else 'neither'} of gold and inputs; expected one"
+            )
+
+
+class DownloadPart(Part):
+    """A public file beside the splits: a knowledge graph, pages, mentions."""
+
+    name: Slug
+    file: Name
+    title: Name
+    description: str = ""
+
+
+class TrackPart(Part):
+    """One of the things that a submission to a phase may declare of itself."""
+
+    name: Slug
+    title: Name
+    description: Annotated[str, Meta(max_length=1000)] = ""
+
+
+class PhasePart(Part):
+    slug: Slug
+    title: Name
+    split: str
+    options: Options = {}
+    opens_at: Moment | None = None
+    closes_at: Moment | None = None
+    quota_per_day: Annotated[int, Meta(ge=1)] = 5
+    quota_total: Annotated[int, Meta(ge=1)] = 100
+    quota_everybody: Annotated[int, Meta(ge=1)] | None = None
+    disclosure: Literal["full", "ladder", "sealed"] = "full"
+    scope: Literal["team", "task"] = "team"
+    half: Literal["", "public", "private"] = ""
+    sealed_until: Moment | None = None
+    finals_per_team: Annotated[int, Meta(ge=1)] = 1
+    takes_predictions: bool = True
+    takes_images: bool = False
+    limits: dict[str, int | float] = {}
+    shows_logs: bool | None = None
+    tracks: list[TrackPart] = []
+
+    def __post_init__(self) -> None:
+        _once("track", [track.name for track in self.tracks])
+
+
+class SystemPart(Part):
+    """A baseline: the file that it answered a phase with, or the folder that its image is built from."""
+
+    name: Name
+    team: Annotated[str, Meta(min_length=1, max_length=100)]
+    phase: str
+    track: str = ""
+    predictions: str = ""
+    image: str = ""
+    kind: Literal["participant", "baseline", "organiser"] = "baseline"
+    description: str = ""
+    paper_url: str = ""
+    code_url: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.predictions) == bool(self.image):
+            named = "both" if self.image else "neither"
+            raise ValueError(f"system {self.name} names {named} of predictions and image; expected one")
+
+
+class ReportedPart(Part):
+    system: Name
+    paper: Annotated[str, Meta(min_length=1, max_length=300)]
+    split: Name
+    values: Annotated[list[Value], Meta(min_length=1)]
+    table: str = ""
+    same_split: bool = False
+    track: str = ""
+    note: Annotated[str, Meta(max_length=300)] = ""
+
+
+class Manifest(Part):
+    slug: Slug
+    title: Name
+    task: str
+    summary: Annotated[str, Meta(min_length=1, max_length=300)]
+    splits: Annotated[list[SplitPart], Meta(min_length=1)]
+    phases: Annotated[list[PhasePart], Meta(min_length=1)]
+    description: str | list[str] = ""
+    rules: str | list[str] = ""
+    licence: str = ""
+    citation: str = ""
+    source: str = ""
+    source_url: str = ""
+    public: bool = True
+    downloads: list[DownloadPart] = []
+    systems: list[SystemPart] = []
+    reported: list[ReportedPart] = []
+
+    def __post_init__(self) -> None:
+        _once("split", [split.name for split in self.splits])
+        _once("phase", [phase.slug for phase in self.phases])
+        _once("download", [download.name for download in self.downloads])
+        hidden = {split.gold for split in self.splits if split.gold and not split.gold_public}
+        for download in self.downloads:
+            if download.file in hidden:
+                raise ValueError(f"download {download.name} is hidden gold, {download.file}; expected a public file")
+        answered = {split.name for split in self.splits if split.gold}
+        for phase in self.phases:
+            _known(f"phase {phase.slug}: split", phase.split, answered)
+        for system in self.systems:
+            _known(f"system {system.name}: phase", system.phase, {phase.slug for phase in self.phases})
+            if system.image:
+                takers = {phase.slug for phase in self.phases if phase.takes_images}
+                _known(f"system {system.name} is an image: phase", system.phase, takers)
+            tracks = {track.name for phase in self.phases if phase.slug == system.phase for track in phase.tracks}
+            _declared(f"system {system.name}: track", system.track, tracks)
+        everywhere = {track.name for phase in self.phases for track in phase.tracks}
+        for row in self.reported:
+            _declared(f"reported {row.system}: track", row.track, everywhere | {""})
+
+
+class ManifestError(Exception):
+    """A manifest that cannot be used; the text says where and why."""
+
+
+def read(path: Path) -> Manifest:
+    """The manifest in a file, a folder's `benchmark.json`; raises ManifestError."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ManifestError(f"{path}: {error}") from error
+
+
+def convert(document: dict[str, Any]) -> Manifest:
+    """The manifest in a JSON-like document; raises ManifestError."""
+    try:
+        return msgspec.convert(document, Manifest)
+    except msgspec.ValidationError as error:
+        raise ManifestError(f"manifest: {error}") from error
+
+
+def text(paragraphs: str | list[str]) -> str:
+    """Paragraphs as one text, with a blank line between two."""
+    return paragraphs if isinstance(paragraphs, str) else "\n\n".join(paragraphs)
+
+
+def _once(noun: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{noun} {twice[0]} stands twice; expected each name once")
+
+
+def _declared(what: str, name: str, tracks: set[str]) -> None:
+    """A track's name; empty where there are no tracks."""
+    if name not in (tracks or {""}):
+        expected = f"one of {', '.join(sorted(tracks - {''}))}" if tracks else "none"
+        raise ValueError(f"{what} is {name!r}; expected {expected}")
+
+
+def _known(what: str, name: str, known: set[str]) -> None:
+    if name not in known:
+        raise ValueError(f"{what} is {name!r}; expected one of {', '.join(sorted(known)) or 'none'}")

@@ -1,0 +1,75 @@
+"""What organisers fill in to tell everybody something, and to move a deadline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.core import time_zones as zones
+from leaderboard.core.web.local_time_field import read_local
+from leaderboard.models import Team
+
+
+class AnnouncementForm(forms.Form):
+    """One announcement, in plain text."""
+
+    title = forms.CharField(max_length=200)
+    text = forms.CharField(
+        max_length=5000,
+        widget=forms.Textarea({"rows": 6}),
+        required=False,
+        help_text="Plain text; empty lines part paragraphs. It stands on the benchmark's page and in its feed.",
+    )
+
+
+class ContactForm(forms.Form):
+    """Where questions go."""
+
+    contact = forms.CharField(
+        max_length=300,
+        required=False,
+        label="Contact",
+        help_text="A mail address, or a page's address with https://. Everybody reads it. Empty: none.",
+    )
+
+
+class ZoneForm(forms.Form):
+    """The zone in which dates stand beside UTC."""
+
+    time_zone = forms.ChoiceField(label="Time zone", help_text="No deadline moves. AoE: anywhere on Earth (UTC-12).")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["time_zone"].choices = [(name, name) for name in zones.names()]  # type: ignore[attr-defined]
+
+
+class ExtensionForm(forms.Form):
+    """A later end."""
+
+    closes_at = forms.DateTimeField(
+        label="Closes", widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+    )
+    reason = forms.CharField(max_length=300, help_text="Everybody reads it; of one team's extension, that team does.")
+    team = forms.CharField(
+        max_length=100,
+        required=False,
+        label="For one team alone",
+        help_text="Its name, as it stands on boards. Empty: for everybody.",
+    )
+
+    def __init__(self, *args: Any, time_zone: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.time_zone = time_zone
+        self.fields["closes_at"].help_text = f"On the clocks of {time_zone}."
+
+    def clean(self) -> dict[str, Any]:
+        """`team` is a row, or None."""
+        found = super().clean() or {}
+        if found.get("closes_at") is not None:
+            read_local(self, found, "closes_at", self.time_zone)
+        name = found.get("team", "")
+        found["team"] = Team.objects.filter(name__iexact=name).first() if name else None
+        if name and found["team"] is None:
+            self.add_error("team", "There is no team of this name.")
+        return found

@@ -1,0 +1,180 @@
+"""What a curator fills in for a benchmark, its phases, its splits and their gold."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.db.models import Case, IntegerField, QuerySet, When
+from django.utils import timezone
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.disclosure.ladder import step_of_share
+from leaderboard.boards.web.forms.tracks import TracksField
+from leaderboard.core import time_zones as zones
+from leaderboard.core.web.local_time_field import read_local
+from leaderboard.core.web.options_field import OptionsField
+from leaderboard.datasets.web.forms.split import SLUG_HELP
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.models import Dataset, Division, Phase, Split
+from leaderboard.work_queue import worker_status as availability
+
+LIMIT_FIELDS = {
+    "seconds": ("wall_seconds", 1),
+    "memory_mb": ("memory_bytes", limits.MB),
+    "cpus": ("cpus", 1),
+    "image_mb": ("image_bytes", limits.MB),
+}
+"""Fields of a phase's form -> the limit that each sets, and the limit's units in one of the field's."""
+
+
+class BenchmarkForm(forms.Form):
+    """A benchmark and the dataset it stands on: one that is there, or a new one of the same name."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
+    task = forms.ChoiceField(choices=[(name, task.title) for name, task in TASKS.items()])
+    summary = forms.CharField(max_length=300, help_text="One sentence for the list of benchmarks.")
+    description = forms.CharField(widget=forms.Textarea({"rows": 5}), required=False)
+    rules = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, help_text="What participants agree to.")
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.order_by("title"), required=False, empty_label="A new dataset, described below"
+    )
+    licence = forms.CharField(max_length=200, required=False, label="Licence of the new dataset")
+    citation = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, label="How to cite the new dataset")
+    source_url = forms.URLField(required=False, label="Where the new dataset comes from", assume_scheme="https")
+
+
+class PhaseForm(forms.Form):
+    """A round on one of the benchmark's splits."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
+    split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
+    options = OptionsField()
+    tracks = TracksField()
+    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="Empty: at once.")
+    closes_at = forms.DateTimeField(required=False, label="Closes", help_text="Empty: never.")
+    time_zone = forms.ChoiceField(
+        required=False,
+        label="Time zone of these dates",
+        help_text="They are shown in UTC and in it. AoE: anywhere on Earth.",
+    )
+    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions a team and day")
+    quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, initial=100, label="Submissions a team in all")
+    quota_everybody = forms.IntegerField(
+        min_value=1,
+        max_value=10_000_000,
+        required=False,
+        label="Submissions of all teams together",
+        help_text="Empty: no limit. A ladder of each team's own needs one: else many accounts ask many times.",
+    )
+    disclosure = forms.ChoiceField(
+        label="What is told of a score",
+        choices=[
+            (Phase.Disclosure.FULL, "Full: every score with its interval, at once"),
+            (Phase.Disclosure.LADDER, "Ladder: only what beats the best shown by a step"),
+            (Phase.Disclosure.SEALED, "Sealed: nothing until a date, then each team's finals"),
+        ],
+        initial=Phase.Disclosure.FULL,
+    )
+    scope = forms.ChoiceField(
+        label="A ladder's best shown is",
+        choices=[(Phase.Scope.TEAM, "each team's own"), (Phase.Scope.TASK, "one for everybody")],
+        initial=Phase.Scope.TEAM,
+        help_text="One for everybody gives least away, and shows a score only when it is the best of all so far.",
+    )
+    half = forms.ChoiceField(required=False, label="Groups that are scored", choices=Phase.Half.choices)
+    sealed_until = forms.DateTimeField(
+        required=False,
+        label="A sealed phase is opened",
+        help_text="In the same time zone. It closes then, unless it closes before.",
+    )
+    finals_per_team = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="Finals of a team, when sealed")
+    takes_predictions = forms.BooleanField(required=False, initial=True, label="Takes predictions files")
+    takes_images = forms.BooleanField(
+        required=False, label="Takes container images", help_text="They run on this server, on the split's inputs."
+    )
+    seconds = forms.FloatField(required=False, min_value=1, max_value=604_800, label="Seconds a container may run")
+    memory_mb = forms.IntegerField(required=False, min_value=16, max_value=10_000_000, label="Its memory, in MB")
+    cpus = forms.FloatField(required=False, min_value=0.1, max_value=1024, label="Its processors")
+    image_mb = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, label="Its image unpacked, in MB")
+    shows_logs = forms.TypedChoiceField(
+        required=False,
+        label="Its team reads what it prints",
+        choices=[("", "Where the inputs are public"), ("yes", "Yes"), ("no", "No")],
+        coerce=lambda value: value == "yes",
+        empty_value=None,
+        help_text="On hidden inputs a log could carry them out.",
+    )
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        given = limits.defaults()
+        for name, (limit, unit) in LIMIT_FIELDS.items():
+            self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
+        self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
+        self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
+        self.fields["time_zone"].choices = [(name, name) for name in zones.names()]  # type: ignore[attr-defined]
+        self.fields["disclosure"].help_text = _steps_in_words(dataset)
+        for name in ("opens_at", "closes_at", "sealed_until"):
+            self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def clean(self) -> dict[str, Any]:
+        """`limits` holds what was filled in, as a phase stores it."""
+        found = super().clean() or {}
+        found["time_zone"] = found.get("time_zone") or "UTC"
+        for name in ("opens_at", "closes_at", "sealed_until"):
+            if found.get(name) is not None:
+                read_local(self, found, name, found["time_zone"])
+        for name in ("closes_at", "sealed_until"):
+            self._check_is_to_come(name, found.get(name), found["time_zone"])
+        filled = {name: found.pop(name, None) for name in LIMIT_FIELDS}
+        if self.errors:
+            return found
+        if any(value is not None for value in filled.values()) and not found["takes_images"]:
+            self.add_error(
+                "takes_images", "Limits are set, and no images are taken; tick this or leave the limits empty."
+            )
+        most = availability.most_processors("systems")
+        if most is not None and filled["cpus"] is not None and filled["cpus"] > most:
+            self.add_error("cpus", f"The engine has {most:g} processors; expected at most {most:g}.")
+        found["limits"] = {
+            limit: filled[name] if unit == 1 else filled[name] * unit
+            for name, (limit, unit) in LIMIT_FIELDS.items()
+            if filled[name] is not None
+        }
+        return found
+
+    def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
+        """A phase that is over before it is there takes nothing. Manifests may have one: it was, elsewhere."""
+        if at is not None and name not in self.errors and at <= timezone.now():
+            self.add_error(name, f"{zones.in_words(at, zone)} has passed; expected a date that is to come.")
+
+
+def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
+    """What is out and held out first: the field begins with the first. Drafts come last, for phases to be rehearsed."""
+    drafts = Case(When(state=Split.State.DRAFT, then=1), default=0, output_field=IntegerField())
+    splits = dataset.splits.exclude(state=Split.State.RETIRED)
+    return splits.order_by(drafts, "gold_public", "id")
+
+
+def _split_in_words(split: Split) -> str:
+    return f"{split.name} ({split.kind}{', a draft' if split.is_draft else ''})"
+
+
+def _steps_in_words(dataset: Dataset) -> str:
+    """The step that a ladder would have on each split, and on its halves."""
+    said = []
+    for split in dataset.splits.order_by("id"):
+        gold = split.current_gold
+        if gold is None:
+            continue
+        division = Division.objects.filter(gold=gold).first()
+        counts = {"all groups": gold.n_groups}
+        if division is not None:
+            counts |= {"public half": division.n_public, "private half": division.n_private}
+        steps = ", ".join(f"{step_of_share(n)} on {what} ({n:,})" for what, n in counts.items())
+        said.append(f"{split.name}: {steps}")
+    return "A ladder's step for a share is 1/√groups. " + "; ".join(said) + "." if said else ""

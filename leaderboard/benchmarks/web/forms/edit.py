@@ -1,0 +1,61 @@
+"""What is changed of a benchmark that is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from leaderboard.benchmarks.actions import edit as editing
+from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
+from leaderboard.models import Benchmark, User
+
+LONGEST_SEEN = 5000
+"""Characters of all marks; what is longer is read no further."""
+
+
+class EditForm(BenchmarkForm):
+    """The fields of its making but those that stay, with contact and organisers. `seen`: marks of what stood before."""
+
+    slug = task = dataset = None  # type: ignore[assignment]
+    contact = forms.CharField(
+        max_length=300,
+        required=False,
+        help_text="A mail address, or a page with https://. Everybody reads it.",
+    )
+    organisers = forms.CharField(
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea({"rows": 3, "spellcheck": "false"}),
+        help_text="Usernames, one a line. They manage this benchmark as you do, and no other.",
+    )
+    leaves = forms.BooleanField(required=False, label="I take myself off and manage this benchmark no more")
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
+    field_order = ("title", "summary", "description", "rules", "contact", "licence", "citation", "source_url")
+
+    def __init__(self, data: Mapping[str, Any] | None, *, benchmark: Benchmark, by: User) -> None:
+        now = editing.state_of(benchmark)
+        super().__init__(data, initial={**now, "seen": json.dumps(editing.marks(now))})
+        self.fields["licence"].label = "Licence of the dataset"
+        self.fields["citation"].label = "How to cite the dataset"
+        self.fields["source_url"].label = "Where the dataset comes from"
+        if not editing.may_change_dataset(benchmark, by):
+            for name in editing.OF_DATASET:
+                del self.fields[name]
+        if by.is_curator or not benchmark.organisers.filter(pk=by.pk).exists():
+            del self.fields["leaves"]
+
+    def clean_seen(self) -> dict[str, str]:
+        """Empty where something else came in its place, of whatever length."""
+        if len(self.cleaned_data["seen"]) > LONGEST_SEEN:
+            return {}
+        try:
+            found = json.loads(self.cleaned_data["seen"])
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) and found.keys() == set(editing.EVERYTHING) else {}
+
+    def asked(self) -> dict[str, str]:
+        return {name: self.cleaned_data[name] for name in editing.EVERYTHING if name in self.cleaned_data}

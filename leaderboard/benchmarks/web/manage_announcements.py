@@ -1,0 +1,76 @@
+"""For organisers: announcements, and where questions go."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.benchmarks.actions import announcements as actions
+from leaderboard.benchmarks.web.forms.announcement import AnnouncementForm, ContactForm
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def announcements(request: PersonRequest, slug: str) -> HttpResponse:
+    """What was announced; a POST announces."""
+    benchmark = managed_or_404(request.user, slug)
+    form, refusal = AnnouncementForm(request.POST or None), None
+    if form.is_valid():
+        try:
+            actions.announce(benchmark=benchmark, by=request.user, **form.cleaned_data)
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, "It is announced.")
+            return redirect("manage_announcements", slug)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "refusal": refusal,
+        "announcements": benchmark.announcements.select_related("made_by"),
+        "mails": settings.NOTICES and benchmark.state == benchmark.State.PUBLIC,
+    }
+    return render(request, "manage/announcements.html", context, status=_status(request, form, refusal))
+
+
+@login_required
+@require_POST
+def take_back(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
+    benchmark = managed_or_404(request.user, slug)
+    found = get_object_or_404(benchmark.announcements.select_related("benchmark"), pk=pk)
+    actions.take_back(announcement=found, by=request.user)
+    messages.success(request, "It is taken back.")
+    return redirect("manage_announcements", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def contact(request: PersonRequest, slug: str) -> HttpResponse:
+    """The address that everybody reads."""
+    benchmark = managed_or_404(request.user, slug)
+    form, refusal = ContactForm(request.POST or None, initial={"contact": benchmark.contact}), None
+    if form.is_valid():
+        try:
+            actions.set_contact(benchmark=benchmark, contact=form.cleaned_data["contact"], by=request.user)
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, "The contact is set.")
+            return redirect("manage_benchmark", slug)
+    context = {"benchmark": benchmark, "form": form, "refusal": refusal}
+    return render(request, "manage/contact.html", context, status=_status(request, form, refusal))
+
+
+def _status(request: PersonRequest, form: AnnouncementForm | ContactForm, refusal: Refusal | None) -> int:
+    if refusal:
+        return refusal.status
+    return 422 if form.errors or request.method == "POST" else 200

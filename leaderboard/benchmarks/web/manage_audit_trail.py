@@ -1,0 +1,132 @@
+"""The audit trail of a benchmark: who did what, when, and who read gold. As a page, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from leaderboard.benchmarks.queries import audit_trail as trail
+from leaderboard.benchmarks.queries.audit_trail import Act
+from leaderboard.boards.api.csv import neutral
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.datasets.web.manage_corrections import WORDS
+from leaderboard.models import Benchmark
+
+A_PAGE = 50
+HEADS = ("at", "by", "action", "what", "read_gold", "detail")
+ACTS = {
+    "gold.read": "looked at gold",
+    "audit.read": "read an audit, which quotes gold",
+    "gold.added": "added a gold version",
+    "gold.divided": "divided the groups into halves",
+    "correction.proposed": "uploaded corrected gold",
+    "correction.confirmed": "confirmed a correction",
+    "correction.dropped": "dropped a correction",
+    "correction.expired": "forgot a correction that nobody confirmed",
+    "inputs.added": "added inputs",
+    "raw_file.added": "uploaded a raw file",
+    "raw_file.removed": "removed a raw file",
+    "generation.begun": "asked for a preview",
+    "generation.cancelled": "cancelled a preview",
+    "generation.forgotten": "forgot a preview",
+    "generation.read": "looked at a preview, which quotes gold",
+    "generation.used": "made a draft split of a preview",
+    "generation.corrects": "used a preview as a correction of gold",
+    "split.created": "made a split",
+    "split.published": "published a split",
+    "split.dropped": "dropped a draft split",
+    "split.retired": "retired a split",
+    "audit.begun": "asked for an audit",
+    "audit.cancelled": "cancelled an audit",
+    "audit.answered": "answered a finding",
+    "audit.published": "made an audit public",
+    "benchmark.created": "made the benchmark",
+    "benchmark.published": "published the benchmark",
+    "benchmark.edited": "edited the benchmark",
+    "benchmark.contact": "changed the contact",
+    "benchmark.exported": "wrote the benchmark's archive",
+    "benchmark.imported": "took the benchmark in from an archive",
+    "dataset.created": "made the dataset",
+    "dataset.edited": "edited what is told of the dataset",
+    "hosting.began": "began to host it",
+    "hosting.ended": "hosted it",
+    "phase.created": "opened a phase",
+    "phase.extended": "moved a deadline",
+    "phase.scorer": "set a phase's scorer",
+    "phase.takes_images": "let a phase take images",
+    "phase.time_zone": "changed a phase's time zone",
+    "phase.tracks_changed": "changed a phase's tracks",
+    "phase.unsealed": "opened a sealed phase",
+    "rehearsal.begun": "began a rehearsal",
+    "rehearsal.testers": "named a rehearsal's testers",
+    "rehearsal.ended": "ended a rehearsal",
+    "dry_run.begun": "asked for a dry run of baselines",
+    "dry_run.added": "uploaded a file for a dry run",
+    "dry_run.removed": "removed a dry run",
+    "dry_run.submitted": "put a dry run's baseline on a board",
+    "export.asked": "asked for an archive",
+    "export.downloaded": "downloaded an archive",
+    "export.removed": "removed an archive",
+    "announcement.made": "announced something",
+    "announcement.taken_back": "took an announcement back",
+    "download.added": "added a file to download",
+    "reported.added": "added a reported row",
+    "reported.imported": "imported reported rows",
+    "rescoring.begun": "began to score again",
+    "rescoring.cancelled": "cancelled a scoring",
+    "rescoring.resumed": "took a scoring up again",
+    "system.disqualified": "disqualified a system",
+    "system.reinstated": "reinstated a system",
+    "near_copy.dismissed": "set a near-copy aside",
+    "scorer.added": "added a scorer",
+}
+
+
+@login_required
+@never_cache
+@require_safe
+def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
+    """`?only=gold`: those acts alone in which somebody read gold; `?download=csv`: all of them as a file."""
+    benchmark = managed_or_404(request.user, slug)
+    gold_only = request.GET.get("only") == "gold"
+    rows = trail.entries(benchmark, gold_only=gold_only)
+    if request.GET.get("download") == "csv":
+        return _as_csv(benchmark, trail.acts(rows))
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    lines = [(act, ACTS.get(act.action, act.action), _detail(act)) for act in trail.acts(page.object_list)]
+    context = {"benchmark": benchmark, "lines": lines, "page": page, "gold_only": gold_only}
+    return render(request, "manage/trail.html", context)
+
+
+def _detail(act: Act) -> Sequence[tuple[str, str]]:
+    told = ((name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {}))
+    return [(name.replace("_", " "), text) for name, text in told if text]
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict) and value.keys() <= WORDS.keys():
+        value = ", ".join(f"{n} {WORDS[kind]}" for kind, n in value.items() if n)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else text[:199] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _as_csv(benchmark: Benchmark, acts: Sequence[Act]) -> HttpResponse:
+    lines = io.StringIO()
+    out = csv.writer(lines)
+    out.writerow(HEADS)
+    for act in acts:
+        texts = (act.at.isoformat(), act.by, act.action, act.what, "yes" if act.read_gold else "no")
+        out.writerow([*map(neutral, texts), neutral(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))])
+    named = f'attachment; filename="{benchmark.slug}-trail.csv"'
+    return HttpResponse(
+        lines.getvalue(), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": named}
+    )

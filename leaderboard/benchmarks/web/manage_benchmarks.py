@@ -1,0 +1,118 @@
+"""The desk of those who run benchmarks: what they run, making one, and showing it to everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import Count, Prefetch
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
+from leaderboard.boards.queries.prepared_board import outdated_version, progress_of
+from leaderboard.boards.queries.reported_results import left_out
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404, needs
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.datasets.actions import datasets
+from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
+from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.work_queue import worker_status as availability
+
+
+@needs("desk.open")
+@require_safe
+def desk(request: PersonRequest) -> HttpResponse:
+    """One's own benchmarks; for a curator, all."""
+    rows = Benchmark.objects.all() if request.user.is_curator else request.user.benchmarks.all()
+    rows = rows.annotate(
+        n_phases=Count("phases", distinct=True), n_submissions=Count("phases__submissions", distinct=True)
+    )
+    # Rehearsals that are over are found beside the phase that was rehearsed.
+    rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
+    return render(request, "manage/desk.html", {"benchmarks": rows, "tasks": TASKS})
+
+
+@needs("benchmark.create")
+@require_http_methods(["GET", "POST"])
+def create(request: PersonRequest) -> HttpResponse:
+    """A draft, with its dataset."""
+    form = BenchmarkForm(request.POST or None)
+    refusal = None
+    if form.is_valid():
+        try:
+            return redirect("manage_benchmark", _create(form.cleaned_data, request.user).slug)
+        except Refused as refused:
+            refusal = Refusal(refused)
+    status = refusal.status if refusal else 422 if form.errors else 200
+    return render(request, "manage/benchmark_form.html", {"form": form, "refusal": refusal}, status=status)
+
+
+@transaction.atomic
+def _create(form: dict[str, Any], by: User) -> Benchmark:
+    named = {name: form[name] for name in ("slug", "title", "task")}
+    dataset = form["dataset"] or datasets.create(
+        **named, by=by, **{name: form[name] for name in ("licence", "citation", "source_url")}
+    )
+    texts = {name: form[name] for name in ("summary", "description", "rules")}
+    return benchmarks.create(**named, **texts, dataset=dataset, by=by)
+
+
+@login_required
+@require_safe
+def benchmark(request: PersonRequest, slug: str) -> HttpResponse:
+    """One benchmark: its splits, their gold, its phases."""
+    return page(request, managed_or_404(request.user, slug))
+
+
+@login_required
+@require_POST
+def publish(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show it to everybody."""
+    found = managed_or_404(request.user, slug)
+    try:
+        benchmarks.publish(benchmark=found, by=request.user)
+    except Refused as refused:
+        return page(request, found, Refusal(refused))
+    messages.success(request, f"{found.title} is public.")
+    return redirect("manage_benchmark", slug)
+
+
+def _scorers_away(phases: Sequence[Phase]) -> str:
+    """Why no scorer image can run, where a phase waits for one; empty where all is well."""
+    return availability.of(availability.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
+
+
+def _rehearsal(phase: Phase) -> str:
+    """What leads to a phase's rehearsals: empty where there were none and none can be begun."""
+    if not rehearsals.why_not(phase):
+        return "Rehearse"
+    return "Rehearsals" if phase.rehearsals.exists() else ""
+
+
+def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
+    """The benchmark's desk, with what was refused, if anything was."""
+    versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
+    phases = list(found.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
+    context = {
+        "benchmark": found,
+        "task": TASKS[found.task],
+        "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
+        "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
+        "why_not": benchmarks.why_not_published(found) if found.state == Benchmark.State.DRAFT else "",
+        "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
+        "scorers_away": _scorers_away(phases),
+        "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
+        "left_out": left_out(found),
+        "organisers": found.organisers.order_by("username"),
+        "refusal": refusal,
+    }
+    return render(request, "manage/benchmark.html", context, status=refusal.status if refusal else 200)

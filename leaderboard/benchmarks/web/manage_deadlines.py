@@ -1,0 +1,72 @@
+"""For organisers: a phase's deadline, moved later, and the time zone of its dates."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.benchmarks.web.forms.announcement import ExtensionForm, ZoneForm
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.models import Phase
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """The dates and every extension; a POST moves the end."""
+    found = _phase_or_404(request, slug, phase)
+    form, refusal = ExtensionForm(request.POST or None, time_zone=found.time_zone), None
+    if form.is_valid():
+        try:
+            extensions.extend(phase=found, by=request.user, **form.cleaned_data)
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, "The deadline is moved.")
+            return redirect("manage_deadline", slug, phase)
+    status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
+    return _page(request, found, form, refusal=refusal, status=status)
+
+
+@login_required
+@require_POST
+def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Show the dates in another zone beside UTC."""
+    found = _phase_or_404(request, slug, phase)
+    form = ZoneForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, ExtensionForm(time_zone=found.time_zone), status=422, zone_form=form)
+    extensions.set_zone(phase=found, time_zone=form.cleaned_data["time_zone"], by=request.user)
+    messages.success(request, "The dates are shown in that zone.")
+    return redirect("manage_deadline", slug, phase)
+
+
+def _phase_or_404(request: PersonRequest, slug: str, phase: str) -> Phase:
+    phases = Phase.objects.filter(benchmark=managed_or_404(request.user, slug))
+    return get_object_or_404(phases.select_related("benchmark"), slug=phase)
+
+
+def _page(
+    request: PersonRequest,
+    found: Phase,
+    form: ExtensionForm,
+    *,
+    refusal: Refusal | None = None,
+    status: int = 200,
+    zone_form: ZoneForm | None = None,
+) -> HttpResponse:
+    context = {
+        "benchmark": found.benchmark,
+        "phase": found,
+        "form": form,
+        "zone_form": zone_form or ZoneForm(initial={"time_zone": found.time_zone}),
+        "refusal": refusal,
+        "extensions": found.extensions.select_related("team", "made_by"),
+    }
+    return render(request, "manage/deadline.html", context, status=status)

@@ -1,0 +1,75 @@
+"""Changing a benchmark's texts and organisers, for those who manage it."""
+
+from __future__ import annotations
+
+import json
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.benchmarks.actions import edit as editing
+from leaderboard.benchmarks.web.forms.edit import EditForm
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.models import Benchmark
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def edit(request: PersonRequest, slug: str) -> HttpResponse:
+    """The form with what stands; a POST changes it, unless somebody else has meanwhile."""
+    benchmark = managed_or_404(request.user, slug)
+    form = EditForm(request.POST or None, benchmark=benchmark, by=request.user)
+    refusal = None
+    theirs: list[tuple[str, str]] = []
+    if form.is_valid():
+        leaves, seen = form.cleaned_data.get("leaves", False), form.cleaned_data["seen"]
+        try:
+            changed = editing.edit(benchmark=benchmark, asked=form.asked(), seen=seen, leaves=leaves, by=request.user)
+        except Refused as refused:
+            refusal = Refusal(refused)
+            form, theirs = _beside(request, benchmark, form)
+        else:
+            messages.success(request, f"{benchmark.title} is changed." if changed else "Nothing was changed.")
+            return redirect("manage_benchmark" if benchmark.is_managed_by(request.user) else "benchmark", slug)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "refusal": refusal,
+        "theirs": theirs,
+        "others": _others(benchmark) if "licence" in form.fields else [],
+        "has_dataset": "licence" in form.fields,
+    }
+    status = refusal.status if refusal else 422 if request.method == "POST" else 200
+    return render(request, "manage/editing.html", context, status=status)
+
+
+def _beside(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:
+    """The form to be sent once more, and (label, text) of what somebody else has written where something was typed.
+
+    What was typed stays; what was left as it was is as it stands.
+    """
+    now = editing.state_of(benchmark)
+    seen = sent.cleaned_data["seen"]
+    data, theirs = request.POST.copy(), []
+    for name in editing.changed_since(now, seen):
+        if name not in sent.cleaned_data:
+            continue
+        if editing.mark(sent.cleaned_data[name]) == seen.get(name):
+            data[name] = now[name]
+        else:
+            theirs.append((str(sent[name].label), now[name]))
+    data["seen"] = json.dumps(editing.marks(now))
+    return EditForm(data, benchmark=benchmark, by=request.user), theirs
+
+
+def _others(benchmark: Benchmark) -> list[str]:
+    """Titles of the other benchmarks on its dataset."""
+    rows = benchmark.dataset.benchmarks.exclude(pk=benchmark.pk).exclude(state=Benchmark.State.REHEARSAL)
+    return list(rows.values_list("title", flat=True))

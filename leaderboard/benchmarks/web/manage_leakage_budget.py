@@ -1,0 +1,43 @@
+"""For a phase's organisers: how much of its gold it may have given away, and what more answers would add."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from leaderboard.benchmarks.web.charts.leakage_budget import information_chart
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.scoring.queries.leakage_budget import AHEAD, budget_of, by_team, others_on
+from leaderboard.submissions.queries.quotas import quota_of
+
+TEAMS = 50
+"""Teams that are listed, those with most answers."""
+
+
+@login_required
+@never_cache
+@require_safe
+def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """The budget of one phase, with that of others which tell of the same groups."""
+    benchmark = managed_or_404(request.user, slug)
+    found = get_object_or_404(benchmark.phases.select_related("benchmark", "split__dataset"), slug=phase)
+    budget = budget_of(found)
+    teams = by_team(found)
+    context = {
+        "benchmark": benchmark,
+        "phase": found,
+        "budget": budget,
+        "ahead": AHEAD,
+        "chart": information_chart(budget),
+        "teams": teams[:TEAMS],
+        "n_teams": len(teams),
+        "others": others_on(found),
+        "quota": quota_of(phase=found, team=None),
+        "by_default": sealing.by_default(found) if found.is_sealed else [],
+        "chosen": found.finals.select_related("submission__system", "team", "chosen_by").order_by("team__name"),
+    }
+    return render(request, "manage/information.html", context)

@@ -1,0 +1,130 @@
+"""Leaderboards: which one a run belongs to, who stands where on it, and when it becomes the one that is shown."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F
+from django.utils import timezone
+
+from leaderboard.boards.actions import rank_changes as moves
+from leaderboard.boards.queries import board_state
+from leaderboard.models import (
+    Disqualification,
+    GoldVersion,
+    Leaderboard,
+    Phase,
+    Release,
+    Run,
+    Standing,
+    System,
+)
+
+
+def of_run(*, phase: Phase, run: Run) -> Leaderboard:
+    """The board of the run's gold and task version; a phase's first is current, one of later gold is prepared."""
+    return opened(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
+
+
+def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
+    """The board of a gold and a task version; opened, in the state that it deserves, if there is none."""
+    shown = board_state.current(phase)
+    gold = GoldVersion.objects.get(pk=gold_id)
+    if shown is None:
+        state = Leaderboard.State.CURRENT
+    elif (gold.number, task_version) > (shown.gold_version.number, shown.task_version):
+        state = Leaderboard.State.PREPARING
+    else:
+        # A run that was taken before the gold was corrected and ends after: it must not bring the old gold back.
+        state = Leaderboard.State.FROZEN
+    shown_from = timezone.now() if state == Leaderboard.State.CURRENT else None
+    board, _ = Leaderboard.objects.get_or_create(
+        phase=phase,
+        gold_version_id=gold_id,
+        task_version=task_version,
+        defaults={"state": state, "shown_from": shown_from},
+    )
+    return board
+
+
+def settle(phase: Phase) -> bool:
+    """Make the board in preparation current once every prediction of the phase has its run there; whether it did.
+
+    The caller holds the phase's row. The board that was current is frozen in the same transaction, and what moved is
+    kept.
+    """
+    board = board_state.preparing(phase)
+    if board is None or board_state.unscored(board).exists():
+        return False
+    replaced, others = board_state.current(phase), phase.leaderboards.exclude(pk=board.pk)
+    others.filter(state=Leaderboard.State.PREPARING).update(state=Leaderboard.State.CANCELLED)
+    others.filter(state=Leaderboard.State.CURRENT).update(state=Leaderboard.State.FROZEN)
+    Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=timezone.now())
+    revise(phase.leaderboards.all())
+    if replaced is not None:
+        moves.record(replaced=replaced, board=board, measure=board_state.primary_of(board))
+    return True
+
+
+def revise(changed: models.QuerySet[Leaderboard]) -> None:
+    """Whatever boards show has changed: answers that others keep are asked for anew."""
+    changed.update(revision=F("revision") + 1)
+
+
+def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
+    """The release of the submission that the team chose represents the system, without one its best; of equals the
+    one whose submission came first. True: this one."""
+    value = board_state.primary_value(release)
+    out = Disqualification.objects.filter(phase=board.phase_id, system=system).values_list("reason", flat=True).first()
+    standing, created = Standing.objects.get_or_create(
+        leaderboard=board, system=system, defaults={"release": release, "value": value, "disqualified": out or ""}
+    )
+    sign = board_state.direction(board, release.primary)
+    better = value is not None and (standing.value is None or sign * value > sign * standing.value)
+    if not created and value is not None and value == standing.value:
+        # Workers end in any order: a rescoring must not let another submission represent the system.
+        better = release.submission.received_at < standing.release.submission.received_at
+    if not created and (chosen := board_state.chosen_of(board.phase_id, system)) is not None:
+        here, there = release.submission_id == chosen, standing.release.submission_id == chosen
+        better = here or (better and not there)
+    if not created and better:
+        standing.release, standing.value = release, value
+        standing.save(update_fields=["release", "value"])
+    return created or better
+
+
+def stand_again(board: Leaderboard, system: System) -> None:
+    """Choose a system's release on a board anew from all that it has there. The caller holds the phase's row."""
+    there = Release.objects.filter(
+        phase=board.phase_id,
+        submission__system=system,
+        run__gold_version=board.gold_version_id,
+        run__task_version=board.task_version,
+    )
+    releases = list(there.select_related("submission").order_by("sequence"))
+    first = next(iter(releases), None)
+    if first is None or not board.standings.filter(system=system).exists():
+        return
+    board.standings.filter(system=system).update(release=first, value=board_state.primary_value(first))
+    for release in releases[1:]:
+        stand(board=board, system=system, release=release)
+
+
+def rank(board: Leaderboard) -> None:
+    """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
+    revise(Leaderboard.objects.filter(pk=board.pk))
+    competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
+    valued = [
+        (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None
+    ]
+    if not valued:
+        return
+    sign = board_state.direction(board, valued[0][1].release.primary)
+    valued.sort(key=lambda pair: (-sign * pair[0], pair[1].pk))
+    changed, place, previous = [], 0, None
+    for position, (value, standing) in enumerate(valued, start=1):
+        if value != previous:
+            place, previous = position, value
+        if standing.rank != place:
+            standing.rank = place
+            changed.append(standing)
+    Standing.objects.bulk_update(changed, ["rank"])

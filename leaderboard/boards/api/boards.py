@@ -1,0 +1,196 @@
+"""`.../leaderboard/` and `.../leaderboard.csv`: the verified ranking, as far as it was revealed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.boards.api import csv as table
+from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api.reported_serializers import ReportedShape, reported
+from leaderboard.boards.api.request import asked_for, stem
+from leaderboard.boards.queries import Cell, Key, Ranges, Row
+from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.boards.web.etag import tagged
+from leaderboard.core.api.base import View
+from leaderboard.core.api.serializers import ScoreShape, errors
+from leaderboard.models import Phase, System
+
+
+class CostShape(serializers.Serializer[Any]):
+    """In coarse steps, the powers of the square root of two, rounded up; null: not measured."""
+
+    wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
+    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
+    memory_mb = serializers.FloatField(allow_null=True, help_text="the most it held, files in memory included")
+    image_mb = serializers.FloatField(allow_null=True, help_text="its layers unpacked")
+
+
+class RowShape(serializers.Serializer[Any]):
+    rank = serializers.IntegerField(allow_null=True, help_text="null: does not compete, or has no value")
+    tied = serializers.BooleanField()
+    rank_low = serializers.IntegerField(
+        allow_null=True, help_text="1 + how many are significantly better; null unless `rank_ranges` is ready"
+    )
+    rank_high = serializers.IntegerField(
+        allow_null=True, help_text="how many compete, less those that are significantly worse"
+    )
+    system = serializers.CharField()
+    team = serializers.CharField()
+    kind = serializers.ChoiceField(System.Kind.choices, help_text="only participants are ranked")
+    disqualified = serializers.CharField(help_text="the organisers' public reason; empty: it is not")
+    anonymous_until = serializers.DateTimeField(
+        allow_null=True, help_text="`system` is a number to the public until then; null: it is named"
+    )
+    track = serializers.CharField(help_text="what its submissions declare; empty: the phase has no tracks")
+    track_rank = serializers.IntegerField(
+        allow_null=True, help_text="its rank among those that declare the same; null where `rank` is, or without tracks"
+    )
+    description = serializers.CharField()
+    paper_url = serializers.CharField()
+    code_url = serializers.CharField()
+    submission = serializers.UUIDField()
+    received_at = serializers.DateTimeField(help_text="when the submission came; a rescoring leaves it")
+    released_at = serializers.DateTimeField(help_text="when these scores were published")
+    warnings = serializers.ListField(child=serializers.CharField())
+    scores = ScoreShape(many=True)
+    cost = CostShape(allow_null=True, help_text="of its container; null: see `no_cost`")
+    no_cost = serializers.CharField(help_text="why there is no cost; empty where there is one")
+
+
+class BoardShape(serializers.Serializer[Any]):
+    benchmark = serializers.CharField()
+    phase = serializers.CharField()
+    gold_version = serializers.IntegerField(allow_null=True)
+    task_version = serializers.IntegerField(allow_null=True)
+    primary = serializers.CharField(help_text="the measure that ranks")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
+    step = serializers.FloatField(
+        allow_null=True, help_text="of a ladder, for a share of the whole: 1/sqrt(groups); null: no ladder, or no gold"
+    )
+    rank_ranges = serializers.ChoiceField(
+        [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
+    )
+    measures = serializers.ListField(child=serializers.CharField(), help_text="all that exist for this gold")
+    dimensions = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
+    )
+    tracks = serializers.ListField(child=serializers.CharField(), help_text="what `track` may name; empty: none")
+    n_inputs = serializers.IntegerField(help_text="how many inputs a system answers, and its cost is for")
+    crossed = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="the two dimensions whose two-way slices come where `slices` names both; null: none are scored",
+    )
+    slice = serializers.DictField(child=serializers.CharField(), help_text="that `sort` and the filters are on")
+    as_of = serializers.DateField(allow_null=True, help_text="the board as that day ended, UTC; null: as it stands")
+    count = serializers.IntegerField(help_text="the rows that the filters leave, on all pages")
+    next = serializers.URLField(allow_null=True, help_text="the next page; null: this is the last")
+    previous = serializers.URLField(allow_null=True)
+    rows = RowShape(many=True)
+    reported = ReportedShape(many=True, help_text="what papers report; not ranked")
+
+
+OF_A_ROW = (
+    *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description", "disqualified"),
+    *("anonymous_until", "track", "track_rank"),
+    *("paper_url", "code_url", "received_at", "released_at", "warnings", "no_cost"),
+)
+TOLD = attrgetter(*OF_A_ROW)
+ENCODER = msgspec.json.Encoder()
+CONDITIONAL = method_decorator(tagged, name="dispatch")
+
+
+@CONDITIONAL
+class BoardView(View):
+    @extend_schema(
+        operation_id="leaderboard",
+        responses={200: BoardShape, 304: None, **errors()},
+        parameters=[queries.BoardPageQuery],
+    )
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The leaderboard of a phase. The whole only, unless `slice` or `slices` asks for more; 150 rows a page."""
+        page, keys = asked_for(request, slug, phase, paged=True)
+        board = page.board
+        made_of = board.leaderboard
+        whole = {
+            "benchmark": slug,
+            "phase": phase,
+            "gold_version": made_of.gold_version.number if made_of else None,
+            "task_version": made_of.task_version if made_of else None,
+            "primary": board.primary,
+            "disclosure": board.phase.disclosure,
+            "step": board.step,
+            "rank_ranges": board.ranges.value,
+            "measures": [measure.name for measure in board.measures],
+            "dimensions": {name: [str(value) for value in values] for name, values in board.dimensions.items()},
+            "tracks": [track["name"] for track in board.phase.tracks],
+            "n_inputs": board.n_inputs,
+            "crossed": board.crossed,
+            "slice": dict(page.wanted.slice_),
+            "as_of": board.as_of,
+            "count": page.n,
+            "next": _address(request, page.after),
+            "previous": _address(request, page.before),
+            "rows": _rows(board.rows, keys),
+            "reported": reported(reported_of(board.phase.benchmark)),
+        }
+        # A serializer takes ten times as long over what has its shape already; a test holds the two together.
+        return HttpResponse(ENCODER.encode(whole), content_type="application/json")
+
+
+@CONDITIONAL
+class BoardTableView(View):
+    @extend_schema(
+        operation_id="leaderboard_csv",
+        responses={(200, "text/csv"): OpenApiTypes.STR, 304: None, **errors()},
+        parameters=[queries.BoardQuery],
+    )
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The same as CSV: per measure its value, low, high and n; then costs and tracks, where a row has some.
+
+        Text that a spreadsheet would run is quoted.
+        """
+        page, keys = asked_for(request, slug, phase)
+        board = page.board
+        return HttpResponse(
+            table.written(board.rows, keys, board.cost_kinds),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{stem(board, slug, phase)}.csv"'},
+        )
+
+
+def _address(request: Request, page: int | None) -> str | None:
+    """Of another page of the same answer."""
+    if page is None:
+        return None
+    query = request.query_params.copy()
+    query["page"] = str(page)
+    return request.build_absolute_uri(f"?{query.urlencode()}")
+
+
+def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
+    named = [(key, key[0], dict(key[1])) for key in keys]
+    return [
+        {
+            **dict(zip(OF_A_ROW, TOLD(row), strict=True)),
+            "submission": row.submission_id,
+            "scores": [_score(measure, on, row.cells[key]) for key, measure, on in named if key in row.cells],
+            "cost": row.cost and row.cost.as_dict(),
+        }
+        for row in rows
+    ]
+
+
+def _score(measure: str, on: dict[str, str], cell: Cell) -> dict[str, Any]:
+    value, low, high, n = cell
+    return {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n}

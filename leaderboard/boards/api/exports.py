@@ -1,0 +1,100 @@
+"""A board to take away: as a table for a paper or a page, as an entry for its references, as bytes to check it by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from leaderboard.boards.api import latex, markdown, text_table
+from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api.request import asked_for, stem
+from leaderboard.boards.queries import Board, board_of
+from leaderboard.boards.queries import citation as citing
+from leaderboard.boards.web.etag import tagged
+from leaderboard.core.api.base import View
+from leaderboard.core.api.errors import NoSuchBoard
+from leaderboard.core.api.serializers import errors
+
+CONDITIONAL = method_decorator(tagged, name="dispatch")
+TEXT = OpenApiTypes.STR
+
+
+class NothingToCite(APIException):
+    status_code = 409
+    default_code = "not_ready"
+    default_detail = "Nothing has been published on this board yet, so there is nothing to cite."
+
+
+def _described(operation: str, media: str, query: Any, *statuses: int, told: Any = TEXT) -> Any:
+    return extend_schema(
+        operation_id=operation,
+        responses={(200, media): told, 304: None, **errors(*statuses)},
+        parameters=[query],
+    )
+
+
+def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
+    """Saved, not shown: what people wrote is in it."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{media}; charset=utf-8", headers=headers)
+
+
+@CONDITIONAL
+class LatexView(View):
+    @_described("leaderboard_latex", "application/x-tex", queries.BoardQuery)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The board as a LaTeX table. Values to three decimals with their intervals, for the package booktabs."""
+        page, keys = asked_for(request, slug, phase)
+        name = stem(page.board, slug, phase)
+        text = latex.written(text_table.made(page.board, page.board.rows, keys), name)
+        return _file(text, "application/x-tex", f"{name}.tex")
+
+
+@CONDITIONAL
+class MarkdownView(View):
+    @_described("leaderboard_markdown", "text/markdown", queries.BoardQuery)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """The board as a Markdown table. Values to three decimals with their intervals."""
+        page, keys = asked_for(request, slug, phase)
+        text = markdown.written(text_table.made(page.board, page.board.rows, keys))
+        return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")
+
+
+@CONDITIONAL
+class BibtexView(View):
+    @_described("leaderboard_bibtex", "application/x-bibtex", queries.VersionQuery, 409)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """A BibTeX entry for the board. With its lasting address, versions, date and digest."""
+        board = _whole(request, slug, phase)
+        cited = citing.citation(board)
+        if cited is None:
+            raise NothingToCite
+        return _file(cited.bibtex, "application/x-bibtex", f"{stem(board, slug, phase)}.bib")
+
+
+@CONDITIONAL
+class CanonicalView(View):
+    @_described("leaderboard_canonical", "application/json", queries.VersionQuery, told=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+        """What the board says, as bytes that a digest can be made of. JSON with sorted keys and no white space.
+
+        Its SHA-256 is the one that a citation names. It holds every revealed score, and neither rank ranges nor costs.
+        """
+        board = _whole(request, slug, phase)
+        return _file(citing.canonical(board), "application/json", f"{stem(board, slug, phase)}.json")
+
+
+def _whole(request: Request, slug: str, phase: str) -> Board:
+    """With every slice, and with the names that the public is told: all readers cite the same bytes."""
+    version = queries.version(queries.read(queries.VersionQuery, request))
+    board = board_of(finding.phase_or_404(request.user, slug, phase), version=version)
+    if version is not None and board.leaderboard is None:
+        raise NoSuchBoard(*version)
+    return board

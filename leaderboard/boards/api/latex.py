@@ -1,0 +1,69 @@
+"""A board as a LaTeX table with the rules of the package booktabs."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from leaderboard.boards.api.text_table import Line, TextTable
+from leaderboard.core.latex_text import escaped
+from leaderboard.core.plain_text import one_line
+
+UNBROKEN, PIECE = 24, 8
+"""A word of more characters than the former may be broken after each so many of the latter."""
+LONG = 40
+"""A name of more characters gets lines of its own width instead of one that leaves the page."""
+
+
+def written(table: TextTable, name: str) -> str:
+    """A `table` to \\input. name: for its \\label, of letters, digits and hyphens."""
+    names = [(line.system, line.team) for line in table.lines]
+    widths = ("p{0.32\\linewidth}" if any(len(one_line(n[place])) > LONG for n in names) else "l" for place in (0, 1))
+    heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
+    return "\n".join(
+        [
+            "% Needs the package booktabs, and fontenc with T1 for Latin letters beyond English.",
+            "% Names in other letters need XeLaTeX or LuaLaTeX with a font for them.",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escaped(table.caption)}.}}",
+            rf"\label{{tab:{name}}}",
+            rf"\begin{{tabular}}{{l{''.join(widths)}{'r' * len(table.headings)}}}",
+            r"\toprule",
+            " & ".join(heads) + r" \\",
+            r"\midrule",
+            *(_line(line) for line in table.lines),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _line(line: Line) -> str:
+    system = _breakable(line.system) + (rf" \textit{{({', '.join(map(escaped, line.marks))})}}" if line.marks else "")
+    rank = line.rank.replace("\N{EN DASH}", "--") or "--"
+    return " & ".join([rank, system, _breakable(line.team), *(_cell(*cell) for cell in line.cells)]) + r" \\"
+
+
+def _breakable(name: str) -> str:
+    """Escaped; a word that is wider than its column may go on in the next line."""
+    words = (_pieces(word) if len(word) > UNBROKEN else [word] for word in one_line(name).split(" "))
+    return " ".join(r"\allowbreak{}".join(map(escaped, pieces)) for pieces in words)
+
+
+def _pieces(word: str) -> list[str]:
+    """No piece begins with a mark of the letter before it."""
+    pieces = [""]
+    for sign in word:
+        if len(pieces[-1]) >= PIECE and not unicodedata.combining(sign):
+            pieces.append("")
+        pieces[-1] += sign
+    return pieces
+
+
+def _cell(value: str, ends: str) -> str:
+    if not value:
+        return "--"
+    # As mathematics, a minus is no hyphen.
+    return f"${value}$" + (rf" {{\scriptsize $[{ends[1:-1]}]$}}" if ends else "")

@@ -1,0 +1,36 @@
+"""A board as a Markdown table, as GitHub and Pandoc read it."""
+
+from __future__ import annotations
+
+from leaderboard.boards.api.text_table import Line, TextTable
+from leaderboard.core.plain_text import one_line, turns_round
+
+_SIGNS = set("\\`*_[]#!|~$@")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+NONE = "\N{EN DASH}"
+
+
+def escaped(text: str) -> str:
+    """One line that reads as it stands: no sign of it is markup, ends the cell, or turns its neighbours round."""
+    plain = one_line(text)
+    marked = "".join(_ENTITIES.get(sign, f"\\{sign}" if sign in _SIGNS else sign) for sign in plain)
+    # First-strong isolate: what is written from right to left stays within its cell.
+    return f"\u2068{marked}\u2069" if turns_round(plain) else marked
+
+
+def written(table: TextTable) -> str:
+    """The table, and beneath it what it rests on."""
+    heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
+    rules = ["---:", ":---", ":---", *("---:" for _ in table.headings)]
+    lines = [_row(heads), _row(rules), *(_line(line) for line in table.lines)]
+    return "\n".join([*lines, "", f"{escaped(table.caption)}.", ""])
+
+
+def _line(line: Line) -> str:
+    system = escaped(line.system) + (f" *({', '.join(map(escaped, line.marks))})*" if line.marks else "")
+    cells = (f"{value} {ends}".rstrip() or NONE for value, ends in line.cells)
+    return _row([line.rank or NONE, system, escaped(line.team), *cells])
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,123 @@
+"""`.../leaderboard/drawings/`: what is drawn of a board's systems beside their scores, as far as it was told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api.boards import CONDITIONAL
+from leaderboard.boards.queries import Row, by_primary
+from leaderboard.boards.queries.plots import Drawn, drawn_of, tells_drawings
+from leaderboard.core.api.base import View
+from leaderboard.core.api.pagination import Pages
+from leaderboard.core.api.serializers import errors
+
+
+class CurveShape(serializers.Serializer[Any]):
+    """A ROC curve on a lattice of `steps` steps to either side."""
+
+    slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
+    steps = serializers.IntegerField()
+    true_positive_rates = serializers.ListField(
+        child=serializers.FloatField(), help_text="at the false positive rates 0, 1/steps, ... 1; whole steps"
+    )
+
+
+class ColumnShape(serializers.Serializer[Any]):
+    """Units in parts `start` up to `end` of the order of the metric's scores."""
+
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    counts = serializers.ListField(
+        child=serializers.IntegerField(), help_text="by part of the order of people's ratings, the lowest first"
+    )
+
+
+class GridShape(serializers.Serializer[Any]):
+    """A metric's scores against people's ratings, both by rank in `parts` equal parts."""
+
+    slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
+    parts = serializers.IntegerField()
+    columns = ColumnShape(many=True)
+
+
+class PairsShape(serializers.Serializer[Any]):
+    """Originals with the generated members of their groups."""
+
+    both = serializers.IntegerField(help_text="both right")
+    drop = serializers.IntegerField(help_text="the original right, the generated one wrong")
+    flip = serializers.IntegerField(help_text="the original wrong, the generated one right")
+    neither = serializers.IntegerField(help_text="both wrong")
+
+
+class DrawnShape(serializers.Serializer[Any]):
+    """One system. drawn: false where its result was published without a drawing, and all of it is empty."""
+
+    system = serializers.CharField()
+    team = serializers.CharField()
+    submission = serializers.UUIDField(help_text="the one that represents the system")
+    drawn = serializers.BooleanField()
+    curves = CurveShape(many=True)
+    grids = GridShape(many=True)
+    pairs = PairsShape(allow_null=True, help_text="null: the gold is no symmetric set")
+
+
+PAGE_SHAPE = inline_serializer(
+    "PageOfDrawings",
+    {
+        "count": serializers.IntegerField(),
+        "next": serializers.URLField(allow_null=True),
+        "previous": serializers.URLField(allow_null=True),
+        "told": serializers.BooleanField(help_text="whether the phase tells drawings; nothing is listed where not"),
+        "results": DrawnShape(many=True),
+    },
+)
+
+
+@CONDITIONAL
+class DrawingsView(View):
+    @extend_schema(
+        operation_id="leaderboard_drawings",
+        parameters=[queries.ComparisonQuery],
+        responses={200: PAGE_SHAPE, 304: None, **errors()},
+    )
+    def get(self, request: Request, slug: str, phase: str) -> Response:
+        """What is drawn of each system of a board, from best to worst. ROC curves, ranks against people's, pairs."""
+        version = queries.version(queries.read(queries.ComparisonQuery, request))
+        board = finding.board_or_404(request.user, slug, phase, version=version, within=())
+        told = tells_drawings(board)
+        pages = Pages()
+        page: list[Row] = pages.paginate_queryset(by_primary(board) if told else [], request, view=self) or []
+        found = drawn_of(board, page)
+        shapes = [_shape(row, found.get(row.run_id) if row.run_id else None) for row in page]
+        answer = pages.get_paginated_response(DrawnShape(shapes, many=True).data)
+        answer.data |= {"told": told}
+        return answer
+
+
+def _shape(row: Row, drawn: Drawn | None) -> dict[str, Any]:
+    return {
+        "system": row.system,
+        "team": row.team,
+        "submission": row.submission_id,
+        "drawn": drawn is not None,
+        "curves": [
+            {
+                "slice": dict(slice_),
+                "steps": curve.steps,
+                "true_positive_rates": [round(height / curve.steps, 6) for height in curve.heights],
+            }
+            for slice_, curve in (drawn.curves if drawn else {}).items()
+        ],
+        "grids": [
+            {"slice": dict(slice_), "parts": grid.n_parts, "columns": grid.columns}
+            for slice_, grid in (drawn.grids if drawn else {}).items()
+        ],
+        "pairs": drawn.pairs if drawn else None,
+    }

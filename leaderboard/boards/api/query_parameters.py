@@ -1,0 +1,114 @@
+"""Query parameters, checked like everything that comes from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from leaderboard.boards.queries import MOST_ROWS, PAGE_SIZE
+from leaderboard.models import State
+
+
+class Words(serializers.CharField):
+    """Text to filter by; absent and empty mean no filter."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{"required": False, "allow_blank": True, "default": "", "max_length": 200, **more})
+
+
+class Names(Words):
+    """Names with commas between them, as a list; a dimension's name may take 200 characters by itself."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_length=2000, **more)
+
+    def to_internal_value(self, data: Any) -> Any:
+        return [name for name in (part.strip() for part in super().to_internal_value(data).split(",")) if name]
+
+    def get_default(self) -> Any:
+        return []
+
+
+class PageQuery(serializers.Serializer[Any]):
+    page = serializers.IntegerField(required=False, min_value=1, default=1)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=500, default=100)
+
+
+class BenchmarkQuery(PageQuery):
+    search = Words(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
+    task = Words(help_text="the name of a task")
+
+
+class QuotaQuery(serializers.Serializer[Any]):
+    team = Words(help_text="which of your teams the quota is told of; default: your first")
+
+
+class SubmissionQuery(PageQuery):
+    benchmark = Words(help_text="slug of a benchmark")
+    phase = Words(help_text="slug of a phase")
+    system = Words(help_text="name of a system")
+    team = Words(help_text="name of one of your teams")
+    state = serializers.ChoiceField(State.choices, required=False, default="", allow_blank=True)
+
+
+class VersionQuery(serializers.Serializer[Any]):
+    """Which of a phase's boards: both parameters, or neither for the one that counts."""
+
+    gold_version = serializers.IntegerField(
+        required=False, min_value=1, help_text="with `task_version`: a board that was shown before"
+    )
+    task_version = serializers.IntegerField(required=False, min_value=1, help_text="with `gold_version`")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for missing, given in (("task_version", "gold_version"), ("gold_version", "task_version")):
+            if given in attrs and missing not in attrs:
+                raise ValidationError({missing: f"{given} needs {missing} beside it: they name a board together."})
+        return attrs
+
+
+class BoardQuery(VersionQuery):
+    measure = Names(help_text="measures to show, with commas; default: all")
+    slices = Names(
+        help_text="dimensions whose slices are shown as well, with commas, or `all`; default: the whole only"
+    )
+    slice = Words(
+        max_length=2000,
+        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice that scores are of; "
+        "default: the whole",
+    )
+    sort = Words(
+        max_length=2000,
+        help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - turns it round. "
+        "A measure without brackets is on `slice`",
+    )
+    kind = Words(help_text="`participant`, `baseline` or `organiser`: the systems of that kind alone")
+    track = Words(help_text="the name of one of the phase's tracks: the systems that declare it alone")
+    search = Words(help_text="words that all occur in the names of system or team, as you are told them")
+    by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the measure that ranks")
+    at_least = Words(help_text="rows with this value or more")
+    at_most = Words(help_text="rows with this value or less")
+    as_of = Words(help_text="`2026-11-01`: the board as that day ended, UTC; default: as it stands")
+
+
+class BoardPageQuery(BoardQuery):
+    page = serializers.IntegerField(required=False, min_value=1, default=1)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS, default=PAGE_SIZE)
+
+
+class ComparisonQuery(PageQuery, VersionQuery):
+    pass
+
+
+def version(wanted: dict[str, Any]) -> tuple[int, int] | None:
+    """The board that a VersionQuery names; None: the one that counts."""
+    return (wanted["gold_version"], wanted["task_version"]) if "gold_version" in wanted else None
+
+
+def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The parameters of a request; raises ValidationError with the parameter's name."""
+    found = query(data=request.query_params.dict())
+    found.is_valid(raise_exception=True)
+    return dict(found.validated_data)

@@ -1,0 +1,44 @@
+"""What the API says of rows that were copied from papers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from leaderboard.boards.queries.reported_results import Reported
+
+
+class ReportedValueShape(serializers.Serializer[Any]):
+    measure = serializers.CharField()
+    slice = serializers.DictField(child=serializers.CharField())
+    value = serializers.FloatField(allow_null=True)
+    shown = serializers.CharField(help_text="as the paper prints it")
+
+
+class ReportedShape(serializers.Serializer[Any]):
+    """A row copied from a paper; it is not ranked."""
+
+    system = serializers.CharField()
+    paper = serializers.CharField()
+    table = serializers.CharField()
+    split = serializers.CharField(help_text="what it was measured on")
+    same_split = serializers.BooleanField(help_text="whether that is the split shown here")
+    track = serializers.CharField(help_text="the phases' track that it belongs to; empty: none")
+    note = serializers.CharField()
+    values = ReportedValueShape(many=True)
+
+
+def reported(rows: Reported) -> list[dict[str, Any]]:
+    """Reported rows as JSON holds them."""
+    names = ("system", "paper", "table", "split", "same_split", "track", "note")
+    return [
+        {
+            **{name: getattr(row, name) for name in names},
+            "values": [
+                {"measure": measure, "slice": dict(slice_), "value": value, "shown": shown}
+                for (measure, slice_), (value, shown) in row.cells.items()
+            ],
+        }
+        for row in rows.rows
+    ]

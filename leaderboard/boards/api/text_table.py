@@ -1,0 +1,85 @@
+"""A board as cells of text, for formats that are read by people: LaTeX and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.boards.queries import Board, Cell, Key, Row, label
+
+
+@dataclass(frozen=True)
+class Line:
+    """One system. marks: its track, and why it does not compete. cells: (value, interval), the latter may be empty."""
+
+    rank: str
+    system: str
+    team: str
+    marks: Sequence[str]
+    cells: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Names are as their owners wrote them: a format escapes them. headings: the columns of `cells`."""
+
+    caption: str
+    headings: Sequence[str]
+    lines: Sequence[Line]
+
+
+def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
+    """The table of these rows and columns, numbers to three decimals as on pages."""
+    lines = [
+        Line(
+            rank=_rank(row),
+            system=row.system,
+            team=row.team,
+            marks=_marks(row),
+            cells=[_texts(row.cell(*key)) for key in keys],
+        )
+        for row in rows
+    ]
+    return TextTable(_caption(board, lines), [_heading(board, key) for key in keys], lines)
+
+
+def _marks(row: Row) -> list[str]:
+    apart = "disqualified" if row.disqualified else "" if row.competes else row.kind
+    return [mark for mark in (row.track_title, apart) if mark]
+
+
+def _rank(row: Row) -> str:
+    if row.rank is None:
+        return ""
+    place = f"{row.rank}{'=' if row.tied else ''}"
+    return place if row.rank_low is None else f"{place} ({row.rank_low}\N{EN DASH}{row.rank_high})"
+
+
+def _heading(board: Board, key: Key) -> str:
+    n = board.n(*key)
+    return label(key) if n is None else f"{label(key)}, n {n}"
+
+
+def _texts(cell: Cell) -> tuple[str, str]:
+    if cell.value is None:
+        return "", ""
+    ends = "" if cell.low is None or cell.high is None else f"[{_number(cell.low)}, {_number(cell.high)}]"
+    return _number(cell.value), ends
+
+
+def _number(value: float) -> str:
+    text = f"{value:.3f}"
+    return text.lstrip("-") if not text.strip("-0.") else text
+
+
+def _caption(board: Board, lines: Sequence[Line]) -> str:
+    """What the numbers rest on, and from when they are; fit to stand beneath a table in a paper."""
+    phase, made_of = board.phase, board.leaderboard
+    parts = [f"{phase.benchmark.title}, {phase.title}", f"split {phase.split.name}"]
+    if made_of is not None:
+        parts.append(f"gold version {made_of.gold_version.number}, task version {made_of.task_version}")
+    if board.rows:
+        parts.append(f"results of {max(row.released_at for row in board.rows).date().isoformat()}")
+    if any(ends for line in lines for _, ends in line.cells):
+        parts.append("95 % intervals by resampling groups")
+    return "; ".join(parts)

@@ -1,0 +1,175 @@
+"""One page of a board, filtered, ordered and cut by the database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+from django.db.models import Case, F, FilteredRelation, FloatField, Q, QuerySet, Value, When
+from django.db.models.expressions import Combinable
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, Lower, NullIf
+
+from leaderboard.boards.disclosure import costs
+from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
+from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, head_of, made, read_json
+from leaderboard.boards.queries.request import Column, Wanted, applied
+from leaderboard.boards.queries.rows import Slice, cells_on, key_of
+from leaderboard.core.compiled_queries import Prepared
+from leaderboard.core.names.anonymous import told_names
+from leaderboard.models import Phase, Standing
+
+PATHS = {
+    "rank": "rank",
+    "received_at": "release__submission__received_at",
+    "released_at": "release__released_at",
+    "system": "told_system",
+    "team": "told_team",
+}
+
+NAMES = ("system", "team")
+"""Columns of what is not told to everybody."""
+
+Rows = QuerySet[Any]
+"""Of Standing, with what is named here as it goes."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """board: with the rows of this page alone, in order. n: how many rows the filters leave on all pages."""
+
+    board: Board
+    wanted: Wanted
+    n: int
+
+    @property
+    def last(self) -> int:
+        return max(1, ceil(self.n / self.wanted.size))
+
+    @property
+    def before(self) -> int | None:
+        """The number of the page before this one; beyond the last, of the last."""
+        return min(self.wanted.page - 1, self.last) if self.wanted.page > 1 else None
+
+    @property
+    def after(self) -> int | None:
+        return self.wanted.page + 1 if self.wanted.page < self.last else None
+
+
+def head_asked(phase: Phase, as_of: str, version: Version | None = None) -> Board:
+    """A board without its rows, as it stands or as the named day ended; raises AskedError."""
+    day = day_in(as_of)
+    return head_of(phase, version) if day is None else head_at(phase, day, version)
+
+
+def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = (), reader: Any = None) -> Page:
+    """A page of a board that was read without rows.
+
+    within: dimensions whose slices are wanted beside the one that is asked for; None: all of them.
+    """
+    if board.leaderboard is None:
+        return Page(board, wanted, 0)
+    if board.as_of is not None:
+        return _past(board, wanted, within, reader)
+    n = board.summary.n_rows
+    if wanted.filters or wanted.sort.name in NAMES:
+        standings = _filtered(_named(_sliced(board.leaderboard.standings.all(), wanted), board, wanted, reader), wanted)
+        n = standings.count() if wanted.filters else n
+        found = list(_lines(standings, wanted))
+    else:
+        found = _all_of(wanted)(board.leaderboard.pk)
+    releases = [line[FIELDS.index("release_id")] for line in found]
+    cells = {} if within == () else cells_of(releases, within)
+    for release, line in zip(releases, found, strict=True):
+        cells.setdefault(release, {}).update(cells_on(wanted.slice_, read_json(line[-1]) if line[-1] else {}))
+    lines_alone, counted = (line[:-1] for line in found), board.summary
+    rows = made(board.phase, lines_alone, cells, shared=counted.shared, places=counted.places, reader=reader)
+    return Page(replace(board, rows=rows), wanted, n)
+
+
+@lru_cache(maxsize=256)
+def _all_of(wanted: Wanted) -> Prepared[Any]:
+    """What reads that page of a board, of the board's number; of what no reader is told otherwise than another."""
+    return Prepared(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), wanted), wanted), int)
+
+
+def _lines(standings: Rows, wanted: Wanted) -> Rows:
+    first = (wanted.page - 1) * wanted.size
+    lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*TEXTS, "here__cells"))
+    return lines[first : first + wanted.size]
+
+
+def _past(board: Board, wanted: Wanted, within: Collection[str] | None, reader: Any) -> Page:
+    """The same of a day that is over, which the database holds no standings of."""
+    dimensions = None if within is None else {*within, *wanted.dimensions}
+    everything = rows_at(board, within=dimensions, reader=reader)
+    rows = applied(everything, wanted)
+    first = (wanted.page - 1) * wanted.size
+    shown = replace(board, rows=rows[first : first + wanted.size], counted=Summary.of(everything))
+    return Page(shown, wanted, len(rows))
+
+
+def _sliced(standings: Rows, wanted: Wanted) -> Rows:
+    """Standings with what they tell on the slice (`here`), and on those that are sorted and filtered by."""
+    standings = standings.alias(here=_told_on(wanted.slice_))
+    for alias, column in (("sorted", wanted.sort), ("bounded", wanted.by)):
+        if column is not None:
+            standings = _valued(standings, wanted, column, alias)
+    return standings
+
+
+def _told_on(slice_: Slice) -> FilteredRelation:
+    return FilteredRelation("release__slices", condition=Q(release__slices__slice_key=key_of(slice_)))
+
+
+def _valued(standings: Rows, wanted: Wanted, column: Column, alias: str) -> Rows:
+    """With the number of a column under `alias`; of a plain column, nothing is added."""
+    if column.key is not None:
+        measure, slice_ = column.key
+        place = "here"
+        if slice_ != wanted.slice_:
+            place = f"{alias}_on"
+            standings = standings.alias(**{place: _told_on(slice_)})
+        return standings.alias(**{alias: _number("0", KeyTransform(measure, f"{place}__cells"))})
+    if column.name in costs.KINDS:
+        return standings.alias(**{alias: _number(column.name, F("release__cost"))})
+    return standings
+
+
+def _number(key: str, of: Combinable | KeyTransform) -> Cast:
+    # SQLite writes JSON's null out as a word.
+    return Cast(NullIf(KeyTextTransform(key, of), Value("null")), FloatField())
+
+
+def _named(standings: Rows, board: Board, wanted: Wanted, reader: Any) -> Rows:
+    """With the names that the reader is told, where they are asked about: no question may reach a hidden one."""
+    if not wanted.words and wanted.sort.name not in NAMES:
+        return standings
+    return standings.alias(**told_names(reader, board.phase.benchmark, "system"))
+
+
+def _filtered(standings: Rows, wanted: Wanted) -> Rows:
+    if wanted.kind:
+        standings = standings.filter(system__kind=wanted.kind)
+    if wanted.track:
+        standings = standings.filter(release__submission__track=wanted.track)
+    for word in wanted.words:
+        standings = standings.filter(Q(told_system__icontains=word) | Q(told_team__icontains=word))
+    least, most = wanted.bounds
+    if least is not None:
+        standings = standings.filter(bounded__gte=least)
+    return standings if most is None else standings.filter(bounded__lte=most)
+
+
+def _ordered(standings: Rows, wanted: Wanted) -> Rows:
+    """As `in_order` has it: without a value last, then the disqualified; of equals, who came first."""
+    column = wanted.sort
+    path = PATHS.get(column.name, "sorted")
+    place = Lower(path) if column.name in NAMES else F(path)
+    by_value = place.desc(nulls_last=True) if wanted.descending else place.asc(nulls_last=True)
+    disqualified = Case(When(disqualified="", then=0), default=1)
+    return standings.order_by(disqualified, by_value, "release__submission__received_at", "system_id")

@@ -1,0 +1,228 @@
+"""Reading boards: their rows from standings, systems and releases, in a number of queries that hangs on nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import msgspec
+from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from leaderboard.boards.disclosure import costs
+from leaderboard.boards.disclosure.policies import reveals_comparisons
+from leaderboard.boards.queries import tracks
+from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries.rows import Cells, Row, cells_on, dimensions_of, slice_named
+from leaderboard.boards.queries.track_ranks import Places, places_of
+from leaderboard.boards.queries.visible_boards import shown_board
+from leaderboard.core.compiled_queries import Prepared, moment
+from leaderboard.core.names.anonymous import Shown, names_for
+from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
+
+OF_A_SYSTEM = ("name", "description", "paper_url", "code_url", "anonymous_until", "anonymous_number", "team_id")
+FIELDS = (
+    *("rank", "rank_low", "rank_high", "disqualified", "system_id", "release_id"),
+    *("system__kind", "system__team__name", *(f"system__{name}" for name in OF_A_SYSTEM)),
+    *("release__submission_id", "release__run_id", "release__submission__kind", "release__submission__track"),
+)
+TEXTS = ("release__warnings", "release__cost", "release__submission__received_at", "release__released_at")
+"""What follows FIELDS, as text: Django's own reading of JSON and of moments takes longer than all the rest."""
+TRACK = FIELDS.index("release__submission__track")
+read_json = msgspec.json.decode
+
+
+def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
+    rows = Standing.objects.filter(leaderboard=leaderboard).order_by().values("leaderboard")
+    return rows.annotate(
+        n_rows=Count("pk"),
+        n_ranked=Count("rank"),
+        n_ranks=Count("rank", distinct=True),
+        n_competing=Count("pk", filter=Q(system__kind=System.Kind.PARTICIPANT, disqualified="")),
+        n_costs=Count("release__cost"),
+    ).values_list("n_rows", "n_ranked", "n_ranks", "n_competing", "n_costs")
+
+
+COUNTED = Prepared(_counted, int)
+
+MOST = 3
+"""How many dimensions a slice may name, to be found by them."""
+
+
+def board_of(
+    phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, reader: Any = None
+) -> Board:
+    """A board of a phase with all of its rows; `phase` comes with its benchmark and split selected.
+
+    `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
+    most pages show a few. None: all of them. `version` asks for a board that was shown before; None: the current one.
+    `reader`: the person who is told the names of anonymous systems, if he may know them; None: the public.
+    """
+    leaderboard = shown_board(phase, version)
+    if leaderboard is None:
+        return Board(phase, None, phase.split.current_gold, [])
+    rows = rows_of(phase, leaderboard.standings.all(), within=within, reader=reader)
+    rows.sort(key=lambda row: (row.received_at, row.system_id))
+    return Board(phase, leaderboard, leaderboard.gold_version, rows)
+
+
+def head_of(phase: Phase, version: Version | None = None) -> Board:
+    """A board without its rows, with what they are together: for pages of it."""
+    leaderboard = shown_board(phase, version)
+    if leaderboard is None:
+        return Board(phase, None, phase.split.current_gold, [])
+    return Board(phase, leaderboard, leaderboard.gold_version, [], summary_of(leaderboard))
+
+
+def summary_of(leaderboard: Leaderboard) -> Summary:
+    """What a board's rows are together, counted by the database."""
+    ((n_rows, n_ranked, n_ranks, n_competing, n_costs),) = COUNTED(leaderboard.pk) or [(0,) * 5]
+    return Summary(
+        n_rows=n_rows,
+        n_ranked=n_ranked,
+        n_competing=n_competing,
+        shared=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
+        cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
+        places=_places(leaderboard) if leaderboard.phase.tracks else {},
+    )
+
+
+def _shared(leaderboard: Leaderboard) -> frozenset[int]:
+    ranks = leaderboard.standings.exclude(rank=None).order_by().values("rank").annotate(n=Count("pk")).filter(n__gt=1)
+    return frozenset(rank for rank in ranks.values_list("rank", flat=True) if rank is not None)
+
+
+def _places(leaderboard: Leaderboard) -> Places:
+    ranked = leaderboard.standings.exclude(rank=None).order_by()
+    return places_of(ranked.values_list("release__submission__track", "rank"))
+
+
+def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
+    told = leaderboard.standings.exclude(release__cost=None).values_list("release__cost", flat=True)
+    return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in told))
+
+
+def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, reader: Any) -> list[Row]:
+    """Rows in the order of `standings`, which are all of a board, with the cells of the whole and of the slices by
+    dimensions in `within`."""
+    found = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
+    cells = cells_of([line[5] for line in found], within)
+    return made(phase, found, cells, shared=shared_by(found), places=places_in(phase, found), reader=reader)
+
+
+def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
+    """The ranks that several lines of FIELDS have."""
+    return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
+
+
+def places_in(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
+    """The ranks within tracks, of lines of FIELDS that are all of a board."""
+    return places_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
+
+
+def as_text(*names: str) -> list[Cast]:
+    """Fields of JSON and of moments, to be read with `read_json` and `moment`."""
+    return [Cast(name, TextField()) for name in names]
+
+
+def made(
+    phase: Phase,
+    found: Iterable[Sequence[Any]],
+    cells: dict[int, Cells],
+    *,
+    shared: Collection[int],
+    places: Places,
+    reader: Any,
+) -> list[Row]:
+    """Rows of lines of FIELDS and TEXTS."""
+    tells_ranges = reveals_comparisons(phase)
+    named = _named(phase, reader)
+    titles = {track.name: track.title for track in tracks.of(phase)}
+    rows = []
+    for rank, low, high, disqualified, system, release, kind, team, *described in found:
+        submission, run, sent, track, warnings, cost, received_at, released_at = described[len(OF_A_SYSTEM) :]
+        name = named(system, team, described)
+        track_rank, track_tied = places.get((track, rank), (None, False))
+        row = Row(
+            rank=rank,
+            tied=rank is not None and rank in shared,
+            rank_low=low if tells_ranges else None,
+            rank_high=high if tells_ranges else None,
+            system=name.system,
+            team=name.team,
+            kind=kind,
+            description=name.description,
+            paper_url=name.paper_url,
+            code_url=name.code_url,
+            system_id=system,
+            submission_id=submission,
+            run_id=run,
+            received_at=moment(received_at),
+            released_at=moment(released_at),
+            warnings=read_json(warnings),
+            cells=cells.get(release, {}),
+            cost=costs.told(read_json(cost)) if cost else None,
+            no_cost=_no_cost(cost, sent),
+            disqualified=disqualified,
+            anonymous_until=name.anonymous_until,
+            is_hidden=name.is_hidden,
+            track=track,
+            track_title=titles.get(track, track),
+            track_rank=track_rank,
+            track_tied=track_tied,
+        )
+        rows.append(row)
+    return rows
+
+
+def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, Cells]:
+    """By release the cells of the whole and of the slices by dimensions in `within`; None: of all slices."""
+    slices = ReleaseSlice.objects.filter(release__in=releases)
+    if within is not None:
+        slices = slices.filter(dimensions__in=_combined(within))
+    found: dict[int, Cells] = {}
+    lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("cells"))
+    for release, key, stored in lines:
+        found.setdefault(release, {}).update(cells_on(slice_named(key), read_json(stored)))
+    return found
+
+
+def _combined(within: Collection[str]) -> list[str]:
+    """What ReleaseSlice.dimensions says of the whole, and of slices by up to MOST of these dimensions."""
+    names = sorted(set(within))
+    sets = [one for size in range(MOST + 1) for one in combinations(names, size)]
+    return [dimensions_of(tuple((name, "") for name in one)) for one in sets]
+
+
+def _named(phase: Phase, reader: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
+    """How a system is shown, of its number, its team's name and what OF_A_SYSTEM lists."""
+    told, at = names_for(reader, phase.benchmark), timezone.now()
+
+    def named(pk: int, team: str, described: Sequence[Any]) -> Shown:
+        name, description, paper_url, code_url, until, number, team_id = described[: len(OF_A_SYSTEM)]
+        if until is None or until <= at:
+            return Shown(name, team, description, paper_url, code_url, "", None)
+        return told(
+            System(
+                pk=pk,
+                name=name,
+                description=description,
+                paper_url=paper_url,
+                code_url=code_url,
+                anonymous_until=until,
+                anonymous_number=number,
+                team=Team(pk=team_id, name=team),
+            )
+        )
+
+    return named
+
+
+def _no_cost(cost: object, sent: str) -> str:
+    if cost is not None:
+        return ""
+    is_file = sent == Submission.Kind.PREDICTIONS
+    return "uploaded as a file: what it took to make is not known" if is_file else "not measured"

@@ -1,0 +1,126 @@
+"""The read side of what papers report: rows beside a board, never ranked."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import Key, slice_of
+from leaderboard.core.compiled_queries import Prepared
+from leaderboard.models import Benchmark, ReportedResult
+from leaderboard.models.reported_numbers import Value
+
+log = structlog.get_logger(__name__)
+NO_NUMBERS = (ValueError, RecursionError)
+"""What checking them raises, or reading them: JSON may have more digits and brackets than Python reads."""
+OF_A_BENCHMARK = Prepared(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
+
+
+@dataclass(frozen=True)
+class ReportedRow:
+    """A row copied from a paper; `cells` has the value as a number and as the paper prints it."""
+
+    system: str
+    paper: str
+    table: str
+    split: str
+    same_split: bool
+    track: str
+    note: str
+    cells: Mapping[Key, tuple[float | None, str]]
+
+
+@dataclass(frozen=True)
+class Reported:
+    """All reported rows of a benchmark, never ranked, with the columns that they fill."""
+
+    columns: Sequence[Key]
+    rows: Sequence[ReportedRow]
+
+    @property
+    def table(self) -> list[tuple[ReportedRow, list[str]]]:
+        """Each row with its numbers as printed, in the order of the columns; empty where it has none."""
+        return [(row, [row.cells.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
+
+    def on(self, *dimensions: str) -> Reported:
+        """What papers report on slices by exactly these dimensions."""
+        wanted = tuple(sorted(dimensions))
+        columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == wanted]
+        return Reported(columns, [row for row in self.rows if any(key in row.cells for key in columns)])
+
+    def in_track(self, track: str) -> Reported:
+        """What papers report of one track."""
+        rows = [row for row in self.rows if row.track == track]
+        return Reported([key for key in self.columns if any(key in row.cells for row in rows)], rows)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A stored row that is shown nowhere, since its numbers are none, and why."""
+
+    row: ReportedResult
+    fault: str
+
+
+def reported_of(benchmark: Benchmark) -> Reported:
+    """A benchmark's reported rows in one query, without those whose numbers cannot be shown."""
+    rows = [_reported(row, told) for row, told in sound(benchmark)]
+    columns = list(dict.fromkeys(key for row in rows for key in row.cells))
+    order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
+    columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
+    return Reported(columns, rows)
+
+
+def sound(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
+    """Those of a benchmark's rows that can be shown, with their numbers; the others are logged."""
+    for row in _stored(benchmark):
+        try:
+            yield row, row.numbers(task=benchmark.task)
+        except NO_NUMBERS as error:
+            _log(row.pk, benchmark.slug, str(error)[:200])
+
+
+def left_out(benchmark: Benchmark) -> list[LeftOut]:
+    """Those of its rows that are shown nowhere; for its organisers and the operator."""
+    found = []
+    for row in _stored(benchmark):
+        try:
+            row.numbers(task=benchmark.task)
+        except NO_NUMBERS as error:
+            found.append(LeftOut(row, str(error)))
+    return found
+
+
+def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
+    """Its rows as they lie, by one query unless one of them cannot be read: then each is read when its numbers are."""
+    try:
+        return OF_A_BENCHMARK(benchmark.pk)
+    except NO_NUMBERS:
+        return benchmark.reported_results.defer("values")
+
+
+@functools.lru_cache(maxsize=1000)
+def _log(pk: int, benchmark: str, fault: str) -> None:
+    """Once a process: a page is read often."""
+    log.error("reported_row_left_out", row=pk, benchmark=benchmark, fault=fault)
+
+
+def _reported(result: ReportedResult, told: Iterable[Value]) -> ReportedRow:
+    return ReportedRow(
+        system=result.system,
+        paper=result.paper,
+        table=result.table,
+        split=result.split,
+        same_split=result.same_split,
+        track=result.track,
+        note=result.note,
+        cells={
+            (value.measure, slice_of(value.slice)): (None if math.isnan(value.value) else value.value, value.shown)
+            for value in told
+        },
+    )

@@ -1,0 +1,214 @@
+"""What a reader asks of a board: on which slice, in which order, which rows, which page. The same for pages and API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from leaderboard.boards.disclosure import costs
+from leaderboard.boards.queries import tracks
+from leaderboard.boards.queries.board import Board
+from leaderboard.boards.queries.rows import WHOLE, Key, Row, Slice, in_order
+from leaderboard.models import System
+
+PLAIN = ("rank", "system", "team", "received_at", "released_at")
+PAGE_SIZE = 150
+MOST_ROWS = 500
+
+
+class AskedError(Exception):
+    """A parameter that means nothing on this board; the text says what was found and what was expected."""
+
+    def __init__(self, parameter: str, text: str) -> None:
+        super().__init__(text)
+        self.parameter, self.text = parameter, text
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a plain one, a cost, or a measure on a slice (`key`). best_first: more is better there."""
+
+    name: str
+    key: Key | None = None
+    best_first: bool = False
+
+    def value(self, row: Row) -> Any:
+        """What stands in the column, to be sorted by; None: nothing."""
+        if self.key is not None:
+            return row.cell(*self.key).value
+        if self.name in costs.KINDS:
+            return row.spent(self.name)
+        value = getattr(row, self.name)
+        return value.casefold() if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """slice_: the one that the rows tell of.
+
+    words: all of them occur in a row's system or team, as the reader is told them. bounds: of the column `by`, both
+    ends belong to it.
+    """
+
+    sort: Column
+    descending: bool
+    slice_: Slice = WHOLE
+    kind: str = ""
+    track: str = ""
+    words: tuple[str, ...] = ()
+    by: Column | None = None
+    bounds: tuple[float | None, float | None] = (None, None)
+    page: int = 1
+    size: int = PAGE_SIZE
+
+    @property
+    def filters(self) -> bool:
+        return bool(self.kind or self.track or self.words or self.by)
+
+    @property
+    def dimensions(self) -> set[str]:
+        """Whatever the slices are by that are shown, sorted and filtered by."""
+        keys = [column.key for column in (self.sort, self.by) if column and column.key]
+        return {name for slice_ in (self.slice_, *(on for _, on in keys)) for name, _ in slice_}
+
+
+def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> Wanted:
+    """What the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size name.
+
+    sorting: whether a column goes from high to low, of the column; None: a leading - of `sort` turns it round.
+    Raises AskedError.
+    """
+    slice_ = slice_in(board, given["slice"], ":") if given.get("slice") else WHOLE
+    named = given.get("sort", "")
+    column = column_in(board, named.removeprefix("-"), slice_) if named else first_column(board, slice_)
+    by, bounds = _bounds(board, given, slice_)
+    return Wanted(
+        sort=column,
+        descending=sorting(column) if sorting else column.best_first != named.startswith("-"),
+        slice_=slice_,
+        kind=_kind(given.get("kind", "")),
+        track=_track(board, given.get("track", "")),
+        words=tuple(given.get("search", "").split()),
+        by=by,
+        bounds=bounds,
+        page=_count(given, "page", 1, None),
+        size=_count(given, "page_size", PAGE_SIZE, MOST_ROWS),
+    )
+
+
+def applied(rows: Iterable[Row], wanted: Wanted) -> list[Row]:
+    """Rows as they are asked for, all pages: what the database does, for rows that it does not hold."""
+    kept = [row for row in rows if _keeps(wanted, row)]
+    kept.sort(key=lambda row: (row.received_at, row.system_id))
+    return in_order(kept, wanted.sort.value, descending=wanted.descending)
+
+
+def _keeps(wanted: Wanted, row: Row) -> bool:
+    names = (row.system.casefold(), row.team.casefold())
+    if not all(any(word.casefold() in name for name in names) for word in wanted.words):
+        return False
+    if wanted.kind not in ("", row.kind) or wanted.track not in ("", row.track):
+        return False
+    if wanted.by is None:
+        return True
+    value, (least, most) = wanted.by.value(row), wanted.bounds
+    return value is not None and (least is None or value >= least) and (most is None or value <= most)
+
+
+def first_column(board: Board, slice_: Slice = WHOLE) -> Column:
+    """What a board is sorted by unless something else is asked for: the measure that ranks."""
+    measure = board.measure(board.primary)
+    return Column(board.primary, (board.primary, slice_), measure is None or measure.higher_is_better is not False)
+
+
+def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "sort") -> Column:
+    """The column of that name; a measure without brackets is meant on `slice_`. Raises AskedError."""
+    if name in PLAIN or name in costs.KINDS:
+        return Column(name)
+    measure, bracket, inner = name.partition("[")
+    declared = board.measure(measure)
+    if declared is None or (bracket and not inner.endswith("]")):
+        raise AskedError(parameter, _unknown(board, name))
+    try:
+        on = slice_in(board, inner[:-1], "=") if bracket else slice_
+    except AskedError:
+        raise AskedError(parameter, _unknown(board, name)) from None
+    return Column(name, (measure, on), declared.higher_is_better is not False)
+
+
+def slice_in(board: Board, text: str, joint: str) -> Slice:
+    """`property:CEO` or `origin:generated,label:SUPPORTS`, the joint between; raises AskedError.
+
+    Read against what there is, since names and values may hold any sign.
+    """
+    rest, found = text, dict[str, str]()
+    while rest:
+        part = _part(board, rest, joint)
+        if part is None or part[0] in found:
+            known = ", ".join(f"{name}{joint}{value}" for name, values in board.dimensions.items() for value in values)
+            raise AskedError("slice", f'"{text}" is no slice here, expected one of: {known or "none"}.')
+        found[part[0]] = part[1]
+        rest = rest[len(joint.join(part)) + 1 :]
+    return tuple(sorted(found.items()))
+
+
+def _part(board: Board, text: str, joint: str) -> tuple[str, str] | None:
+    for name, values in board.dimensions.items():
+        for value in values:
+            part = f"{name}{joint}{value}"
+            if text == part or text.startswith(f"{part},"):
+                return name, value
+    return None
+
+
+def _unknown(board: Board, name: str) -> str:
+    known = [*(measure.name for measure in board.measures), *PLAIN, *costs.KINDS, "measure[dimension=value]"]
+    return f'"{name}" is no column here, expected one of: {", ".join(known)}.'
+
+
+def _kind(given: str) -> str:
+    if given and given not in System.Kind.values:
+        raise AskedError("kind", f'"{given}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
+    return given
+
+
+def _track(board: Board, given: str) -> str:
+    known = [track.name for track in tracks.of(board.phase)]
+    if given and given not in known:
+        raise AskedError("track", f'"{given}" is no track here, expected one of: {", ".join(known) or "none"}.')
+    return given
+
+
+def _bounds(
+    board: Board, given: Mapping[str, str], slice_: Slice
+) -> tuple[Column | None, tuple[float | None, float | None]]:
+    ends = (_number(given, "at_least"), _number(given, "at_most"))
+    if ends == (None, None):
+        return None, ends
+    by = column_in(board, given["by"], slice_, "by") if given.get("by") else first_column(board, slice_)
+    if by.key is None and by.name not in costs.KINDS:
+        raise AskedError("by", f'"{by.name}" holds no numbers to be bounded, expected a measure or a cost.')
+    return by, ends
+
+
+def _number(given: Mapping[str, str], name: str) -> float | None:
+    text = given.get(name, "")
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise AskedError(name, f'"{text}" is no number, expected one such as 0.5.')
+    return value
+
+
+def _count(given: Mapping[str, str], name: str, default: int, most: int | None) -> int:
+    text = given.get(name, "") or str(default)
+    value = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if value < 1 or (most is not None and value > most):
+        raise AskedError(name, f'"{text}" is no {name}, expected a number from 1{f" to {most}" if most else ""}.')
+    return value

@@ -1,0 +1,49 @@
+"""A phase's tracks as people type them: one NAME | TITLE | DESCRIPTION a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from leaderboard.boards.queries import tracks
+from leaderboard.models import Phase
+
+PARTS = ("name", "title", "description")
+
+
+class TracksField(forms.CharField):
+    """Lines as what `Phase.tracks` holds."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault(
+            "help_text",
+            "What a submission declares of itself, one of these: a NAME | TITLE | DESCRIPTION a line, such as "
+            "<code>thorough | THOROUGH | learnt from the cleaned triples</code>. Empty: nothing is declared.",
+        )
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}), **kwargs)
+
+    def clean(self, value: Any) -> tracks.Stored:
+        lines = [line for line in super().clean(value).splitlines() if line.strip()]
+        given = []
+        for number, line in enumerate(lines, start=1):
+            parts = [part.strip() for part in line.split("|", 2)]
+            if len(parts) < 2 or not all(parts[:2]):
+                raise ValidationError(f"Line {number} is {line!r}; expected NAME | TITLE | DESCRIPTION.")
+            given.append(dict(zip(PARTS, parts, strict=False)))
+        try:
+            return tracks.checked(given)
+        except ValueError as error:
+            raise ValidationError(f"{error}.") from error
+
+
+class TracksForm(forms.Form):
+    """The tracks of a phase that is there."""
+
+    tracks = TracksField()
+
+
+def as_lines(phase: Phase) -> str:
+    """A phase's tracks as they are typed."""
+    return "\n".join(" | ".join(filter(None, (one.name, one.title, one.description))) for one in tracks.of(phase))

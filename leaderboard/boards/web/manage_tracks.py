@@ -1,0 +1,38 @@
+"""For organisers: the tracks of a phase."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.boards.actions import tracks
+from leaderboard.boards.web.forms.tracks import TracksForm, as_lines
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.models import Phase
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """What a submission declares one of; a POST sets them all."""
+    phases = Phase.objects.filter(benchmark=managed_or_404(request.user, slug)).select_related("benchmark")
+    found = get_object_or_404(phases, slug=phase)
+    form = TracksForm(request.POST if request.method == "POST" else None, initial={"tracks": as_lines(found)})
+    refusal = None
+    if form.is_valid():
+        try:
+            tracks.change(phase=found, given=form.cleaned_data["tracks"], by=request.user)
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, "The tracks are set.")
+            return redirect("manage_benchmark", slug)
+    status = refusal.status if refusal else 422 if form.errors else 200
+    context = {"benchmark": found.benchmark, "phase": found, "form": form, "refusal": refusal}
+    context["has_submissions"] = found.submissions.exists()
+    return render(request, "manage/tracks.html", context, status=status)

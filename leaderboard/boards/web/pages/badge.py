@@ -1,0 +1,40 @@
+"""A badge for a system's own page or README: its place on a board, as a picture."""
+
+from __future__ import annotations
+
+from csp.constants import NONE
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotFound
+from django.template.loader import render_to_string
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import conditional_page, require_safe
+
+from leaderboard.boards.queries import Board, Row, by_primary
+from leaderboard.boards.web.charts import badge as drawing
+from leaderboard.boards.web.public_access import SECONDS, policy, public_board_or_404
+
+
+@require_safe
+@conditional_page
+@cache_control(public=True, max_age=SECONDS)
+@policy(default_src=[NONE], img_src=[NONE], form_action=[NONE])
+def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?system=` its name, `?team=` where two teams have one of that name; `?measure=` another than ranks."""
+    board = public_board_or_404(slug, phase, within=(), **version)
+    measure = request.GET.get("measure", board.primary)
+    if board.measure(measure) is None:
+        raise Http404("no such measure")
+    found = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
+    if len(found) > 1:
+        told = "Several systems of this board have that name: say with team= whose is meant.\n"
+        return HttpResponseNotFound(told, content_type="text/plain; charset=utf-8")
+    (row,) = found
+    svg = render_to_string("public/badge.svg", {"badge": drawing.badge(board, row, measure)})
+    return HttpResponse(svg, content_type="image/svg+xml; charset=utf-8")
+
+
+def _rows(board: Board, system: str, team: str | None) -> list[Row]:
+    """By its names as the board shows them; at least one. Raises Http404."""
+    found = [row for row in by_primary(board) if row.system == system and team in (None, row.team)]
+    if not found:
+        raise Http404("no such system on this board")
+    return found

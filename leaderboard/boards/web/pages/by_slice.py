@@ -1,0 +1,140 @@
+"""The board of one dimension: systems by its values, one measure at a time or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import WHOLE, Board, SliceValue
+from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.boards.web.access import board_or_404, dimension_or_404
+from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.charts.heat import legends
+from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.pages.measures_by_slice import fits, is_first_choice, measures_table
+from leaderboard.boards.web.tables.heat_rows import Source, among, heat_rows, reasons
+from leaderboard.boards.web.tables.pages import Cut
+from leaderboard.boards.web.tables.reported_grid import reported_grid
+from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
+
+UPRIGHT = 8
+"""With more columns than this their headings stand on end."""
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A value of the dimension, or a summary of all of them."""
+
+    title: str
+    n: int | None
+    source: Source
+    heading: Heading
+
+    @property
+    def is_summary(self) -> bool:
+        return not self.source.slice
+
+
+@require_safe
+@tagged
+def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
+    """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
+    `?page=` of 150 systems.
+
+    Without `measure`: all of them where the values are few, else the primary one.
+    """
+    board = board_or_404(request, slug, phase, within=[dimension], **version)
+    dimension = dimension_or_404(board, dimension)
+    task = TASKS[board.phase.benchmark.task]
+    offered = board.measures_on([dimension])
+    measure, has_all = _asked(request, board, dimension, offered)
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": task,
+        "dimension": dimension,
+        "about": next((known.doc for known in task.dimensions if known.name == dimension), ""),
+        "measure": measure,
+        "measures": offered,
+        "has_all": has_all,
+        "among": among(board.rows),
+        "boards": other_boards(board),
+    }
+    context |= _reported(board, dimension, measure or (offered[0] if offered else None))
+    if measure is not None:
+        context |= _table(request, board, dimension, measure)
+    elif offered:
+        context |= measures_table(request, board, dimension, offered)
+    return render(request, "public/by_slice.html", context)
+
+
+def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:
+    """What papers report by this dimension alone, and by another one together with it, which stands outside."""
+    reported = reported_of(board.phase.benchmark)
+    pairs = dict.fromkeys(
+        (other, dimension)
+        for _, slice_ in reported.columns
+        if len(slice_) == 2 and dimension in dict(slice_)
+        for other, _ in slice_
+        if other != dimension
+    )
+    grids = [(pair, reported_grid(reported, pair, measure)) for pair in pairs if measure is not None]
+    return {"reported": reported.on(dimension), "reported_grids": grids}
+
+
+def _asked(
+    request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]
+) -> tuple[Measure | None, bool]:
+    """(the measure to show, whether all of them could be shown); None: all of them, or there is none."""
+    has_all = fits(board, dimension, offered)
+    asked = request.GET.get("measure")
+    named = next((measure for measure in offered if measure.name == asked), None)
+    if named is None and has_all and (asked == ALL or is_first_choice(board, dimension)):
+        return None, has_all
+    return named or (offered[0] if offered else None), has_all
+
+
+def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure) -> dict[str, object]:
+    planned = _planned(board, measure, board.values(dimension, measure.name))
+    keys = {key: source.key for key, (_, source, _) in planned.items()}
+    keys |= {"system": Key(by_name, best_first=False)}
+    sorting = Sorting.asked(request, keys, "micro")
+    rows = sorting.apply(board.rows)
+    headings = sorting.headings
+    columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
+    cut = Cut.asked(request, len(rows))
+    here = cut.of(rows)
+    cells = heat_rows(rows, [column.source for column in columns], here)
+    shown = list(zip(here, cells, strict=True))
+    return {
+        "cut": cut,
+        "columns": columns,
+        "is_tall": len(columns) > UPRIGHT,
+        "headings": headings,
+        "rows": shown,
+        "details": [(column, [(row, line[place].cell) for row, line in shown]) for place, column in enumerate(columns)],
+        # A ladder tells none, and some scorers give none.
+        "has_intervals": any(column.source.cell(row).low is not None for row in rows for column in columns),
+        "legends": legends([measure]),
+        "reasons": reasons(cells),
+    }
+
+
+def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
+    """Sort key -> title, source and n of each column: micro, macro where it exists, then the values."""
+    macro = board.measure(f"macro_{measure.name}")
+    planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
+    if macro:
+        planned["macro"] = ("macro", Source(macro, WHOLE), board.n(macro.name))
+    for value in values:
+        # The prefix keeps a value called "micro" or "system" apart from those keys.
+        planned[f"is {value.value}"] = (value.value, Source(measure, value.slice), value.n)
+    return planned

@@ -1,0 +1,95 @@
+"""Each track of a phase by itself: its systems ranked among each other, beside the slices of one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.measures.base import Measure
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import WHOLE, Board, Row, by_primary, tracks
+from leaderboard.boards.queries.reported_results import Reported, reported_of
+from leaderboard.boards.queries.tracks import Track
+from leaderboard.boards.web.access import board_or_404, dimension_or_404, head_or_404
+from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.charts.heat import legends
+from leaderboard.boards.web.pages.by_slice import board_by_slice
+from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, reasons
+
+FEW = 8
+"""Values that a dimension may have to stand beside a track unasked."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """title: empty for the whole."""
+
+    title: str
+    n: int | None
+    source: Source
+
+
+@dataclass(frozen=True)
+class OneTrack:
+    """rows: best first, each with a cell a column. reported: what papers report of this track, as printed."""
+
+    track: Track
+    rows: Sequence[tuple[Row, Sequence[HeatCell]]]
+    reported: Reported
+
+
+@require_safe
+@conditional_page
+def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
+    """`?measure=` one that exists on the slices; `?dimension=` the one that stands beside, the first of few values
+    unless asked for."""
+    head = head_or_404(request, slug, phase, **version)
+    if not head.phase.tracks:
+        # A dimension of the gold may bear the name.
+        return board_by_slice(request, slug=slug, phase=phase, dimension="track", **version)
+    dimension = _dimension(request, head)
+    board = board_or_404(request, slug, phase, within=[dimension] if dimension else (), **version)
+    offered = board.measures_on([dimension] if dimension else [])
+    measure = next((one for one in offered if one.name == request.GET.get("measure")), offered[0] if offered else None)
+    columns = _columns(board, measure, dimension) if measure else []
+    found = [_one(board, track, columns) for track in tracks.of(board.phase)]
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "dimension": dimension,
+        "dimensions": list(board.dimensions),
+        "measure": measure,
+        "measures": offered,
+        "columns": columns,
+        "tracks": found,
+        "reasons": reasons(cells for one in found for _, cells in one.rows),
+        "legends": legends([measure]) if measure else [],
+        "boards": other_boards(board),
+    }
+    return render(request, "public/by_track.html", context)
+
+
+def _dimension(request: HttpRequest, board: Board) -> str:
+    if asked := request.GET.get("dimension"):
+        return dimension_or_404(board, asked)
+    return next((name for name, values in board.dimensions.items() if 1 < len(values) <= FEW), "")
+
+
+def _columns(board: Board, measure: Measure, dimension: str) -> list[Column]:
+    whole = Column("", board.n(measure.name), Source(measure, WHOLE))
+    values = board.values(dimension, measure.name) if dimension else []
+    return [whole, *(Column(value.value, value.n, Source(measure, value.slice)) for value in values)]
+
+
+def _one(board: Board, track: Track, columns: Sequence[Column]) -> OneTrack:
+    # Its heading says the track of all of them.
+    rows = [replace(row, track_title="") for row in by_primary(board) if row.track == track.name]
+    cells = heat_rows(rows, [column.source for column in columns])
+    return OneTrack(track, list(zip(rows, cells, strict=True)), reported_of(board.phase.benchmark).in_track(track.name))

@@ -1,0 +1,84 @@
+"""A board to cite and to take away: its lasting address, the reference, files, a badge, a frame, a feed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import conditional_page, require_safe
+
+from leaderboard.boards.queries import Board, board_of, by_primary
+from leaderboard.boards.queries.citation import citation
+from leaderboard.boards.web.access import board_or_404
+
+FORMATS = (
+    ("csv", "CSV", "every number in full, for programs and spreadsheets"),
+    ("tex", "LaTeX", "a table for a paper, with intervals (booktabs)"),
+    ("md", "Markdown", "a table for a README or an issue"),
+    ("bib", "BibTeX", "the reference"),
+    ("json", "Canonical JSON", "the bytes that the SHA-256 is of"),
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """One format. by_slice: with every slice; empty where the format has but one shape."""
+
+    title: str
+    about: str
+    url: str
+    by_slice: str = ""
+
+
+@require_safe
+@conditional_page
+def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """For everybody with the names that the public is told, since the digest is of those."""
+    asked = board_or_404(request, slug, phase, within=(), **version)
+    numbers = (version["gold"], version["task_version"]) if version else None
+    board = board_of(asked.phase, version=numbers)
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "citation": citation(board),
+        "files": _files(board),
+        "shareable": _shareable(board),
+    }
+    return render(request, "public/cite.html", context)
+
+
+def _files(board: Board) -> list[File]:
+    base = f"/api/v1/benchmarks/{board.phase.benchmark.slug}/phases/{board.phase.slug}/leaderboard"
+    frozen = dict(zip(("gold_version", "task_version"), board.frozen, strict=True)) if board.frozen else {}
+    found = []
+    for suffix, title, about in FORMATS:
+        asked = f"?{urlencode(frozen)}" if frozen else ""
+        has_slices = board.dimensions and suffix in ("csv", "tex", "md")
+        by_slice = f"{base}.{suffix}?{urlencode({**frozen, 'slices': 'all'})}" if has_slices else ""
+        found.append(File(title, about, f"{base}.{suffix}{asked}", by_slice))
+    return found
+
+
+def _shareable(board: Board) -> dict[str, str]:
+    """What other sites may show: of a public benchmark alone, since they fetch it as nobody."""
+    benchmark = board.phase.benchmark
+    if benchmark.state != benchmark.State.PUBLIC or not board.rows:
+        return {}
+    prefix = "frozen_" if board.frozen else ""
+    where = [benchmark.slug, board.phase.slug, *(board.frozen or ())]
+    rows = by_primary(board)
+    first = next((row for row in rows if row.rank is not None), rows[0])
+    asked = urlencode({"system": first.system, "team": first.team})
+    return {
+        "badge": f"{reverse(f'{prefix}badge', args=where)}?{asked}",
+        "page": reverse(f"{prefix}board" if board.frozen else "leaderboard", args=where),
+        "frame": reverse(f"{prefix}embed", args=where),
+        "feed": reverse("benchmark_feed", args=[benchmark.slug]),
+        "system": first.system,
+        "site": settings.BASE_URL,
+    }

@@ -1,0 +1,46 @@
+"""Quality against cost: what more of the primary measure takes in time or memory."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import by_primary
+from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.charts.cost import cost_chart
+from leaderboard.boards.web.tables import cost_columns
+
+
+@require_safe
+@conditional_page
+def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?cost=` one of costs.KINDS that the board has. 404 where no system ran as a container."""
+    board = board_or_404(request, slug, phase, within=(), **version)
+    columns = cost_columns.columns(board)
+    if not columns:
+        raise Http404("no costs")
+    asked = request.GET.get("cost")
+    column = next((known for known in columns if known.kind == asked), columns[0])
+    measure = board.measure(board.primary)
+    is_up = measure is None or measure.higher_is_better is not False
+    chart = cost_chart(by_primary(board), measure=board.primary, kind=column.kind, higher_is_better=is_up)
+    marks = chart.marks if chart else []
+    shown = {mark.row.system_id for mark in marks}
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "boards": other_boards(board),
+        "columns": columns,
+        "column": column,
+        "is_up": is_up,
+        "chart": chart,
+        "rows": [(mark, cost_columns.cells(mark.row, columns)) for mark in marks],
+        "absent": [row for row in by_primary(board) if row.system_id not in shown],
+        "n_inputs": board.n_inputs,
+    }
+    return render(request, "public/cost.html", context)

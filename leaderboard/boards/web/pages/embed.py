@@ -1,0 +1,47 @@
+"""A board inside another site's page: the table alone. It is what may be framed, so nothing can be done on it."""
+
+from __future__ import annotations
+
+from csp.constants import NONE
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.views.decorators.cache import cache_control
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import conditional_page, require_safe
+
+from leaderboard.boards.queries import by_primary
+from leaderboard.boards.web.public_access import SECONDS, policy, public_board_or_404
+
+MOST = 100
+
+
+@require_safe
+@conditional_page
+@cache_control(public=True, max_age=SECONDS)
+@xframe_options_exempt
+@policy(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
+def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?measure=` names with commas, else the one that ranks; `?rows=` how many systems, from the best on.
+
+    Rendered without the request: neither a session nor a CSRF cookie can be behind it.
+    """
+    board = public_board_or_404(slug, phase, within=(), **version)
+    asked = request.GET.get("measure", "").split(",")
+    measures = [measure for measure in board.measures if measure.name in asked] or board.measures[:1]
+    rows = by_primary(board)
+    shown = rows[: _count(request.GET.get("rows", ""))]
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "measures": [(measure, board.n(measure.name)) for measure in measures],
+        "rows": [(row, [row.cell(measure.name) for measure in measures]) for row in shown],
+        "left_out": len(rows) - len(shown),
+        "site": settings.BASE_URL,
+    }
+    return HttpResponse(render_to_string("public/embed.html", context))
+
+
+def _count(asked: str) -> int:
+    return int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 4 and 0 < int(asked) < MOST else MOST

@@ -1,0 +1,84 @@
+"""A phase's leaderboard: every system with every measure, on the whole or a slice, sorted, filtered, page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import AskedError, Board, Page, asked, by_primary, frozen_boards, page_of
+from leaderboard.boards.queries.prepared_board import progress_of
+from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.boards.web.access import head_or_404
+from leaderboard.boards.web.board_links import by_track, other_boards
+from leaderboard.boards.web.charts.intervals import interval_plot
+from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.tables import columns as board_columns
+from leaderboard.boards.web.tables import filter_form as board_form
+from leaderboard.boards.web.tables import rows_html as board_rows
+from leaderboard.models import Submission
+
+DRAWN = 30
+"""Strips of the interval plot: what more there is stands in the table."""
+
+
+@require_safe
+@tagged
+def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?slice=`, `?sort=` with `?order=asc|desc`, `?kind=`, `?search=`, `?by=` with `?at_least=` and `?at_most=`,
+    `?as_of=`, `?columns=` and `?page=`: docs/boards.md.
+
+    `version` holds a gold and a task version: that board, frozen.
+    """
+    page, mistake = _page(request, slug, phase, version)
+    board, wanted = page.board, page.wanted
+    table = board_columns.Table.of(request, page)
+    drawn = by_primary(board, wanted.slice_)[:DRAWN]
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "page": page,
+        "mistake": mistake,
+        "table": table,
+        "ranges": board.ranges,
+        "form": board_form.form(request, page, table),
+        "rows": board_rows.written(table, own=_own(request, board) if board.frozen else ()),
+        "costs": table.costs,
+        "no_costs": table.no_costs,
+        "plot": interval_plot(drawn, board.primary, wanted.slice_),
+        "n_drawn": len(drawn),
+        "boards": other_boards(board),
+        "by_track": by_track(board),
+        "frozen_boards": [] if board.frozen else frozen_boards(board.phase),
+        "rescoring": progress_of(board.phase),
+        "reported": reported_of(board.phase.benchmark),
+    }
+    return render(request, "public/leaderboard.html", context)
+
+
+def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) -> tuple[Page, AskedError | None]:
+    """What is asked for; or the board as it is without being asked, and what was wrong."""
+    given = {name: str(value) for name, value in request.GET.items()}
+    mistake = None
+    try:
+        board = head_or_404(request, slug, phase, as_of=given.get("as_of", ""), **version)
+        wanted = asked(board, given, board_columns.direction(given.get("order", "")))
+    except AskedError as error:
+        mistake = error
+        board = head_or_404(request, slug, phase, **version)
+        wanted = asked(board, {}, board_columns.direction(""))
+    return page_of(board, wanted, reader=request.user), mistake
+
+
+def _own(request: HttpRequest, board: Board) -> set[UUID]:
+    """The submissions on the board whose receipts this person may read."""
+    if not request.user.is_authenticated:
+        return set()
+    on_it = Submission.objects.visible_to(request.user).filter(pk__in=[row.submission_id for row in board.rows])
+    return set(on_it.values_list("pk", flat=True))

@@ -1,0 +1,51 @@
+"""Several measures at once on the values of one dimension: MRR and hits by side, correlations by subset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from django.http import HttpRequest
+
+from evaluator.measures.base import Measure
+from leaderboard.boards.queries import WHOLE, Board, Slice
+from leaderboard.boards.web.charts.heat import legends
+from leaderboard.boards.web.tables.grouped import Planned, grouped_table, sorted_by
+from leaderboard.boards.web.tables.heat_rows import Source
+from leaderboard.boards.web.tables.pages import Cut
+
+FEW = 4
+"""Up to so many values the table with all measures is what a dimension's page opens with."""
+MOST = 60
+"""Columns that a table may have before it stops being one to read."""
+
+
+def fits(board: Board, dimension: str, offered: Sequence[Measure]) -> bool:
+    """Whether there are several measures, and few enough columns."""
+    return len(offered) > 1 and (len(board.dimensions[dimension]) + 1) * len(offered) <= MOST
+
+
+def is_first_choice(board: Board, dimension: str) -> bool:
+    return len(board.dimensions[dimension]) <= FEW
+
+
+def measures_table(request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]) -> dict[str, object]:
+    """`?sort=` a column, by the JSON list of its measure and value (null: the whole)."""
+    values = list(dict.fromkeys(board.dimensions[dimension]))
+    plan = [("all", [_planned(board, measure, None, WHOLE) for measure in offered])]
+    for value in values:
+        plan.append((value, [_planned(board, measure, value, ((dimension, value),)) for measure in offered]))
+    columns = [column for _, group in plan for column in group]
+    cut = Cut.asked(request, len(board.rows))
+    table = grouped_table(board, sorted_by(request, columns, columns[0].key), plan, cut)
+    return {
+        "cut": cut,
+        "table": table,
+        "has_intervals": table.has_intervals,
+        "legends": legends(offered),
+    }
+
+
+def _planned(board: Board, measure: Measure, value: str | None, slice_: Slice) -> Planned:
+    key = json.dumps([measure.name, value], ensure_ascii=False)
+    return Planned(key, measure.name, Source(measure, slice_), board.n(measure.name, slice_))

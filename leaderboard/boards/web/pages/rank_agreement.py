@@ -1,0 +1,93 @@
+"""Metrics against people: each system's scores and people's ratings by rank, on the whole or on one slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
+from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
+from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.charts.rank_agreement import Square, squares
+from leaderboard.boards.web.plot_links import as_json, correlating
+
+MOST = 24
+"""Squares on a page and in the picture, the best; the CSV has all."""
+ACROSS = 4
+"""Squares beside one another in the picture as a file."""
+HEADS = ("system", "team", "slice", "metric_parts", "people_part", "of_parts", "n")
+
+
+@require_safe
+@conditional_page
+def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?slice=` as JSON; `?download=svg` or `csv`. 404 where no metric is held against people."""
+    slice_ = slice_named(request.GET.get("slice"))
+    board = board_or_404(request, slug, phase, within=[name for name, _ in slice_], **version)
+    measure = correlating(board)
+    if measure is None:
+        raise Http404("no ratings")
+    slice_ = known(board, slice_)
+    rows = in_order(board.rows, lambda row: row.cell(measure.name, slice_).value, descending=True)
+    there = with_drawings(board)
+    drawn_rows = [row for row in rows if row.run_id in there]
+    wanted = request.GET.get("download")
+    told = drawn_of(board, drawn_rows if wanted == "csv" else drawn_rows[:MOST])
+    found = squares(
+        [
+            (row, row.cell(measure.name, slice_), told[row.run_id].grids[slice_])
+            for row in drawn_rows
+            if row.run_id in told and slice_ in told[row.run_id].grids
+        ]
+    )
+    context: dict[str, Any] = {"squares": found, "measure": measure, "slice": slice_, "across": ACROSS}
+    if wanted == "csv":
+        return pictures.as_csv(board, "agreement", HEADS, _table(found, slice_))
+    if wanted == "svg" and found:
+        context["placed"] = [(one, 280 * (i % ACROSS) + 10, 290 * (i // ACROSS) + 30) for i, one in enumerate(found)]
+        width, height = 280 * min(ACROSS, len(found)) + 20, 290 * -(-len(found) // ACROSS) + 40
+        return pictures.as_svg(
+            board,
+            "agreement",
+            "charts/agreement_alone.svg",
+            context,
+            height=height,
+            frame="charts/drawing.svg",
+            width=width,
+        )
+    context |= {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "boards": other_boards(board),
+        "tells": tells_drawings(board),
+        "json": as_json(board),
+        "rows": rows,
+        "slices": [
+            (name, [(slice_key(((name, value),)), value) for value in values])
+            for name, values in board.dimensions.items()
+            if any(((name, value),) in one.grids for one in told.values() for value in values)
+        ],
+        "chosen_slice": slice_key(slice_),
+        "before": [row for row in by_primary(board) if row.run_id not in there],
+        "n_more": max(0, len(drawn_rows) - MOST),
+    }
+    return render(request, "public/agreement.html", context)
+
+
+def _table(found: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:
+    where = "all" if slice_ == WHOLE else "=".join(slice_[0])
+    return [
+        (one.row.system, one.row.team, where, f"{column.start + 1} to {column.end}", part, one.grid.n_parts, n)
+        for one in found
+        for column in one.grid.columns
+        for part, n in enumerate(column.counts, start=1)
+    ]

@@ -1,0 +1,61 @@
+"""The board of a symmetric set: what a system loses once the claim alone tells nothing."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import WHOLE, Board, Slice
+from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.charts.symmetric import FLOOR, GENERATED, ORIGINAL, dumbbells
+from leaderboard.boards.web.plot_links import is_symmetric
+from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
+
+COLUMNS: dict[str, tuple[str, str, Slice]] = {
+    "accuracy": ("Accuracy, all", "accuracy", WHOLE),
+    "original": ("on original", "accuracy", ORIGINAL),
+    "generated": ("on generated", "accuracy", GENERATED),
+    "gap": ("Gap", "symmetric_gap", WHOLE),
+    "group": ("Group accuracy", "group_accuracy", WHOLE),
+    "claim": ("Claim consistency", "claim_consistency", WHOLE),
+}
+"""Sort key -> heading, measure and slice."""
+
+
+@require_safe
+@conditional_page
+def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?sort=` one of COLUMNS or `system`. 404 where the gold declares no origins."""
+    board = board_or_404(request, slug, phase, within=["origin"], **version)
+    if not is_symmetric(board):
+        raise Http404("no symmetric set")
+    keys = {key: _key(board, measure, slice_) for key, (_, measure, slice_) in COLUMNS.items()}
+    keys["system"] = Key(by_name, best_first=False)
+    sorting = Sorting.asked(request, keys, "generated")
+    rows = sorting.apply(board.rows)
+    sources = [(measure, slice_) for _, measure, slice_ in COLUMNS.values()]
+    context = {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "columns": [
+            (title, measure, board.n(measure, slice_), sorting.headings[key])
+            for key, (title, measure, slice_) in COLUMNS.items()
+        ],
+        "headings": sorting.headings,
+        "rows": [(row, [row.cell(*source) for source in sources]) for row in rows],
+        "chart": dumbbells(rows),
+        "floor": FLOOR,
+        "boards": other_boards(board),
+    }
+    return render(request, "public/symmetric.html", context)
+
+
+def _key(board: Board, measure: str, slice_: Slice) -> Key:
+    declared = board.measure(measure)
+    best_first = declared is None or declared.higher_is_better is not False
+    return Key(lambda row: row.cell(measure, slice_).value, best_first)

@@ -1,0 +1,91 @@
+"""What a board's form offers: slices, kinds, bounds, columns and the day, as its address has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from leaderboard.boards.queries import Page, tracks
+from leaderboard.boards.web.tables.columns import RECEIVED, TRACK_RANK, Table
+from leaderboard.boards.web.tables.cost_columns import ABOUT
+from leaderboard.models import System
+
+TITLES = {RECEIVED: "Received", TRACK_RANK: "Rank in its track"}
+KEPT = ("sort", "order")
+"""What the headings set, and the form hands on."""
+OFFERED = ("slice", "kind", "track", "search", "by", "at_least", "at_most", "as_of", "columns")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One option: what the address says, how it reads, whether it is in force."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class BoardForm:
+    """given: what stands in the fields. in_force: what is asked for, in words."""
+
+    given: dict[str, str]
+    slices: Sequence[tuple[str, Sequence[Choice]]]
+    kinds: Sequence[Choice]
+    tracks: Sequence[Choice]
+    by: Sequence[Choice]
+    columns: Sequence[Choice]
+    kept: Sequence[tuple[str, str]]
+    today: str
+    in_force: Sequence[str] = field(default_factory=list)
+
+
+def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
+    given = {name: request.GET.get(name, "") for name in OFFERED}
+    board = page.board
+    slices = [
+        (name, [Choice(f"{name}:{value}", value, given["slice"] == f"{name}:{value}") for value in values])
+        for name, values in board.dimensions.items()
+    ]
+    numbers = [*(measure.name for measure in board.measures), *board.cost_kinds]
+    return BoardForm(
+        given=given,
+        slices=slices,
+        kinds=[Choice(kind.value, str(kind.label), given["kind"] == kind.value) for kind in System.Kind],
+        tracks=[Choice(one.name, one.title, given["track"] == one.name) for one in tracks.of(board.phase)],
+        by=[Choice(name, _title(name), given["by"] == name) for name in numbers],
+        columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
+        kept=[(name, request.GET[name]) for name in KEPT if request.GET.get(name)],
+        today=timezone.now().date().isoformat(),
+        in_force=_in_force(page, table),
+    )
+
+
+def _title(name: str) -> str:
+    return ABOUT[name][0] if name in ABOUT else TITLES.get(name, name)
+
+
+def _in_force(page: Page, table: Table) -> list[str]:
+    """What the reader has asked for, each in a few words."""
+    wanted, said = page.wanted, []
+    if wanted.slice_:
+        said.append("on " + " and ".join(f"{name} = {value}" for name, value in wanted.slice_))
+    if page.board.as_of:
+        said.append(f"as of {page.board.as_of.isoformat()}")
+    if wanted.kind:
+        said.append(f"{str(System.Kind(wanted.kind).label).lower()} alone")
+    if wanted.track:
+        said.append(f"track {tracks.title_of(page.board.phase, wanted.track)}")
+    if wanted.words:
+        said.append("named “{}”".format(" ".join(wanted.words)))
+    least, most = wanted.bounds
+    if wanted.by and least is not None:
+        said.append(f"{wanted.by.name} at least {least:g}")
+    if wanted.by and most is not None:
+        said.append(f"{wanted.by.name} at most {most:g}")
+    if len(table.shown) < len(table.all):
+        said.append(f"{len(table.shown)} of {len(table.all)} columns")
+    return said

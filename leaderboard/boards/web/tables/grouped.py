@@ -1,0 +1,98 @@
+"""Tables whose columns stand in groups: several measures on each value, or one dimension's values within another's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from leaderboard.boards.queries import Board, Row
+from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, reasons
+from leaderboard.boards.web.tables.pages import Cut
+from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A column to be: its sort key, unique in the table, its heading and where its cells come from."""
+
+    key: str
+    title: str
+    source: Source
+    n: int | None
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    source: Source
+    n: int | None
+    heading: Heading
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns under one heading. n: that of all its columns; None: they differ, or nothing was scored."""
+
+    title: str
+    columns: Sequence[Column]
+    n: int | None
+
+
+@dataclass(frozen=True)
+class GroupedTable:
+    """rows: each system with one list of cells a group."""
+
+    groups: Sequence[Group]
+    rows: Sequence[tuple[Row, Sequence[Sequence[HeatCell]]]]
+    headings: Mapping[str, Heading]
+    reasons: Sequence[str]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any cell has one: a ladder tells none."""
+        return any(heat.cell.low is not None for _, groups in self.rows for cells in groups for heat in cells)
+
+    @property
+    def details(self) -> list[tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]]:
+        """Each group with its cells of every system."""
+        return [(group, [(row, cells[i]) for row, cells in self.rows]) for i, group in enumerate(self.groups)]
+
+
+def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) -> Sorting:
+    """The order that the address asks for: one of the columns' keys, or `system`."""
+    keys = {column.key: column.source.key for column in columns}
+    return Sorting.asked(request, keys | {"system": Key(by_name, best_first=False)}, default)
+
+
+def grouped_table(
+    board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[Planned]]], cut: Cut
+) -> GroupedTable:
+    """plan: each group's title and columns. cut: the systems that are shown; what is best is so among all of them."""
+    rows = sorting.apply(board.rows)
+    shown = cut.of(rows)
+    cells = heat_rows(rows, [column.source for _, columns in plan for column in columns], shown)
+    headings = sorting.headings
+    groups = [
+        Group(
+            title,
+            [Column(c.title, c.source, c.n, headings[c.key]) for c in columns],
+            columns[0].n if len({c.n for c in columns}) == 1 else None,
+        )
+        for title, columns in plan
+    ]
+    return GroupedTable(
+        groups,
+        [(row, _split(line, groups)) for row, line in zip(shown, cells, strict=True)],
+        headings,
+        reasons(cells),
+    )
+
+
+def _split(cells: Sequence[HeatCell], groups: Sequence[Group]) -> list[Sequence[HeatCell]]:
+    parts, start = [], 0
+    for group in groups:
+        parts.append(cells[start : start + len(group.columns)])
+        start += len(group.columns)
+    return parts

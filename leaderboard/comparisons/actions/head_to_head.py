@@ -1,0 +1,175 @@
+"""Two systems of a board side by side: asked for by a reader, computed once by a worker, stored.
+
+A run's outcomes never change, so what was computed for two runs holds for good. Whoever reads may ask, therefore no
+more than MOST_WAITING wait at a time, each reader's share of them is bounded where requests are read, and only pairs
+that stand on a board that is shown are computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import ExitStack
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_items
+from leaderboard.comparisons.actions import pairs
+from leaderboard.core.storage import check_digest, opened
+from leaderboard.evaluation import provenance
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation.report_checks import ReportError
+from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
+from leaderboard.work_queue import background
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.background import NoAnswerError, Work
+from leaderboard.work_queue.claims import Claim, LateError
+
+log = structlog.get_logger(__name__)
+Mine = Claim[SideBySide]
+MOST_WAITING = 20
+"""On the whole site: what a reader may keep from the workers for a minute or two, not more."""
+WAITING = SideBySide.objects.select_related(
+    "leaderboard__phase__benchmark",
+    "leaderboard__phase__scorer",
+    "leaderboard__phase__split",
+    "leaderboard__gold_version",
+    "a",
+    "b",
+)
+
+
+class NotAsked(StrEnum):
+    """Why there is no row for two runs, in the order in which it is looked for."""
+
+    NOT_TOLD = "the phase tells no differences"
+    OUTDATED = "the board is of an earlier version of the task, whose outcomes are not read any more"
+    NO_OUTCOMES = "a scorer gave no outcomes by unit"
+    TOO_OFTEN = "this reader has asked for too much"
+    BUSY = "too many others wait"
+
+
+class Compared(msgspec.Struct, forbid_unknown_fields=True):
+    """One measure on one slice."""
+
+    measure: str
+    slice: dict[str, str | int | float | bool]
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_mcnemar: float | None
+    n: int
+    n_groups: int
+
+
+class Counted(msgspec.Struct, forbid_unknown_fields=True):
+    measure: str
+    slice: dict[str, str | int | float | bool]
+    both: int
+    a_only: int
+    b_only: int
+    neither: int
+
+
+class Named(msgspec.Struct, forbid_unknown_fields=True):
+    measure: str
+    a_only: list[tuple[str | int, str]]
+    b_only: list[tuple[str | int, str]]
+
+
+class Report(msgspec.Struct):
+    """What evaluator.jobs.side_by_side says."""
+
+    n_groups: int
+    comparisons: list[Compared]
+    counts: list[Counted]
+    items: list[Named] = []
+
+
+def wanted(
+    *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
+) -> SideBySide | NotAsked:
+    """The two runs' row, made if there is none, or why there is none. Nothing is queued then.
+
+    `a` and `b` are runs that represent systems on `board`. may_ask: whether more may be computed for who reads it, and
+    called only where something would be.
+    """
+    if not reveals_comparisons(board.phase):
+        return NotAsked.NOT_TOLD
+    first, second = pairs.in_order(a, b)
+    there = SideBySide.objects.filter(a=first, b=second).first()
+    if there is not None:
+        return NotAsked.OUTDATED if there.reason == Reason.OUTDATED else there
+    if board.task_version != scoring.of_board(board).version:
+        return NotAsked.OUTDATED
+    if Run.objects.filter(pk__in=(first, second)).exclude(outcomes="").count() < 2:
+        return NotAsked.NO_OUTCOMES
+    if not may_ask():
+        return NotAsked.TOO_OFTEN
+    if SideBySide.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
+        return NotAsked.BUSY
+    at = timezone.now()
+    try:
+        with transaction.atomic():
+            made = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, rung_at=at)
+            doorbell.ring_for_side_by_side(made.pk)
+            return made
+    except IntegrityError:  # somebody else asked at the same moment
+        return SideBySide.objects.get(a=first, b=second)
+
+
+def _compare(mine: Mine) -> None:
+    row = mine.row
+    board = row.leaderboard
+    scored = scoring.of_board(board)
+    if board.task_version != scored.version:
+        raise NoAnswerError(Reason.OUTDATED)
+    gold = board.gold_version if reveals_items(board.phase) else None
+    with ExitStack() as stack:
+        tables = []
+        for run in (row.a, row.b):
+            tables.append(stack.enter_context(opened(run.outcomes)))
+            check_digest(tables[-1], run.outcomes_sha256)
+        answer = referee.side_by_side(a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer)
+    if not answer.ok:
+        raise NoAnswerError(answer.reason or Reason.INTERNAL)
+    report = msgspec.to_builtins(_checked(answer.report))
+    done = mine.own().update(state=State.DONE, report=report, lease_until=None, finished_at=timezone.now())
+    if not done:
+        raise LateError
+
+
+def _checked(raw: dict[str, Any]) -> Report:
+    """Raises ReportError for anything that a sound job cannot have said."""
+    try:
+        report = msgspec.convert(raw, Report)
+    except msgspec.ValidationError as error:
+        raise ReportError(f"the report's shape is wrong: {error}") from error
+    for row in report.comparisons:
+        numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]
+        if not all(math.isfinite(number) for number in numbers):
+            raise ReportError("a comparison is not finite")
+    return report
+
+
+WORK = Work("side_by_side", WAITING, doorbell.ring_for_side_by_side, _compare)
+
+
+def compare(*, pk: int) -> None:
+    """One pair from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
+    return background.sweep(WORK)

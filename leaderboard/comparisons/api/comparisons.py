@@ -1,0 +1,84 @@
+"""`.../leaderboard/comparisons/`: the competing systems of a board, pair by pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluator.statistics.multiple_testing import ALPHA
+from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api.boards import CONDITIONAL
+from leaderboard.boards.queries import Ranges, Row
+from leaderboard.comparisons.queries.pairs import RankedPair, ranked_pairs
+from leaderboard.core.api.base import View
+from leaderboard.core.api.pagination import Pages
+from leaderboard.core.api.serializers import errors
+
+
+class PairedSystemShape(serializers.Serializer[Any]):
+    system = serializers.CharField()
+    team = serializers.CharField()
+    rank = serializers.IntegerField()
+    submission = serializers.UUIDField(help_text="the one that represents the system")
+
+
+class ComparisonShape(serializers.Serializer[Any]):
+    """Two competing systems by the primary measure on the whole; `a` is at least as well placed."""
+
+    a = PairedSystemShape()
+    b = PairedSystemShape()
+    difference = serializers.FloatField(allow_null=True, help_text="a - b")
+    low = serializers.FloatField(allow_null=True, help_text="95 % interval of the difference; null: none")
+    high = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True, help_text="two-sided, by exchanging groups; for this pair alone")
+    p_holm = serializers.FloatField(allow_null=True, help_text="the same corrected for all pairs of the board")
+    significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
+    draws = serializers.IntegerField(help_text="exchanges behind p, which is at least 1 / (draws + 1)")
+    n_groups = serializers.IntegerField(help_text="groups that were exchanged, and resampled for the interval")
+
+
+PAGE_SHAPE = inline_serializer(
+    "PageOfComparisons",
+    {
+        "count": serializers.IntegerField(),
+        "next": serializers.URLField(allow_null=True),
+        "previous": serializers.URLField(allow_null=True),
+        "measure": serializers.CharField(help_text="the primary one"),
+        "rank_ranges": serializers.ChoiceField(
+            [state.value for state in Ranges], help_text="no pairs are listed unless `ready`"
+        ),
+        "results": ComparisonShape(many=True),
+    },
+)
+
+
+@CONDITIONAL
+class ComparisonsView(View):
+    @extend_schema(
+        operation_id="leaderboard_comparisons",
+        parameters=[queries.ComparisonQuery],
+        responses={200: PAGE_SHAPE, 304: None, **errors()},
+    )
+    def get(self, request: Request, slug: str, phase: str) -> Response:
+        """All pairs of the systems that are ranked, in the order of their ranks. What rank ranges rest on."""
+        version = queries.version(queries.read(queries.ComparisonQuery, request))
+        board = finding.board_or_404(request.user, slug, phase, version=version, within=())
+        pages = Pages()
+        page = pages.paginate_queryset(ranked_pairs(board), request, view=self) or []
+        answer = pages.get_paginated_response(ComparisonShape([_shape(pair) for pair in page], many=True).data)
+        answer.data |= {"measure": board.primary, "rank_ranges": board.ranges.value}
+        return answer
+
+
+def _shape(pair: RankedPair) -> dict[str, Any]:
+    names = ("difference", "low", "high", "p", "p_holm", "significant", "draws", "n_groups")
+    return {**{name: getattr(pair, name) for name in names}, "a": _system(pair.a), "b": _system(pair.b)}
+
+
+def _system(row: Row) -> dict[str, Any]:
+    return {"system": row.system, "team": row.team, "rank": row.rank, "submission": row.submission_id}

@@ -1,0 +1,43 @@
+"""Differences of two systems as points on their intervals, on one scale with nought in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.comparisons.queries.head_to_head import Line
+from leaderboard.core.web.scale import Scale, covering
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Places are SVG lengths; no interval: the whisker has no width."""
+
+    point: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True)
+class Differences:
+    """One strip a line, None for one without a difference; zero: where neither is better."""
+
+    scale: Scale
+    zero: str
+    strips: Sequence[Strip | None]
+
+
+def differences(lines: Sequence[Line]) -> Differences | None:
+    """The strips of a table's lines, in their order; None where there is nothing to draw."""
+    ends = [end for line in lines for end in (line.low, line.difference, line.high) if end is not None]
+    if not ends:
+        return None
+    scale = covering([0.0, *ends])
+    return Differences(scale, scale.at(0.0), [_strip(line, scale) for line in lines])
+
+
+def _strip(line: Line, scale: Scale) -> Strip | None:
+    if line.difference is None:
+        return None
+    low, high = (line.difference if end is None else end for end in (line.low, line.high))
+    return Strip(scale.at(line.difference), scale.at(low), scale.at(high))

@@ -1,0 +1,78 @@
+"""Which systems of a board can be told apart: the critical-difference view, with each pair's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import Board, Row, by_primary
+from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.web.board_links import other_boards
+from leaderboard.boards.web.etag import tagged
+from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, ranked_pairs
+from leaderboard.comparisons.web.charts.critical_difference import apart_chart
+
+HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
+MOST_SYSTEMS = 60
+"""In the picture and the table, the best of them."""
+
+_BESIDE = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} side by side"><bdi>{}</bdi></a>'
+
+
+@require_safe
+@tagged
+def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+    """`?download=svg` or `csv`: the picture, or every pair, as a file. Nothing of it until ranks have their ranges."""
+    board = board_or_404(request, slug, phase, within=(), **version)
+    pairs = ranked_pairs(board)
+    wanted = request.GET.get("download")
+    if wanted == "csv":
+        return pictures.as_csv(board, "pairs", HEADS, map(_line, pairs))
+    ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
+    shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
+    different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}
+
+    def differ(one: Row, other: Row) -> bool:
+        return frozenset((one.system_id, other.system_id)) in different
+
+    chart = apart_chart(ranked, board.primary, differ)
+    context: dict[str, Any] = {"chart": chart, "measure": board.primary}
+    if wanted == "svg" and chart is not None:
+        return pictures.as_svg(board, "told-apart", "parts/apart_plot.html", context, height=chart.height)
+    context |= {
+        "board": board,
+        "phase": board.phase,
+        "benchmark": board.phase.benchmark,
+        "task": TASKS[board.phase.benchmark.task],
+        "boards": other_boards(board),
+        "rows": [
+            (row, row.cell(board.primary).value, _named(board, row, [one for one in ranked if not differ(row, one)]))
+            for row in ranked
+        ],
+        "n_pairs": len(pairs),
+    }
+    return render(request, "public/apart.html", context)
+
+
+def _named(board: Board, row: Row, alike: Sequence[Row]) -> SafeString:
+    """The others of these, each with its way to the two side by side; sixty times sixty of them for a template."""
+    prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
+    beside = reverse(f"{prefix}side_by_side", args=[board.phase.benchmark.slug, board.phase.slug, *version])
+    others = (
+        (beside, row.system_id, one.system_id, row.system, one.system, one.system) for one in alike if one is not row
+    )
+    return format_html_join(", ", _BESIDE, others)
+
+
+def _line(pair: RankedPair) -> Sequence[object]:
+    numbers = (pair.difference, pair.low, pair.high, pair.p, pair.p_holm)
+    return (pair.a.system, pair.b.system, *numbers, "yes" if pair.significant else "no")

@@ -1,0 +1,252 @@
+"""The life of a run that an organisers' own scorer scores: claimed under a lease, executed twice, read, published.
+
+A worker here has the engine and gold, and runs no submitted image. Whatever is wrong with a scorer is its organisers'
+failure: the run has failed, is refunded and never ranked; they read why, participants read that it failed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO, Any
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models.fields.files import FieldFile
+from django.utils.crypto import salted_hmac
+
+from evaluator.errors import FileError, ProblemList
+from evaluator.jsonl.decompress import ReadLimits, chunks
+from leaderboard.boards.disclosure import costs
+from leaderboard.containers.actions import engine, scorer_engine, workers
+from leaderboard.containers.actions.scorer_engine import TIMES, Ran
+from leaderboard.core.logs import places
+from leaderboard.core.storage import AlteredError, check_digest, opened
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import provenance
+from leaderboard.evaluation import report_checks as reports
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.models import Image, Phase, Reason, Run, Scorer, State
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import claims
+from leaderboard.work_queue.claims import LateError
+from leaderboard.work_queue.lease import Lease
+
+log = structlog.get_logger(__name__)
+WAITING = runs.WAITING.select_related(
+    "prediction__submission__phase__split",
+    "prediction__submission__phase__benchmark",
+    "prediction__submission__system",
+    "gold_version__split__dataset",
+    "scorer__image",
+).filter(scorer__isnull=False)
+
+
+class ScorerFault(Exception):
+    """The scorer must not be ranked by; the text is for its organisers, and quotes nothing that it wrote."""
+
+
+def score(*, run_id: UUID) -> None:
+    """Score one run from claim to its end. Safe to call any number of times, from any number of workers."""
+    if not (workers.ready(workers.SCORERS) and referee.answers()):
+        log.warning("engine_or_sandbox_away", run=str(run_id))
+        return
+    if referee.is_outdated():
+        Run.objects.filter(pk=run_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
+        return
+    if not _is_by_the_present_scorer(run_id):
+        return
+    mine = claims.claim(WAITING, pk=run_id)
+    if mine is None:
+        return
+    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: _renew(mine)):
+        try:
+            _score(mine)
+        except (LateError, engine.CancelledError):
+            log.warning("late_attempt", run=str(run_id), attempt=mine.attempt)
+        except ScorerFault as fault:
+            _fail(mine, str(fault))
+        except engine.ImageError as error:
+            _fail(mine, f"The image cannot be used: {error}.")
+        except engine.KilledError as error:
+            log.error("container_killed", run=str(run_id), error=str(error))
+            if mine.attempt < settings.MAX_ATTEMPTS:
+                runs.give_up(mine, reason=Reason.ENGINE)
+            else:
+                _fail(mine, "It ended with the status of a killed program, each time.")
+        except engine.SandboxError as error:
+            log.error("engine_or_sandbox_broke", run=str(run_id), error=str(error))
+            runs.give_up(mine, reason=Reason.ENGINE)
+        except (FileNotFoundError, AlteredError) as error:
+            log.error("stored_file_unusable", run=str(run_id), error=str(error))
+            runs.give_up(mine, reason=Reason.STORAGE)
+        except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
+            what, where = type(error).__name__, places(error.__traceback__)
+            log.error("scoring_broke", run=str(run_id), error=what, at=where)
+            runs.give_up(mine, reason=Reason.INTERNAL)
+
+
+def _is_by_the_present_scorer(run_id: UUID) -> bool:
+    """Whether the run is by the scorer that its phase has; one by another is replaced while it waits."""
+    run = WAITING.filter(pk=run_id, state=State.QUEUED).first()
+    if run is None:
+        return False
+    phase = Phase.objects.select_related("benchmark", "scorer").get(pk=run.prediction.submission.phase_id)
+    if run.scorer_id == phase.scorer_id:
+        return True
+    runs.replace(run, scoring.of(phase).version)
+    return False
+
+
+def _renew(mine: runs.Mine) -> bool:
+    workers.still_here(queue=workers.SCORERS)
+    return claims.renew(mine)
+
+
+def _score(mine: runs.Mine) -> None:
+    run = mine.row
+    if run.prediction.submission.phase.half:
+        raise ScorerFault("The phase scores a half of the gold, and a scorer image knows of none.")
+    with ExitStack() as stack:
+        gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
+        prediction = run.prediction
+        predictions = stack.enter_context(_plain(prediction.file, prediction.sha256, prediction.name))
+        made: list[tuple[Ran, dict[str, IO[bytes]]]] = []
+        for time in TIMES:
+            files = {name: stack.enter_context(_temporary()) for name in ("scores", "outcomes")}
+            made.append((_executed(mine, time, gold, predictions, files), files))
+        (first, files), (second, others) = made
+        _check_same(first, files, second, others)
+        if not first.has_outcomes:
+            files.pop("outcomes")
+        _read_and_publish(mine, files, [first.seconds, second.seconds])
+
+
+def _executed(mine: runs.Mine, time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]) -> Ran:
+    """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
+    run = mine.row
+    assert run.scorer is not None, "only runs by a scorer are claimed"
+    allowed, image = limits.of_scorer(), run.scorer.image
+    given: dict[str, Any] = {
+        "run": run,
+        "time": time,
+        "task": run.gold_version.split.dataset.task,
+        "options": provenance.options_of(run),
+        "gold": gold,
+        "predictions": predictions,
+        "limits": allowed,
+        "keep_going": lambda: mine.own().exists(),
+        **files,
+    }
+    loaded = image.digest or _loaded(image, allowed)
+    try:
+        ran = scorer_engine.run(image=loaded, **given)
+    except engine.ImageMissingError:
+        ran = scorer_engine.run(image=_loaded(image, allowed), **given)
+    if ran.fault:
+        raise ScorerFault(f"Execution {time} of {len(TIMES)}: {ran.fault}.")
+    return ran
+
+
+def _loaded(image: Image, allowed: limits.ContainerLimits) -> str:
+    """The engine's name for the image, which is read and checked first."""
+    loaded = engine.load(image, allowed, when_read=lambda: None)
+    Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
+    image.digest = loaded.id
+    return loaded.id
+
+
+def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: dict[str, IO[bytes]]) -> None:
+    """Raises ScorerFault unless both executions wrote the same bytes."""
+    if first.has_outcomes != second.has_outcomes:
+        raise ScorerFault("It is not deterministic: one of two executions wrote outcomes.jsonl, the other did not.")
+    for name, file in (("scores", "scores.json"), ("outcomes", "outcomes.jsonl")):
+        if _digest(files[name]) != _digest(others[name]):
+            raise ScorerFault(f"It is not deterministic: two executions on the same files wrote different {file}.")
+
+
+def _read_and_publish(mine: runs.Mine, files: dict[str, IO[bytes]], seconds: list[float]) -> None:
+    run, scorer = mine.row, mine.row.scorer
+    assert scorer is not None, "only runs by a scorer are claimed"
+    answer = referee.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
+    if answer.reason:
+        raise ScorerFault("What it wrote could not be read within the limits of time and memory.")
+    if not answer.ok:
+        raise ScorerFault(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
+    phase = run.prediction.submission.phase
+    scored = scoring.Scoring(scoring.of(phase).task, scorer)
+    try:
+        result = reports.checked(
+            answer.report, task=scored.task.name, task_version=scorer.number, measures=scored.declared
+        )
+    except reports.ReportError as error:
+        raise ScorerFault(f"What it wrote cannot be ranked: {error}.") from None
+    receipt = {
+        "number": scorer.number,
+        "image": scorer.image.digest,
+        "outcomes": answer.report["given"],
+        "units": _units(answer),
+        "execution_seconds": [costs.step(one) for one in seconds],
+        "runtime": scorer_engine.held_by(),
+        "limits": limits.of_scorer().as_dict(),
+    }
+    with transaction.atomic():
+        # Runs of one scorer on one gold are published one after the other: the first says what the units are.
+        Scorer.objects.select_for_update().get(pk=scorer.pk)
+        _check_units(run, receipt)
+        runs.publish(mine, answer, result, scorer=receipt)
+
+
+def _units(answer: referee.Answer) -> str:
+    """Names the units without telling them: guesses about groups and slices cannot be tested with it at home."""
+    result = answer.report["result"]
+    known = f"{result['n_units']} {result['n_groups']} {answer.report['units_sha256']}"
+    return salted_hmac("leaderboard.scorer_units", known, algorithm="sha256").hexdigest()[:16]
+
+
+def _check_units(run: Run, receipt: dict[str, Any]) -> None:
+    """Gold sets the rows: raises ScorerFault where they are others than in an earlier run on the same gold."""
+    earlier = Run.objects.filter(scorer=run.scorer, gold_version=run.gold_version, state=State.DONE)
+    before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
+    if before is not None and before["scorer"]["units"] != receipt["units"]:
+        raise ScorerFault(
+            "Its units, groups or the measures of its outcomes.jsonl are others than in an earlier run on the same "
+            "gold; gold alone may decide them."
+        )
+
+
+def _fail(mine: runs.Mine, detail: str) -> None:
+    """The organisers' failure: final, refunded, and told to them alone."""
+    error_id = uuid.uuid4().hex[:12]
+    log.error("scorer_failed", run=str(mine.row.pk), scorer=str(mine.row.scorer), error_id=error_id, detail=detail)
+    runs.give_up(mine, reason=Reason.SCORER, error_id=error_id, detail=detail[:2000], final=True)
+
+
+@contextmanager
+def _plain(stored: FieldFile, sha256: str, name: str) -> Iterator[IO[bytes]]:
+    """A stored file unpacked, as a read-only descriptor. Raises AlteredError, FileNotFoundError."""
+    with opened(stored) as source, _temporary() as plain:
+        check_digest(source, sha256)
+        for chunk in chunks(source, ReadLimits(), ProblemList(name, FileError)):  # type: ignore[arg-type]
+            plain.write(chunk)
+        plain.flush()
+        with open(f"/proc/self/fd/{plain.fileno()}", "rb") as readable:  # noqa: PTH123  (an unnamed file, anew)
+            yield readable
+
+
+def _temporary() -> Any:
+    return tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)
+
+
+def _digest(file: IO[bytes]) -> str:
+    file.flush()
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    file.seek(0)
+    return digest

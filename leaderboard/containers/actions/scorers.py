@@ -1,0 +1,136 @@
+"""Organisers' own scorers: kept with what they measure, and set to score a phase in the place of its task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.db.models import Max
+
+from evaluator.custom_scorer.measures import declared
+from evaluator.errors import UsageError
+from leaderboard.containers.actions import engine, image_files, images
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.rights import check_manages
+from leaderboard.core.uploads import sha256_of
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.models import AuditEntry, Benchmark, Image, Phase, Scorer, User
+from leaderboard.scoring.actions import rescoring
+
+
+def check_declared(measures: Any, primary: str) -> None:
+    """Raises Refused that says what is wrong with a declaration."""
+    try:
+        declared(measures, primary)
+    except UsageError as error:
+        raise Refused(Code.INVALID_NAME, f"The measures do not fit: {error}.") from error
+
+
+def check_size(size: int) -> None:
+    """Raises Refused for an archive that cannot be an image within the server's limit."""
+    most = limits.of_scorer().image_bytes
+    if not 1 <= size <= most:
+        raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}.")
+
+
+@transaction.atomic
+def add(
+    *, benchmark: Benchmark, image: Image, measures: list[dict[str, Any]], primary: str, reason: str, by: User
+) -> Scorer:
+    """The benchmark's next scorer. It scores no phase until it is attached. Raises Refused.
+
+    measures: {"name", "title", "doc", "lower", "upper", "higher_is_better"} each; a bound may be None.
+    """
+    check_manages(benchmark, by)
+    check_declared(measures, primary)
+    if not reason.strip():
+        raise Refused(Code.INVALID_NAME, "The reason is empty; say why this version exists.")
+    # One number at a time.
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    image_files.check_stored(image)
+    last = benchmark.scorers.aggregate(last=Max("number"))["last"] or 0
+    made = Scorer.objects.create(
+        benchmark=benchmark,
+        number=last + 1,
+        image=image,
+        measures=measures,
+        primary=primary,
+        reason=reason,
+        created_by=by,
+    )
+    AuditEntry.record("scorer.added", made, by=by, number=made.number, image=str(image))
+    return made
+
+
+def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
+    """The same of an archive that came whole, in one request. `described` as for `add`."""
+    check_manages(benchmark, by)
+    check_declared(described["measures"], described["primary"])
+    check_size(file.size or 0)
+    image = image_files.kept(archive=file, sha256=sha256_of(file))
+    return add(benchmark=benchmark, image=image, by=by, **described)
+
+
+def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
+    """The same of an image that an allowed registry keeps, named by its digest."""
+    check_manages(benchmark, by)
+    check_declared(described["measures"], described["primary"])
+    if not settings.REGISTRIES:
+        raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
+    try:
+        checked = engine.checked_reference(reference)
+    except engine.ImageError as error:
+        raise Refused(Code.INVALID_IMAGE, f"{error}.") from error
+    return add(benchmark=benchmark, image=images.named(checked), by=by, **described)
+
+
+@transaction.atomic
+def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
+    """Have a phase scored by a scorer of its benchmark, or by its task (None); how many predictions are scored again.
+
+    Once there are submissions only a later scorer may take an earlier one's place: the board that is shown was scored
+    by one kind of version, and its measures are the board's columns. Raises Refused.
+    """
+    check_manages(phase.benchmark, by)
+    phase = rescoring.held(phase)
+    if scorer == phase.scorer:
+        return 0
+    if scorer is not None:
+        _check_fits(phase, scorer)
+    if phase.submissions.exists():
+        _check_follows(phase, scorer)
+    Phase.objects.filter(pk=phase.pk).update(scorer=scorer)
+    AuditEntry.record("phase.scorer", phase, by=by, scorer=scorer.number if scorer else None)
+    return rescoring.begin(phase=phase, by=by)
+
+
+def _check_fits(phase: Phase, scorer: Scorer) -> None:
+    if scorer.benchmark_id != phase.benchmark_id:
+        raise Refused(Code.INVALID_NAME, "The scorer is another benchmark's; expected one of this one.")
+    if phase.half:
+        raise Refused(
+            Code.SCORER_DOES_NOT_FIT, "The phase scores one half of its gold's groups, which a scorer image knows not."
+        )
+    primary = next(measure for measure in scorer.measures if measure["name"] == scorer.primary)
+    if phase.disclosure == Phase.Disclosure.LADDER and None in (primary["lower"], primary["upper"]):
+        raise Refused(
+            Code.SCORER_DOES_NOT_FIT,
+            f"The phase is a ladder, and {scorer.primary} has no bounds: without a step nothing would ever be shown. "
+            "Add a scorer that declares both.",
+        )
+
+
+def _check_follows(phase: Phase, scorer: Scorer | None) -> None:
+    if phase.scorer is None or scorer is None:
+        raise Refused(
+            Code.SCORER_DOES_NOT_FIT,
+            "The phase has submissions: a scorer can neither be set nor removed any more. Make another phase for it.",
+        )
+    if scorer.number < phase.scorer.number:
+        raise Refused(
+            Code.SCORER_DOES_NOT_FIT,
+            f"The phase has submissions and scorer {phase.scorer.number}; expected a later one. To go back, add the "
+            "earlier image as the next scorer, or cancel the scoring while it is under way.",
+        )

@@ -1,0 +1,82 @@
+"""Workers say whether they are ready; the web reads that, since it has no engine to ask."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from leaderboard.containers.actions import engine, image_files, scorer_engine
+from leaderboard.models import GoldVersion, Prediction, Run, State, WorkerReport
+
+log = structlog.get_logger(__name__)
+SYSTEMS, SCORERS = "systems", "scorers"
+_full_report: dict[str, float] = {}
+"""When this process last made a report of a ready engine, by the monotonic clock; by queue."""
+
+
+def report(*, queue: str = SYSTEMS) -> WorkerReport:
+    """Ask the engine, tell the web what it said, and remove what dead workers left behind."""
+    missing = _missing(queue)
+    if missing:
+        return _say(queue=queue, ready=False, message=missing)
+    try:
+        detail = dict(engine.ahead())
+    except engine.SandboxError as error:
+        return _say(queue=queue, ready=False, message=str(error))
+    try:
+        removed = engine.reap(keep=under_way)
+    except engine.SandboxError as error:
+        log.warning("reaper_broke", error=str(error))
+    else:
+        if removed:
+            log.warning("reaped", what=removed)
+        engine.forget(image_files.idle())
+    _full_report[queue] = time.monotonic()
+    return _say(queue=queue, ready=True, detail=detail)
+
+
+def _missing(queue: str) -> str:
+    """What a worker of this queue lacks besides an engine; empty: nothing."""
+    if queue != SCORERS:
+        return ""
+    if not settings.SCORERS:
+        return "Scorer images are switched off for this worker (HOLDOUT_SCORERS)."
+    gold = GoldVersion.objects.order_by("-pk").first()
+    if gold is not None and not gold.file.storage.exists(str(gold.file.name)):
+        return "This worker does not see the gold: give it the gold folder, or the credential of the gold bucket."
+    return ""
+
+
+def ready(queue: str = SYSTEMS) -> bool:
+    """Whether a container can be run at this moment. The whole report, with its own container, once a sweep."""
+    if time.monotonic() - _full_report.get(queue, float("-inf")) < settings.SWEEP_SECONDS:
+        try:
+            engine.check()
+        except engine.SandboxError as error:
+            log.warning("engine_away", error=str(error))
+        else:
+            return True
+    return report(queue=queue).ready
+
+
+def still_here(*, queue: str = SYSTEMS) -> None:
+    """A worker that is busy for long says that it is there."""
+    WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=timezone.now())
+
+
+def under_way() -> frozenset[str]:
+    """The executions that some worker of either queue holds: both may share an engine."""
+    made = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
+    scored = Run.objects.filter(state=State.RUNNING, scorer__isnull=False)
+    return made.union(*(scorer_engine.names_of(run) for run in scored))
+
+
+def _say(*, queue: str, ready: bool, message: str = "", detail: dict[str, Any] | None = None) -> WorkerReport:
+    said = {"ready": ready, "message": message, "detail": detail or {}, "seen_at": timezone.now()}
+    made, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=said)
+    return made

@@ -1,0 +1,82 @@
+"""What an organiser fills in for a scorer of their own, and to have it score a phase."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.forms.fields import InvalidJSONInput
+
+from leaderboard.models import Benchmark, ImageUpload, Phase, Scorer, User
+from leaderboard.submissions.web.forms import ONE_IMAGE
+
+EXAMPLE = [
+    {
+        "name": "strict_accuracy",
+        "title": "Strict accuracy",
+        "doc": "The share of claims with the right label and evidence.",
+        "lower": 0,
+        "upper": 1,
+        "higher_is_better": True,
+    }
+]
+
+
+class WrittenField(forms.JSONField):
+    """JSON that people read and write: indented."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+class ScorerForm(forms.Form):
+    """A scorer's image (an archive, one that is here already, or a registry's by digest) and what it measures."""
+
+    file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
+    reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
+    upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
+    measures = WrittenField(
+        widget=forms.Textarea({"rows": 12, "class": "mono", "spellcheck": "false"}),
+        help_text="A JSON list. A bound may be null: none. Participants read titles and docs.",
+    )
+    primary = forms.CharField(max_length=60, label="Measure that ranks", help_text="The name of one of them.")
+    reason = forms.CharField(
+        max_length=1000,
+        widget=forms.Textarea({"rows": 2}),
+        label="Why this scorer",
+        help_text="Participants read it beside the scorer's number.",
+    )
+
+    def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["upload"].queryset = ImageUpload.objects.filter(by=user, benchmark=benchmark)  # type: ignore[attr-defined]
+        self.fields["file"].widget.attrs["accept"] = ".tar,application/x-tar"
+        for name in ("file", "reference"):
+            self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
+        self.fields["reference"].help_text = f"registry/name@sha256:… from {', '.join(settings.REGISTRIES)}"
+        self.fields["reference"].widget.attrs["spellcheck"] = "false"
+        if not settings.REGISTRIES:
+            del self.fields["reference"]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        named = [name for name in ("file", "reference", "upload") if found.get(name)]
+        if not self.errors and len(named) != 1:
+            self.add_error("file", ONE_IMAGE if "reference" in self.fields else "Choose the archive of your image.")
+        return found
+
+
+class AttachForm(forms.Form):
+    """Which scorer a phase has; none: its task scores."""
+
+    scorer = forms.ModelChoiceField(Scorer.objects.none(), required=False, empty_label="The task")
+
+    def __init__(self, data: Any = None, *, phase: Phase) -> None:
+        super().__init__(data, auto_id=f"id_{phase.slug}_%s", initial={"scorer": phase.scorer_id})
+        field: Any = self.fields["scorer"]
+        field.queryset = Scorer.objects.filter(benchmark=phase.benchmark_id).order_by("-number")
+        field.widget.attrs["class"] = "input"
+        field.label_from_instance = lambda scorer: f"Scorer {scorer.number}"
+        field.label = f"What scores {phase.title}"

@@ -1,0 +1,126 @@
+"""A benchmark's own scorers: the images and what they measure, which phase each scores, and what failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.containers.actions import image_uploads, scorers
+from leaderboard.containers.web.forms_scorer import EXAMPLE, AttachForm, ScorerForm
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.upload import check_upload
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.models import Benchmark, ImageUpload, Phase, Reason, Run, Scorer, State
+from leaderboard.work_queue import worker_status as availability
+
+SHOWN_FAILURES = 20
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
+    """All of it; a POST adds the next scorer, from an archive in one piece, one in pieces (`upload`), or a registry."""
+    benchmark = managed_or_404(request.user, slug)
+    if request.method == "GET":
+        begun = {"upload": request.GET.get("upload"), **_last(benchmark)}
+        return _page(request, benchmark, ScorerForm(user=request.user, benchmark=benchmark, initial=begun))
+    form = ScorerForm(request.POST, request.FILES, user=request.user, benchmark=benchmark)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, benchmark, form, status=422)
+        made = _add(request, benchmark, form.cleaned_data)
+    except Refused as refused:
+        return _page(request, benchmark, form, refused)
+    messages.success(request, f"Scorer {made.number} is there. It scores a phase once you set it.")
+    return redirect("manage_scorers", slug)
+
+
+@login_required
+@require_POST
+def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Have a phase scored by one of the scorers, or by the task."""
+    benchmark = managed_or_404(request.user, slug)
+    found = get_object_or_404(benchmark.phases.select_related("benchmark", "scorer"), slug=phase)
+    form = AttachForm(request.POST, phase=found)
+    blank = ScorerForm(user=request.user, benchmark=benchmark, initial=_last(benchmark))
+    if not form.is_valid():
+        return _page(request, benchmark, blank, status=422)
+    scorer = form.cleaned_data["scorer"]
+    try:
+        queued = scorers.attach(phase=found, scorer=scorer, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, blank, refused)
+    told = f"{found.title} is scored by {f'scorer {scorer.number}' if scorer else 'the task'}."
+    if queued:
+        told += f" {queued} prediction{'s are' if queued != 1 else ' is'} scored again; the board changes at once then."
+    messages.success(request, told)
+    return redirect("manage_scorers", slug)
+
+
+def _add(request: PersonRequest, benchmark: Benchmark, form: dict[str, Any]) -> Scorer:
+    described = {"by": request.user, **{name: form[name] for name in ("measures", "primary", "reason")}}
+    if form["upload"]:
+        return image_uploads.finish_scorer(upload=form["upload"], **described)
+    if form.get("reference"):
+        return scorers.add_reference(benchmark=benchmark, reference=form["reference"], **described)
+    return scorers.add_archive(benchmark=benchmark, file=form["file"], **described)
+
+
+def _last(benchmark: Benchmark) -> dict[str, Any]:
+    """The form begins with what the last scorer measures: most changes leave that."""
+    last = benchmark.scorers.order_by("-number").first()
+    if last is None:
+        return {"measures": EXAMPLE, "primary": EXAMPLE[0]["name"]}
+    return {"measures": last.measures, "primary": last.primary}
+
+
+def _page(
+    request: PersonRequest, benchmark: Benchmark, form: ScorerForm, refused: Refused | None = None, status: int = 200
+) -> HttpResponse:
+    ours = Run.objects.filter(prediction__submission__phase__benchmark=benchmark, scorer__isnull=False)
+    failed = ours.filter(state=State.FAILED, reason=Reason.SCORER).select_related(
+        "prediction__submission__system", "prediction__submission__phase", "scorer"
+    )
+    uploads = list(ImageUpload.objects.filter(by=request.user, benchmark=benchmark))
+    chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
+    allowed = limits.of_scorer()
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "scorers": benchmark.scorers.select_related("image", "created_by").order_by("-number"),
+        "phases": [(phase, AttachForm(phase=phase)) for phase in _phases(benchmark)],
+        "failed": failed.order_by("-finished_at")[:SHOWN_FAILURES],
+        "here": availability.of(availability.SCORERS),
+        "form": form,
+        "limits": allowed,
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "uploads": uploads,
+        "chosen": chosen,
+        "refusal": Refusal(refused) if refused else None,
+    }
+    return render(request, "manage/scorers.html", context, status=refused.code.status if refused else status)
+
+
+def _phases(benchmark: Benchmark) -> list[Phase]:
+    """With how many runs wait and failed."""
+    by_scorer = Q(submissions__predictions__runs__scorer__isnull=False)
+
+    def runs(**state: Any) -> Count:
+        wanted = Q(**{f"submissions__predictions__runs__{name}": value for name, value in state.items()})
+        return Count("submissions__predictions__runs", filter=by_scorer & wanted, distinct=True)
+
+    rows = benchmark.phases.select_related("benchmark", "scorer")
+    return list(rows.annotate(n_waiting=runs(state=State.QUEUED), n_failed=runs(state=State.FAILED)))

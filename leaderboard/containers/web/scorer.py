@@ -1,0 +1,31 @@
+"""What an organisers' own scorer measures: the page that a board's columns lead to."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import conditional_page, require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.web.access import benchmark_or_404
+from leaderboard.evaluation.scorer_of_phase import Scoring
+from leaderboard.models import Run
+
+
+@require_safe
+@conditional_page
+def scorer(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """One scorer of a benchmark, once it scores a phase or has scored; before that its managers alone know of it."""
+    benchmark = benchmark_or_404(request, slug)
+    found = get_object_or_404(benchmark.scorers.select_related("image"), number=number)
+    phases = list(benchmark.phases.filter(scorer=found))
+    if not phases and not benchmark.is_managed_by(request.user) and not Run.objects.filter(scorer=found).exists():
+        raise Http404
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "scorer": found,
+        "measures": Scoring(TASKS[benchmark.task], found).declared,
+        "phases": phases,
+    }
+    return render(request, "public/scorer.html", context)

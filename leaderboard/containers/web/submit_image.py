@@ -1,0 +1,100 @@
+"""The page to submit a container image on: what a container finds, what it may use, and its archive's way here."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.accounts.actions import teams
+from leaderboard.containers.actions import image_uploads, images
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, phase_or_404
+from leaderboard.core.web.refusals import Refusal, with_retry
+from leaderboard.core.web.upload import check_upload
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.models import ImageUpload, Phase, Submission
+from leaderboard.submissions.queries import deadlines
+from leaderboard.submissions.web.forms import ImageForm
+from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
+from leaderboard.work_queue import worker_status as availability
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Takes an archive in one piece, names one that came in pieces (`upload`), or a registry's image."""
+    found = phase_or_404(request.user, slug, phase)
+    if request.method == "GET":
+        if not found.takes_images:
+            messages.info(request, "This phase takes predictions files, no container images.")
+            return redirect("submit", slug, phase)
+        begun = {name: request.GET.get(name) for name in ("system", "upload")}
+        return _page(request, found, ImageForm(user=request.user, phase=found, initial=begun))
+    form = ImageForm(request.POST, request.FILES, user=request.user, phase=found)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, found, form, status=422)
+        return redirect(_submit(request, found, form.cleaned_data))
+    except Refused as refused:
+        return _page(request, found, form, refused)
+
+
+@login_required
+@require_POST
+def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Discard one's own unfinished upload."""
+    upload = get_object_or_404(ImageUpload.objects.select_related("phase__benchmark"), pk=pk, by=request.user)
+    phase, benchmark = upload.phase, upload.benchmark
+    image_uploads.discard(upload)
+    messages.success(request, f"The upload of {upload.name} is given up.")
+    if phase is None:
+        return redirect("manage_scorers", benchmark.slug) if benchmark else redirect("home")
+    return redirect("submit_image", phase.benchmark.slug, phase.slug)
+
+
+def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
+    system = form.get("system") or teams.named(team=form.get("team") or teams.of(request.user), name=form["new_system"])
+    described = {"system": system, "by": request.user, "track": form.get("track", ""), "note": form["note"]}
+    if form["upload"]:
+        return image_uploads.finish(upload=form["upload"], **described)
+    if form.get("reference"):
+        return images.submit_reference(phase=phase, reference=form["reference"], **described)
+    return images.submit_archive(phase=phase, file=form["file"], **described)
+
+
+def _page(
+    request: PersonRequest, phase: Phase, form: ImageForm, refused: Refused | None = None, status: int = 200
+) -> HttpResponse:
+    quotas = quotas_of_person(request.user, phase)
+    here = availability.of(availability.queue_of(phase))
+    uploads = list(ImageUpload.objects.filter(by=request.user).select_related("phase__benchmark", "benchmark"))
+    chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
+    context = {
+        "benchmark": phase.benchmark,
+        "phase": phase,
+        "task": TASKS[phase.benchmark.task],
+        "form": form,
+        "quotas": quotas,
+        "own_time": deadlines.own_time(phase, request.user),
+        "open": deadlines.is_open_to(phase, request.user),
+        "here": here,
+        "may_submit": phase.takes_images and here.ready and may_submit(phase, quotas, request.user),
+        "rows": limit_rows.of(phase),
+        "limits": limits.of(phase),
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "uploads": uploads,
+        "chosen": chosen if chosen and chosen.phase_id == phase.pk else None,
+        "refusal": Refusal(refused) if refused else None,
+    }
+    response = render(request, "people/submit_image.html", context, status=refused.code.status if refused else status)
+    return with_retry(response, refused)

@@ -1,0 +1,27 @@
+"""Stopping the container of one's own submission."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from leaderboard.containers.actions import images
+from leaderboard.core.web.access import PersonRequest
+from leaderboard.models import Submission
+
+
+@login_required
+@require_POST
+def withdraw(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Stop a container of one's own team that waits or runs."""
+    found = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
+    if images.cancel(submission=found, by=request.user):
+        messages.success(request, "The submission is withdrawn. It counts against the quota.")
+    else:
+        messages.info(request, "There was nothing left to withdraw.")
+    return redirect(found)

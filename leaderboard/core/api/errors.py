@@ -1,0 +1,127 @@
+"""Every error of the API has one shape: {"code", "message"}, and where they help "fields" or "problems" and "more"."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.utils import timezone
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from leaderboard.core import db_locks as busy
+from leaderboard.core.logs import places
+from leaderboard.core.refusal import Refused
+
+log = structlog.get_logger(__name__)
+
+NOT_FOUND = "There is nothing here, or nothing that you may see."
+
+
+class LengthRequired(exceptions.APIException):
+    status_code = 411
+    default_code = "length_required"
+    default_detail = "The request does not say how long it is; send a Content-Length, not a chunked body."
+
+
+class TooLarge(exceptions.APIException):
+    status_code = 413
+    default_code = "too_large"
+
+    def __init__(self) -> None:
+        super().__init__(f"The upload is larger than {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
+
+
+class NoSuchBoard(exceptions.APIException):
+    """One in preparation is not there either: nobody learns of it from this."""
+
+    status_code = 404
+    default_code = "not_found"
+
+    def __init__(self, gold: int, task: int) -> None:
+        super().__init__(f"This phase has shown no board of gold version {gold}, task version {task}.")
+
+
+class Interrupted(exceptions.APIException):
+    status_code = 400
+    default_code = "upload_interrupted"
+    default_detail = "The upload ended before the length that it announced. Nothing was submitted."
+
+
+def handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """What Django REST framework asks for the answer to an exception."""
+    set_rollback()
+    match error:
+        case Refused():
+            return _refused(error)
+        case exceptions.ValidationError():
+            return _invalid(error)
+        case Http404() | exceptions.NotFound():
+            return _answer(404, "not_found", NOT_FOUND)
+        case PermissionDenied():
+            return _answer(403, "permission_denied", "You may not do this.")
+        case exceptions.APIException():
+            return _of_framework(error)
+        case RequestDataTooBig():
+            return _answer(413, "too_large", f"The body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
+        case UnreadablePostError():
+            return _of_framework(Interrupted())
+        case SuspiciousOperation() | MultiPartParserError() | RecursionError():
+            return _answer(400, "bad_request", "The request could not be read.")
+    if busy.is_busy(error):
+        response = _answer(503, "busy", busy.MESSAGE)
+        response["Retry-After"] = str(busy.RETRY_AFTER)
+        return response
+    return None if settings.DEBUG else _broken(error)
+
+
+def _answer(status: int, code: str, message: str, **more: Any) -> Response:
+    return Response({"code": code, "message": message, **more}, status=status)
+
+
+def _refused(refusal: Refused) -> Response:
+    code = refusal.code
+    lines = {"problems": refusal.problems, "more": refusal.more} if refusal.problems else {}
+    response = _answer(code.status, code.text, refusal.message, **lines)
+    if refusal.retry_at is not None:
+        response["Retry-After"] = str(max(1, math.ceil((refusal.retry_at - timezone.now()).total_seconds())))
+    return response
+
+
+def _invalid(error: exceptions.ValidationError) -> Response:
+    detail = error.detail
+    if not isinstance(detail, dict):
+        return _answer(400, "invalid", " ".join(str(line) for line in detail))
+    fields = {name: [str(line) for line in _lines(lines)] for name, lines in detail.items()}
+    told = "; ".join(f"{name}: {' '.join(lines)}" for name, lines in fields.items())
+    return _answer(400, "invalid", told, fields=fields)
+
+
+def _lines(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [line for lines in value.values() for line in _lines(lines)]
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _of_framework(error: exceptions.APIException) -> Response:
+    codes = error.get_codes()
+    response = _answer(error.status_code, codes if isinstance(codes, str) else "error", str(error.detail))
+    if scheme := getattr(error, "auth_header", None):
+        response["WWW-Authenticate"] = scheme
+    if wait := getattr(error, "wait", None):
+        response["Retry-After"] = str(int(wait) + 1)
+    return response
+
+
+def _broken(error: Exception) -> Response:
+    """An error of ours: its kind and its places are logged, never its words, which may quote a file."""
+    number = uuid.uuid4().hex[:12]
+    log.error("api_broke", number=number, error=type(error).__name__, at=places(error.__traceback__))
+    return _answer(500, "server_error", f"An error of ours, which is logged as number {number}.")

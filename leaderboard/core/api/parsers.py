@@ -1,0 +1,106 @@
+"""Reading request bodies: bounded, streamed to disk with their sha256, and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadhandler import StopUpload
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
+from rest_framework import parsers
+from rest_framework.exceptions import ParseError, UnsupportedMediaType
+from rest_framework.request import Request
+
+from leaderboard.core.api.errors import Interrupted, LengthRequired, TooLarge
+from leaderboard.core.uploads import HashingUploadHandler, received_whole
+
+CHUNK = 1 << 16
+FORM_BYTES = 1_000_000
+"""What a multipart body may hold beside the file."""
+
+
+class JSONParser(parsers.JSONParser):
+    """JSON that is nested beyond Python's patience is the sender's fault."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise ParseError("JSON parse error - nested too deeply") from error
+
+
+class RawParser(parsers.BaseParser):
+    """The body is the file, its description is in the query: `curl --data-binary @FILE '...?system=Mine'`."""
+
+    media_type = "application/x-ndjson"
+    name = "predictions.jsonl"
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> parsers.DataAndFiles[Any, Any]:
+        request: Request = (parser_context or {})["request"]
+        query: QueryDict = request.query_params
+        name = "".join(filter(str.isprintable, query.get("name", ""))) or self.name
+        upload = HashingUploadHandler(request._request)
+        upload.new_file("file", name, media_type, None)
+        try:
+            size = self._receive(stream, upload)
+        except BaseException:
+            upload.file.close()
+            raise
+        return parsers.DataAndFiles(query, MultiValueDict({"file": [upload.file_complete(size)]}))
+
+    def _receive(self, stream: Any, upload: HashingUploadHandler) -> int:
+        size = 0
+        while chunk := stream.read(CHUNK):
+            try:
+                upload.receive_data_chunk(chunk, size)
+            except StopUpload as error:
+                raise TooLarge from error
+            size += len(chunk)
+        return size
+
+
+class BytesParser(RawParser):
+    media_type = "application/octet-stream"
+
+
+class JsonLinesParser(RawParser):
+    media_type = "application/jsonl"
+
+
+class GzipParser(RawParser):
+    media_type = "application/gzip"
+    name = "predictions.jsonl.gz"
+
+
+UPLOADS = (parsers.MultiPartParser, RawParser, BytesParser, JsonLinesParser, GzipParser)
+
+
+def check_before_reading(request: Request, *, expected: str = "a predictions file") -> None:
+    """Refuse, before a byte is read, a body that cannot end well. expected: what the body would be, in words."""
+    encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnsupportedMediaType(
+            encoding, f'The body is sent with the content encoding "{encoding}"; send a .gz file as it is instead.'
+        )
+    if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+        raise LengthRequired
+    try:
+        announced = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError as error:
+        raise ParseError("Content-Length is no number.") from error
+    if announced == 0:
+        raise ParseError(f"The body is empty; expected {expected}.")
+    if announced > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+        raise TooLarge
+
+
+def check_after_reading(request: Request) -> None:
+    """Refuse a body that stopped at its limit, or before its end."""
+    if "holdout.upload_too_large" in request.META:
+        raise TooLarge
+    if not received_whole(request._request):
+        raise Interrupted

@@ -1,0 +1,62 @@
+"""A refusal as a page: what happened in a headline, the action's own words, and the HTTP status that fits."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.http import HttpResponse
+from django.utils import timezone
+
+from leaderboard.core.refusal import Code, Refused
+
+HEADLINES = {
+    Code.INVALID_PREDICTIONS: "The file was not accepted",
+    Code.INVALID_GOLD: "The gold file was not accepted",
+    Code.INVALID_NAME: "Something here cannot be used",
+    Code.TOO_LARGE: "The file is too large",
+    Code.PHASE_CLOSED: "This phase takes no submissions",
+    Code.QUOTA_EXCEEDED: "No submissions are left",
+    Code.NOT_A_MEMBER: "That is another team's system",
+    Code.NOT_AN_OWNER: "Only its owners may do that",
+    Code.LAST_OWNER: "A team needs an owner",
+    Code.OTHER_TEAM: "You compete here for another team",
+    Code.INVALID_TRACK: "That track does not fit here",
+    Code.OTHER_TRACK: "The system competes in another track",
+    Code.NOT_AN_ORGANISER: "Only its organisers may change this",
+    Code.NAME_TAKEN: "That name is taken",
+    Code.NOT_READY: "This was not done",
+    Code.GOLD_UNCHANGED: "The gold is the same as before",
+    Code.INPUTS_CHANGED: "The public inputs would change",
+    Code.NOT_PREPARING: "Nothing is being scored again",
+    Code.SCORER_DOES_NOT_FIT: "This scorer cannot be set here",
+    Code.NOT_CANCELLABLE: "This cannot be cancelled",
+    Code.REFEREE_AWAY: "The file could not be checked",
+    Code.NOT_TAKEN: "This phase does not take that",
+    Code.INVALID_IMAGE: "The image was not accepted",
+    Code.WRONG_OFFSET: "The upload goes on elsewhere",
+    Code.ENGINE_AWAY: "No containers can run at this moment",
+}
+
+
+class Refusal:
+    """What `parts/refusal.html` shows of a Refused."""
+
+    def __init__(self, refused: Refused) -> None:
+        self.headline = refused.heading or HEADLINES[refused.code]
+        self.code = refused.code.text
+        self.message = refused.message
+        self.problems = refused.problems
+        self.more = refused.more
+        self.status = refused.code.status
+
+
+def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:
+    """The response with a Retry-After, where it is known when to ask again."""
+    if refused is not None and refused.retry_at is not None:
+        response["Retry-After"] = str(seconds_until(refused.retry_at))
+    return response
+
+
+def seconds_until(moment: datetime) -> int:
+    """For the Retry-After header: whole seconds, at least one."""
+    return max(1, int((moment - timezone.now()).total_seconds()) + 1)

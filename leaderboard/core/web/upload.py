@@ -1,0 +1,21 @@
+"""What can go wrong with an upload before anything reads it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest
+
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.uploads import received_whole
+
+
+def check_upload(request: HttpRequest) -> None:
+    """Raises Refused TOO_LARGE for an upload that was cut at the limit, BadRequest for one that broke off."""
+    if request.method != "POST":
+        return
+    if "holdout.upload_too_large" in request.META:
+        limit = settings.MAX_UPLOAD_BYTES // 1_000_000
+        raise Refused(Code.TOO_LARGE, f"The upload was cut off at {limit} MB, the largest file that is accepted.")
+    if not received_whole(request):
+        raise BadRequest("the upload broke off before its end")

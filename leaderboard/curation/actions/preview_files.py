@@ -1,0 +1,57 @@
+"""The bytes of a preview's parts: made again whenever somebody uses them, and held to what the preview found."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+from django.core.files.uploadedfile import TemporaryUploadedFile
+
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import AlteredError
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation.report_checks import ReportError
+from leaderboard.models import Generation, State
+
+log = structlog.get_logger(__name__)
+
+
+def made_again(generation: Generation) -> dict[str, bytes]:
+    """The parts by name, each with the sha256 that the preview found.
+
+    Raises Refused: NOT_READY for a preview that is not done, raw files that are gone, or parts that come out otherwise;
+    REFEREE_AWAY.
+    """
+    if generation.state != State.DONE:
+        raise Refused(Code.NOT_READY, "The preview is not done; its parts can be used when it is.")
+    try:
+        answer = generating.run(generation)
+        _, contents = generating.read(answer) if answer.ok else (None, {})
+    except (referee.SandboxError, ReportError) as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not answer. Try again soon."
+        ) from error
+    except (FileNotFoundError, AlteredError) as error:
+        log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
+        raise Refused(
+            Code.NOT_READY, "A raw file is missing or altered; upload it again and make a preview."
+        ) from error
+    found = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    if found != dict(generation.parts.values_list("name", "sha256")):
+        raise Refused(
+            Code.NOT_READY, "The parts come out otherwise than in the preview: the server was upgraded. Preview again."
+        )
+    return contents
+
+
+@contextmanager
+def as_upload(content: bytes, name: str = "gold.jsonl") -> Iterator[TemporaryUploadedFile]:
+    """Bytes as the file that somebody would have uploaded."""
+    with TemporaryUploadedFile(name, "application/x-ndjson", len(content), None) as file:
+        file.write(content)
+        file.seek(0)
+        yield file

@@ -1,0 +1,177 @@
+"""Dry runs: baselines scored on a split before anybody else can send something to it.
+
+Scored as submissions are, in the sandbox, by a worker of the scoring side that lets runs go first. Nothing comes of one
+but its own row: no submission, no charge, no release. What it says tells of hidden gold: those who manage the split
+read it, and nobody else. `dry_run_scores` does the work.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import IO, Any, cast
+
+import structlog
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from evaluator.baselines import BASELINES
+from leaderboard.core.names import names
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.uploads import sha256_of
+from leaderboard.datasets.actions.datasets import check_manages
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Split, State, User
+from leaderboard.work_queue import notify_workers as doorbell
+
+log = structlog.get_logger(__name__)
+UNDER_WAY = (State.QUEUED, State.RUNNING)
+STANDING = (*UNDER_WAY, State.DONE)
+MOST_TRAINS = referee.MOST_TABLES - 2
+MOST_FILES = 50
+"""Uploaded ones, of one gold version."""
+
+
+def why_not(split: Split) -> str:
+    """What is in the way of a dry run; empty: nothing. Once a phase takes submissions, baselines are sent as such."""
+    if split.current_gold is None or not split.inputs:
+        return f"The split {split.name} has no gold yet; there is nothing to score on."
+    open_ones = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related("benchmark")
+    opened_one = next((phase for phase in open_ones if not split.is_draft and not phase.is_to_come()), None)
+    if opened_one is not None:
+        return (
+            f"The phase {opened_one.title} has opened on {split.name}: what was scored before can be put on its board, "
+            "and other baselines are submitted to it as your own systems."
+        )
+    return ""
+
+
+def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
+    """Queue every baseline of the task that was not made yet; those that are new. phase: whose options and half count.
+
+    Raises Refused: NOT_READY, NOT_AN_ORGANISER.
+    """
+    gold = _gold(split, phase, by)
+    fields, trains = _fields(gold, phase, by), _public_gold(split)
+    made = []
+    for baseline in BASELINES[split.dataset.task]:
+        row = _queued(DryRun(kind=DryRun.Kind.TRIVIAL, name=baseline.name, **fields), trains)
+        made += [row] if row is not None else []
+    if made:
+        AuditEntry.record("dry_run.begun", split, by=by, gold=gold.number, baselines=[row.name for row in made])
+    return made
+
+
+def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by: User) -> DryRun:
+    """Queue an uploaded predictions file. Raises Refused: INVALID_PREDICTIONS with the lines at fault, NAME_TAKEN,
+    INVALID_NAME, REFEREE_AWAY, NOT_READY, NOT_AN_ORGANISER; nothing is left behind then."""
+    gold = _gold(split, phase, by)
+    name = names.checked(name, of="baseline", longest=120)
+    if gold.dry_runs.filter(kind=DryRun.Kind.FILE).count() >= MOST_FILES:
+        raise Refused(
+            Code.NOT_READY,
+            f"There are {MOST_FILES} uploaded baselines, as many as are kept; remove some.",
+            heading="The file was not taken",
+        )
+    fields = _fields(gold, phase, by)
+    _validate(split, gold, file, fields["options"])
+    row = DryRun(kind=DryRun.Kind.FILE, name=name, sha256=sha256_of(file), bytes=file.size or 0, **fields)
+    file.seek(0)
+    packed = (file.name or "").endswith(".gz")
+    row.file.save("predictions.jsonl.gz" if packed else "predictions.jsonl", file, save=False)
+    stored = str(row.file.name)
+    try:
+        made = _queued(row, [])
+        if made is None:
+            raise Refused(Code.NAME_TAKEN, f"There is a baseline {name} already; choose another name or remove it.")
+        AuditEntry.record("dry_run.added", split, by=by, gold=gold.number, name=name, sha256=row.sha256)
+    except BaseException:
+        row.file.storage.delete(stored)
+        raise
+    return made
+
+
+@transaction.atomic
+def remove(*, row: DryRun, by: User) -> None:
+    """Forget one, whatever its state; what a worker still says of it is not heard."""
+    check_manages(row.gold.split.dataset, by)
+    held = DryRun.objects.select_for_update().filter(pk=row.pk).first()
+    if held is None:
+        return
+    AuditEntry.record("dry_run.removed", held.gold.split, by=by, gold=held.gold.number, name=held.name)
+    if held.file:
+        transaction.on_commit(partial(held.file.storage.delete, str(held.file.name)), robust=True)
+    held.delete()
+
+
+def _gold(split: Split, phase: Phase | None, by: User) -> GoldVersion:
+    check_manages(split.dataset, by)
+    if phase is not None and phase.split_id != split.pk:
+        raise Refused(Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}.")
+    if reason := why_not(split):
+        raise Refused(Code.NOT_READY, reason, heading="No dry run can be made")
+    gold = split.current_gold
+    assert gold is not None, "why_not has looked"
+    if phase is not None and phase.half and not Division.objects.filter(gold=gold).exists():
+        raise Refused(
+            Code.NOT_READY,
+            f"The groups of {split.name} are not divided yet; divide its gold first.",
+            heading="No dry run can be made",
+        )
+    return gold
+
+
+def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
+    at = timezone.now()
+    return {
+        "gold": gold,
+        "scored_as": phase.slug if phase else "",
+        "half": phase.half if phase else "",
+        "options": {**gold.split.options, **(phase.options if phase else {})},
+        "inputs_sha256": gold.split.inputs_sha256,
+        "requested_by": by,
+        "queued_at": at,
+        "rung_at": at,
+    }
+
+
+def _public_gold(split: Split) -> list[GoldVersion]:
+    """What participants may train on: the current gold of the dataset's other splits with public gold."""
+    others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
+    return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
+
+
+def _queued(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
+    """The row, waiting for a worker; None where one of its name stands already."""
+    same = {"gold": row.gold, "scored_as": row.scored_as, "name": row.name}
+    try:
+        with transaction.atomic():
+            if DryRun.objects.filter(**same, state__in=STANDING).exists():
+                return None
+            # What failed, or did not fit, makes way.
+            DryRun.objects.filter(**same, kind=DryRun.Kind.TRIVIAL).delete()
+            row.save(force_insert=True)
+            row.trains.set(trains)
+            doorbell.ring_for_dry_run(row.pk)
+            return row
+    except IntegrityError:  # somebody else asked at the same moment
+        return None
+
+
+def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict[str, str]) -> None:
+    name = (file.name or "predictions.jsonl")[-255:]
+    try:
+        answer = referee.validate(
+            split=split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=options
+        )
+    except referee.SandboxError as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "The file could not be checked: the server's sandbox does not answer. Try again soon."
+        ) from error
+    if answer.ok:
+        return
+    problems = answer.report.get("problems", []) if answer.report.get("fault") == "predictions" else []
+    more = answer.report.get("more", 0)
+    what = f"The file has {len(problems) + more} problems." if problems else "The file could not be checked."
+    raise Refused(Code.INVALID_PREDICTIONS, what, problems, more)

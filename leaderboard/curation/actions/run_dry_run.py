@@ -1,0 +1,137 @@
+"""The work of a dry run: a baseline is made of what participants have, and scored as a submission would be."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO, Any
+
+from django.conf import settings
+from django.utils import timezone
+from msgspec import to_builtins
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.core.storage import check_digest, opened
+from leaderboard.evaluation import provenance
+from leaderboard.evaluation import report_checks as reports
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import DryRun, Reason, State
+from leaderboard.work_queue import background
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.background import NoAnswerError, Work
+from leaderboard.work_queue.claims import Claim, LateError
+
+Mine = Claim[DryRun]
+WAITING = DryRun.objects.select_related("gold__split__dataset")
+
+
+class UnfitError(Exception):
+    """The file does not fit, or the baseline can say nothing of these inputs: the end of the work."""
+
+
+def _run(mine: Mine) -> None:
+    row = mine.row
+    if row.gold.split.inputs_sha256 != row.inputs_sha256:
+        raise NoAnswerError(Reason.SUPERSEDED)
+    try:
+        with predictions(row) as file:
+            result = {**_scored(row, file), "predictions_sha256": _digest(file)}
+    except UnfitError:
+        over: dict[str, Any] = {"state": State.REJECTED, "lease_until": None, "finished_at": timezone.now()}
+    else:
+        over = {"state": State.DONE, "result": result, "lease_until": None, "finished_at": timezone.now()}
+    if not mine.own().update(**over):
+        raise LateError
+
+
+def _digest(file: IO[bytes]) -> str:
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+@contextmanager
+def predictions(row: DryRun) -> Iterator[IO[bytes]]:
+    """What was uploaded, or what the baseline says: made again each time, and the same each time.
+
+    Raises UnfitError where it says nothing, NoAnswerError, SandboxError, AlteredError.
+    """
+    if row.kind == DryRun.Kind.FILE:
+        with opened(row.file) as stored:
+            check_digest(stored, row.sha256)
+            yield stored
+        return
+    answer = _baseline(row)
+    if not answer.ok:
+        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+    if not answer.attachment:
+        raise UnfitError
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made:
+        made.write(answer.attachment)
+        made.flush()
+        made.seek(0)
+        yield made
+
+
+def _baseline(row: DryRun) -> referee.Answer:
+    split, trains = row.gold.split, list(row.trains.select_related("split").order_by("split", "pk"))
+    with ExitStack() as stack:
+        files = {"inputs": stack.enter_context(opened(split.inputs))}
+        check_digest(files["inputs"], row.inputs_sha256)
+        for place, train in enumerate(trains):
+            files[str(place)] = stack.enter_context(opened(train.file))
+            check_digest(files[str(place)], train.sha256)
+        return referee.baseline(
+            task=split.dataset.task,
+            name=row.name,
+            files=files,
+            train_names=[str(train.file.name) for train in trains],
+            expects=row.gold.expects,
+            options=row.options,
+        )
+
+
+def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
+    gold, task = row.gold, TASKS[row.gold.split.dataset.task]
+    with opened(gold.file) as stored:
+        check_digest(stored, gold.sha256)
+    answer = referee.score(
+        task=task.name,
+        gold=gold,
+        predictions=file,
+        name="predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl",
+        options=row.options,
+        seed=provenance.SEED,
+        half=row.half,
+    )
+    if not answer.ok:
+        if not answer.reason and answer.report.get("fault") == "predictions":
+            raise UnfitError
+        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+    found = reports.checked(
+        answer.report,
+        task=task.name,
+        task_version=task.version,
+        measures=[task.measure(name) for name in gold.measures],
+    )
+    return {
+        "primary": found.primary,
+        "task_version": task.version,
+        "n_units": found.result.n_units,
+        "n_groups": found.result.n_groups,
+        "scores": [to_builtins(score) for score in found.scores],
+    }
+
+
+WORK = Work("dry_run", WAITING, doorbell.ring_for_dry_run, _run, makes_way=True)
+
+
+def run(*, pk: int) -> None:
+    """One dry run from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
+    return background.sweep(WORK)

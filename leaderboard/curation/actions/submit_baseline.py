@@ -1,0 +1,152 @@
+"""A baseline of a dry run on a phase's board: the same predictions, submitted as any system's are.
+
+So its row has outcomes, intervals and a receipt of its own, and costs what a submission costs; of the dry run's numbers
+none is carried over.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import IO, cast
+
+import structlog
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from evaluator.baselines import BASELINES
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import AlteredError
+from leaderboard.core.uploads import sha256_of
+from leaderboard.curation.actions import run_dry_run as dry_run_scores
+from leaderboard.curation.actions.run_dry_run import UnfitError
+from leaderboard.evaluation.sandbox_client import SandboxError
+from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
+from leaderboard.submissions.actions import submit as submissions
+from leaderboard.work_queue.background import NoAnswerError
+
+log = structlog.get_logger(__name__)
+STANDS = (State.QUEUED, State.RUNNING, State.DONE)
+HEADING = "The baseline was not submitted"
+
+
+def standing(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
+    """What was submitted already, by phase and name of the baseline; what failed or was withdrawn stands in no way."""
+    # A sealed phase has no runs yet.
+    stands = Q(predictions__runs=None) | Q(predictions__runs__state__in=STANDS)
+    rows = Submission.objects.filter(
+        stands,
+        predictions__state=State.DONE,
+        phase__benchmark=benchmark,
+        system__kind=System.Kind.BASELINE,
+        system__team__baselines_of=benchmark,
+    )
+    return {(row.phase_id, row.system.name): row for row in rows.select_related("system").distinct()}
+
+
+def fits(row: DryRun, phase: Phase) -> bool:
+    """Whether it was scored, and for this phase or for none."""
+    return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
+
+
+def takes(phase: Phase) -> bool:
+    """Whether something can be put on its board from a dry run at this moment."""
+    return phase.takes_predictions and phase.is_open()
+
+
+def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submission:
+    """Submit it for the benchmark's team of baselines, which is founded for it. For those who manage the benchmark.
+
+    Raises Refused: NOT_AN_ORGANISER, NOT_READY where there is nothing to submit or it comes out otherwise than when it
+    was scored, NAME_TAKEN where it stands there already, and whatever `submissions.submit` raises.
+    """
+    if not phase.benchmark.is_managed_by(by):
+        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.", heading=HEADING)
+    submissions.check_open(phase, timezone.now())
+    if not fits(row, phase):
+        raise Refused(Code.NOT_READY, f"{row.name} was not scored for {phase.title}.", heading=HEADING)
+    if row.inputs_sha256 != phase.split.inputs_sha256:
+        raise Refused(Code.NOT_READY, "The inputs were replaced since it was scored.", heading=HEADING)
+    check = partial(_check_stands_not, row, phase)
+    check()
+    system = _system(row, _team(phase.benchmark, by))
+    with _predictions(row) as file:
+        # Again under the phase's lock: of two presses at once, both have seen an empty board here.
+        made = submissions.submit(phase=phase, system=system, file=file, by=by, track=track, check=check)
+    AuditEntry.record("dry_run.submitted", phase, by=by, name=row.name, submission=str(made.pk))
+    return made
+
+
+def _check_stands_not(row: DryRun, phase: Phase) -> None:
+    if (phase.pk, row.name) in standing(phase.benchmark):
+        raise Refused(Code.NAME_TAKEN, f"{row.name} was submitted to {phase.title} already.", heading=HEADING)
+
+
+@transaction.atomic
+def _team(benchmark: Benchmark, by: User) -> Team:
+    """Not one of their own: its quota would be spent, and its name stand beside what solves nothing."""
+    # The lock makes two first presses at once found one team.
+    held = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    team = held.baselines_team
+    if team is None:
+        team = _founded(held, by)
+        Benchmark.objects.filter(pk=held.pk).update(baselines_team=team)
+    else:
+        Membership.objects.get_or_create(team=team, user=by, defaults={"is_owner": True})
+    return team
+
+
+def _founded(benchmark: Benchmark, by: User) -> Team:
+    """Under a name with a number where somebody has that name since before such names were kept from others."""
+    name = f"Baselines of {benchmark.slug}"
+    for number in range(2, 100):
+        try:
+            return teams.create(name=name, by=by, is_baselines=True)
+        except Refused as refused:
+            if refused.code is not Code.NAME_TAKEN:
+                raise
+        name = f"Baselines of {benchmark.slug} ({number})"
+    raise Refused(Code.NAME_TAKEN, f"All names like Baselines of {benchmark.slug} are taken.", heading=HEADING)
+
+
+def _system(row: DryRun, team: Team) -> System:
+    """Stored by the first accepted file, as every system is."""
+    system = teams.named(team=team, name=row.name)
+    if system.pk is None:
+        known = {one.name: one.doc for one in BASELINES[row.gold.split.dataset.task]}
+        system.kind = System.Kind.BASELINE
+        system.description = known.get(row.name, "") if row.kind == DryRun.Kind.TRIVIAL else ""
+    elif system.kind != System.Kind.BASELINE:
+        raise Refused(Code.NAME_TAKEN, f"{team} has a system {system} that is no baseline.", heading=HEADING)
+    return system
+
+
+@contextmanager
+def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
+    """The file that was uploaded, or what the server's baseline says again, as it would be uploaded."""
+    name = "predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl"
+    with TemporaryUploadedFile(name, "application/x-ndjson", 0, None) as file:
+        content = cast(IO[bytes], file.file)
+        try:
+            with dry_run_scores.predictions(row) as found:
+                shutil.copyfileobj(found, content)
+        except SandboxError as error:
+            log.error("referee_away", error=str(error))
+            told = "The server's sandbox does not answer. Try again soon."
+            raise Refused(Code.REFEREE_AWAY, told, heading=HEADING) from error
+        except (NoAnswerError, UnfitError, FileNotFoundError, AlteredError) as error:
+            log.error("baseline_not_made", error=type(error).__name__, dry_run=row.pk)
+            raise Refused(Code.NOT_READY, f"{row.name} could not be made again.", heading=HEADING) from error
+        file.size = content.tell()
+        file.seek(0)
+        scored = row.result.get("predictions_sha256", "")
+        if scored and scored != sha256_of(file):
+            told = f"{row.name} says something else than when it was scored: the server was upgraded since."
+            raise Refused(Code.NOT_READY, told, heading=HEADING)
+        file.seek(0)
+        yield file

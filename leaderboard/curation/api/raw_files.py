@@ -1,0 +1,125 @@
+"""Raw files of a benchmark's dataset, which arrive in pieces as images do. They are never sent back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.boards.api import lookup as finding
+from leaderboard.core import chunked_upload as pieces
+from leaderboard.core.api import addresses
+from leaderboard.core.api.base import View
+from leaderboard.core.api.chunks import Offset, PieceParser, piece_of
+from leaderboard.core.api.parsers import JSONParser
+from leaderboard.core.api.serializers import errors
+from leaderboard.curation.actions import raw_files
+from leaderboard.models import RawUpload, User
+
+Data = serializers.Serializer[Any]
+
+
+class RawFileAnnounced(Data):
+    """What is going to be sent."""
+
+    name = serializers.CharField(max_length=255, required=False, default="raw", help_text="errors name lines by it")
+    bytes = serializers.IntegerField(min_value=1, help_text="the file's size")
+    sha256 = serializers.CharField(
+        max_length=64, required=False, allow_blank=True, default="", help_text="if you know it; checked at the end"
+    )
+
+
+class RawUploadShape(Data):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    bytes = serializers.IntegerField()
+    received = serializers.IntegerField(help_text="how much is stored safely: the next piece begins there")
+    piece_bytes = serializers.IntegerField(help_text="the most that one piece may have")
+    began_at = serializers.DateTimeField()
+    url = serializers.URLField()
+    pieces = serializers.URLField(help_text="where to POST pieces; the file is kept on the page of a new split")
+
+
+class RawFilesView(View):
+    permission_classes = (IsAuthenticated,)
+    parser_classes = (JSONParser,)
+
+    @extend_schema(
+        operation_id="raw_upload",
+        request=RawFileAnnounced,
+        responses={201: RawUploadShape, **errors(413, 422, 429)},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin to send a raw file that splits shall be made from. For those who manage the benchmark."""
+        benchmark = finding.managed_or_404(request.user, slug)
+        asked = RawFileAnnounced(data=request.data)
+        asked.is_valid(raise_exception=True)
+        sent = asked.validated_data
+        upload = raw_files.begin(
+            dataset=benchmark.dataset, by=_user(request), name=sent["name"], size=sent["bytes"], sha256=sent["sha256"]
+        )
+        answer = _shape(upload, request)
+        return Response(answer, status=201, headers={"Location": answer["url"]})
+
+
+class RawUploadView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(operation_id="raw_upload_state", responses={200: RawUploadShape, **errors()})
+    def get(self, request: Request, pk: UUID) -> Response:
+        """How much of a raw file is here."""
+        return Response(_shape(_upload_or_404(request, pk), request))
+
+    @extend_schema(operation_id="raw_upload_discard", responses={204: None, **errors()})
+    def delete(self, request: Request, pk: UUID) -> Response:
+        """Give an upload up."""
+        pieces.discard(_upload_or_404(request, pk))
+        return Response(status=204)
+
+
+class RawPiecesView(View):
+    permission_classes = (IsAuthenticated,)
+    parser_classes = (PieceParser,)
+
+    @extend_schema(
+        operation_id="raw_upload_piece",
+        parameters=[Offset],
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses={200: RawUploadShape, **errors(409, 411, 413, 415, 422)},
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Send the next piece. 409 `wrong_offset` says where it has to begin."""
+        upload = _upload_or_404(request, pk)
+        offset, piece = piece_of(request, expected="the next piece of the file")
+        raw_files.add_piece(upload=upload, offset=offset, piece=piece)
+        return Response(_shape(upload, request))
+
+
+def _upload_or_404(request: Request, pk: UUID) -> RawUpload:
+    """One's own; anybody else's is as one that is not there."""
+    return get_object_or_404(RawUpload.objects.select_related("dataset").filter(by=_user(request)), pk=pk)
+
+
+def _shape(upload: RawUpload, request: Request) -> dict[str, Any]:
+    names = ("id", "name", "bytes", "received", "began_at")
+    answer = RawUploadShape(
+        {
+            **{name: getattr(upload, name) for name in names},
+            "piece_bytes": pieces.PIECE_BYTES,
+            "url": addresses.of(request, "api_raw_upload", upload.pk),
+            "pieces": addresses.of(request, "api_raw_pieces", upload.pk),
+        }
+    )
+    return dict(answer.data)
+
+
+def _user(request: Request) -> User:
+    """Who asks; the permission has seen to it that somebody is logged in."""
+    return request.user  # type: ignore[return-value]

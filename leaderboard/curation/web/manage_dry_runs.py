@@ -1,0 +1,240 @@
+"""Dry runs on the desk: how baselines score on a split before anybody else can send something. For its managers."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluator.baselines import BASELINES
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.upload import check_upload
+from leaderboard.curation.actions import request_dry_run as dry_runs
+from leaderboard.curation.actions import submit_baseline as baseline_rows
+from leaderboard.curation.queries import dry_run_report as tried
+from leaderboard.curation.web.charts.dry_run import plot
+from leaderboard.curation.web.forms.dry_run import DryRunForm
+from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN, FAILED
+from leaderboard.datasets.web.charts.audit import slice_name
+from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
+
+
+@login_required
+@never_cache
+@require_safe
+def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """The numbers so far, and what is suspicious in them."""
+    return _page(request, *managed_split_or_404(request.user, slug, split))
+
+
+@login_required
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """The part of the page that follows the work; once that is over the page is asked to load anew."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, found)
+    context = _context(benchmark, found, phase, found.current_gold)
+    answer = render(request, "manage/dry_run_state.html", context)
+    if context["ask_again"] is None:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@login_required
+@require_POST
+def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Queue the baselines of the task."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, found)
+    try:
+        dry_runs.begin(split=found, phase=phase, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, found, Refusal(refused))
+    return _back(slug, split, phase)
+
+
+@login_required
+@require_POST
+def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Queue an uploaded file; a refused one comes back with its problems."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, found)
+    form = DryRunForm(request.POST, request.FILES)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, benchmark, found, form=form)
+        row = dry_runs.add(split=found, phase=phase, by=request.user, **form.cleaned_data)
+    except Refused as refused:
+        return _page(request, benchmark, found, Refusal(refused), form)
+    messages.success(request, f"{row.name} waits to be scored.")
+    return _back(slug, split, phase)
+
+
+@login_required
+@require_POST
+def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Forget one; a baseline of the server can be made again."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    row = get_object_or_404(DryRun, pk=pk, gold__split=found)
+    phase = benchmark.phases.filter(slug=row.scored_as, split=found).first()
+    gold = row.gold
+    dry_runs.remove(row=row, by=request.user)
+    messages.success(request, f"{row.name} is removed.")
+    return _back(slug, split, phase, None if gold == found.current_gold else gold)
+
+
+@login_required
+@require_POST
+def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Put it on the board of a phase (`to`), in a track where the phase has some: it is submitted as any system is."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    row = get_object_or_404(DryRun.objects.select_related("gold__split__dataset"), pk=pk, gold__split=found)
+    phases = benchmark.phases.filter(split=found).select_related("benchmark", "split__dataset")
+    phase = get_object_or_404(phases, slug=request.POST.get("to", ""))
+    try:
+        made = baseline_rows.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
+    except Refused as refused:
+        return _page(request, benchmark, found, Refusal(refused))
+    messages.success(request, f"{row.name} is submitted to {phase.title} as a baseline.")
+    return redirect(made)
+
+
+def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
+    """As which phase the request asks to score; None: with the split's options, on all groups."""
+    asked = request.POST.get("as") or request.GET.get("as")
+    return get_object_or_404(benchmark.phases.filter(split=split), slug=asked) if asked else None
+
+
+def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
+    """The version whose dry runs are read, `?gold=1`; the one in force where none is named."""
+    asked = request.GET.get("gold")
+    if asked is None:
+        return split.current_gold
+    known = asked.isascii() and asked.isdigit() and len(asked) < 10
+    return get_object_or_404(split.gold_versions, number=int(asked) if known else 0)
+
+
+def _tried_versions(split: Split) -> list[GoldVersion]:
+    """Those with dry runs and the one in force, newest first; none where there is nothing to choose."""
+    rows = split.gold_versions.filter(Exists(DryRun.objects.filter(gold=OuterRef("pk")))).order_by("-number")
+    found = list(rows)
+    current = split.current_gold
+    if current is not None and current not in found:
+        found.insert(0, current)
+    return found if len(found) > 1 else []
+
+
+def _back(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None = None) -> HttpResponse:
+    """gold: an earlier version; None: the one in force."""
+    asked = ({"as": phase.slug} if phase else {}) | ({"gold": str(gold.number)} if gold else {})
+    address = reverse("manage_dry_run", args=[slug, split])
+    return redirect(f"{address}?{urlencode(asked)}" if asked else address)
+
+
+def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
+    found = tried.trial(gold, phase.slug if phase else "") if gold is not None else None
+    rows = found.tried if found else []
+    return {
+        "benchmark": benchmark,
+        "split": split,
+        "gold": gold,
+        "phase": phase,
+        "trial": found,
+        "rows": [(one, _why(one.row), *_watched(found, one)) for one in rows] if found else [],
+        "n_over": sum(one.row.is_over for one in rows),
+        "ask_again": None if found is None or found.is_over else ASK_AGAIN,
+    }
+
+
+def _watched(trial: tried.Trial, one: tried.Tried) -> tuple[str, tried.Cell, float | None, tried.Cell]:
+    """(the measure that it is watched by, that, what knowing nothing gives, the primary measure)"""
+    name = one.baseline.watched if one.baseline else trial.primary
+    return name, one.cell(name), trial.knowing_nothing(one), one.cell(trial.primary)
+
+
+def _boards(benchmark: Benchmark, split: Split, found: tried.Trial) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
+    """Each phase that takes them, with (baseline, what was submitted of it or None)."""
+    phases = [
+        phase
+        for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")
+        if baseline_rows.takes(phase)
+    ]
+    there = baseline_rows.standing(benchmark) if phases else {}
+    offered = [
+        (
+            phase,
+            [
+                (one.row, there.get((phase.pk, one.row.name)))
+                for one in found.done
+                if baseline_rows.fits(one.row, phase)
+            ],
+        )
+        for phase in phases
+    ]
+    return [(phase, rows) for phase, rows in offered if rows]
+
+
+def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
+    """Where earlier dry runs can be put on a board: gold version, slug and title of the phase they were scored as."""
+    phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
+    open_ones = [one for one in phases.values() if baseline_rows.takes(one)]
+    rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
+    found = {
+        (row.gold.number, row.scored_as, phases[row.scored_as].title if row.scored_as else "")
+        for row in rows
+        if any(baseline_rows.fits(row, phase) for phase in open_ones)
+    }
+    return sorted(found, key=lambda one: (-one[0], one[1]))
+
+
+def _why(row: DryRun) -> str:
+    return str(FAILED.get(row.reason, row.get_reason_display())) if row.reason else ""  # type: ignore[call-overload]
+
+
+def _page(
+    request: PersonRequest,
+    benchmark: Benchmark,
+    split: Split,
+    refusal: Refusal | None = None,
+    form: DryRunForm | None = None,
+) -> HttpResponse:
+    phase = _phase(request, benchmark, split)
+    gold = _gold(request, split)
+    context = _context(benchmark, split, phase, gold)
+    found: tried.Trial | None = context["trial"]
+    made = {one.row.name for one in found.tried if one.row.state in dry_runs.STANDING} if found else set()
+    context |= {
+        "boards": _boards(benchmark, split, found) if found else [],
+        "is_current": gold == split.current_gold,
+        "tried_versions": _tried_versions(split),
+        "phases": benchmark.phases.filter(split=split),
+        "baselines": BASELINES[benchmark.task],
+        "to_make": [one for one in BASELINES[benchmark.task] if one.name not in made],
+        "why_not": dry_runs.why_not(split),
+        "earlier": _earlier(benchmark, split) if gold == split.current_gold else [],
+        "warnings": found.warnings if found and found.is_over else [],
+        "plot": plot(found) if found else None,
+        "by_slice": [
+            (slice_name(slice_), [one.cell(found.primary, slice_) for one in found.done]) for slice_ in found.slices
+        ]
+        if found
+        else [],
+        "form": form or DryRunForm(),
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form is not None else 200
+    return render(request, "manage/dry_run.html", context, status=status)

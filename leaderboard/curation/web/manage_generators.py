@@ -1,0 +1,85 @@
+"""A generator's form: which raw files it reads, and its parameters. A POST asks for a preview."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from evaluator.curation.generators.catalog import offered
+from evaluator.tasks.registry import TASKS
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.web.forms.generator import GeneratorForm, initial_of
+from leaderboard.datasets.web import steps as flow
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import Benchmark, Generation, Split
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
+    """The form, empty or as it was filled in for an earlier preview (`again`)."""
+    benchmark = managed_or_404(request.user, slug)
+    offer = next((one for one in offered(benchmark.task) if one.name == generator), None)
+    if offer is None:
+        raise Http404("no such generator")
+    earlier = _earlier(benchmark, generator, request.GET.get("again", ""))
+    form = GeneratorForm(
+        request.POST if request.method == "POST" else None,
+        offer=offer,
+        dataset=benchmark.dataset,
+        initial=initial_of(earlier) if earlier else {},
+    )
+    refusal = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = generations.begin(
+                dataset=benchmark.dataset,
+                generator=offer.name,
+                sources=form.sources,
+                parameters=form.parameters,
+                options=form.cleaned_data["options"],
+                seed=form.cleaned_data.get("seed"),
+                by=request.user,
+            )
+            return redirect("manage_preview", slug, made.pk)
+        except Refused as refused:
+            refusal = Refusal(refused)
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "offer": offer,
+        "form": form,
+        "under_way": generations.under_way(benchmark.dataset),
+        "forgotten": generations.forgotten_next(benchmark.dataset),
+        "most_mb": generations.most_read(offer) // 1_000_000,
+        "made_mb": referee.MOST_MADE // 1_000_000,
+        "seconds": settings.SCORE_SECONDS,
+        "kept": generations.KEPT_PREVIEWS,
+        "corrects": _corrected_by(earlier),
+        "steps": flow.steps(benchmark, flow.GENERATOR),
+        "has_raws": benchmark.dataset.raw_files.exists(),
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form.errors else 200
+    return render(request, "manage/generator.html", context, status=status)
+
+
+def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | None:
+    if not again.isdecimal() or len(again) > 18:
+        return None
+    return benchmark.dataset.generations.filter(pk=int(again), generator=generator).first()
+
+
+def _corrected_by(earlier: Generation | None) -> list[Split]:
+    """The splits out of drafts that an earlier preview made: whose gold the same parameters may correct."""
+    if earlier is None:
+        return []
+    return list(Split.objects.filter(generated__generation=earlier).exclude(state=Split.State.DRAFT))

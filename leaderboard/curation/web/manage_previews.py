@@ -1,0 +1,186 @@
+"""A preview: how far it is, what came of it, and the draft splits that are made of it.
+
+It quotes gold: each look at it is recorded, as each look at gold is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.curation.actions import correct_by_preview as part_corrections
+from leaderboard.curation.actions import drafts
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.curation.web.forms.generator import DraftForm
+from leaderboard.datasets.web import generator_texts as generation_words
+from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web.charts import audit as charts
+from leaderboard.datasets.web.first_lines import hidden, pretty
+from leaderboard.models import AuditEntry, Benchmark, GeneratedPart, Generation, State, User
+
+Part = tuple[GeneratedPart, DraftForm]
+
+
+@login_required
+@never_cache
+@require_safe
+def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """What the generator made, or how far it is; of one that was forgotten, that it was."""
+    benchmark = managed_or_404(request.user, slug)
+    there = benchmark.dataset.generations.filter(pk=pk).exists()
+    if not there and generations.is_forgotten(benchmark.dataset, pk):
+        context = {"benchmark": benchmark, "kept": generations.KEPT_PREVIEWS}
+        return render(request, "manage/preview_forgotten.html", context, status=410)
+    return _page(request, *_found(request.user, slug, pk))
+
+
+@login_required
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """The part of the page that follows the work; once that is over the page is asked to load anew."""
+    benchmark, generation = _found(request.user, slug, pk)
+    context = {"benchmark": benchmark, "followed": generation_words.following(generation)}
+    answer = render(request, "manage/preview_state.html", context)
+    if generation.is_over:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@login_required
+@require_POST
+def cancel(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """End it where it is."""
+    benchmark, generation = _found(request.user, slug, pk)
+    try:
+        generations.cancel(generation=generation, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, generation, refused)
+    messages.success(request, "The preview is cancelled.")
+    return redirect("manage_preview", slug, pk)
+
+
+@login_required
+@require_POST
+def forget(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Remove it, so that its raw files may be removed too."""
+    benchmark, generation = _found(request.user, slug, pk)
+    try:
+        generations.forget(generation=generation, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, generation, refused)
+    messages.success(request, "The preview is forgotten.")
+    return redirect("manage_new_split", slug)
+
+
+@login_required
+@require_POST
+def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Draft splits of the parts that are chosen: all of them, or none."""
+    benchmark, generation = _found(request.user, slug, pk)
+    parts = _parts(generation, request.POST)
+    if not all(form.is_valid() for _, form in parts):
+        return _page(request, benchmark, generation, parts=parts, status=422)
+    wanted = [
+        Wanted(part, **{name: form.cleaned_data[name] for name in ("name", "kind", "gold_public", "hide_inputs")})
+        for part, form in parts
+        if form.cleaned_data["take"]
+    ]
+    there = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
+    if there and not parts:
+        messages.info(request, f"Draft splits were made of this preview already: {', '.join(there)}.")
+        return redirect("manage_preview", slug, pk)
+    try:
+        made = drafts.make(generation=generation, wanted=wanted, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, generation, refused, parts=parts)
+    names = ", ".join(split.name for split in made)
+    messages.success(request, f"Draft split{'s' if len(made) != 1 else ''} made: {names}.")
+    held_out = [split for split in made if not split.gold_public]
+    return redirect("manage_split", slug, (held_out or made)[-1].name)
+
+
+@login_required
+@require_POST
+def correct(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Use a part as a correction of the split that the same generator made: it waits there for a word."""
+    benchmark, generation = _found(request.user, slug, pk)
+    place, name = request.POST.get("part", ""), request.POST.get("split", "")
+    if not place.isdecimal() or len(place) > 4:
+        raise Http404("no such part")
+    part = get_object_or_404(generation.parts.all(), place=int(place))
+    split = get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
+    try:
+        made = part_corrections.propose(generation=generation, part=part, split=split, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, generation, refused)
+    return redirect("manage_correction", slug, split.name, made.pk)
+
+
+def _found(user: User, slug: str, pk: int) -> tuple[Benchmark, Generation]:
+    benchmark = managed_or_404(user, slug)
+    rows = benchmark.dataset.generations.select_related("dataset", "requested_by")
+    return benchmark, get_object_or_404(rows, pk=pk)
+
+
+def _parts(generation: Generation, data: Any = None) -> list[Part]:
+    """Those that are no splits yet, each with its form."""
+    parts = generation.parts.filter(split=None)
+    return [(part, DraftForm(data, prefix=f"part-{part.place}", initial=_initial(part))) for part in parts]
+
+
+def _initial(part: GeneratedPart) -> dict[str, Any]:
+    kind = next((kind for kind in ("train", "dev", "fold") if part.name.startswith(kind)), "test")
+    return {"take": True, "name": part.name, "kind": kind, "gold_public": kind == "train"}
+
+
+def _page(
+    request: PersonRequest,
+    benchmark: Benchmark,
+    generation: Generation,
+    refused: Refused | None = None,
+    *,
+    parts: list[Part] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    is_done = generation.state == State.DONE
+    if is_done or generation.problems:
+        AuditEntry.record("generation.read", generation.dataset, by=request.user, generation=generation.pk)
+    made = [(part.split, _told(part)) for part in generation.parts.select_related("split")]
+    forms = (_parts(generation) if parts is None else parts) if is_done else []
+    context = {
+        "benchmark": benchmark,
+        "generation": generation,
+        "followed": generation_words.following(generation),
+        "told": generation_words.told(generation, seed=True),
+        "parts": made if is_done else [],
+        "forms": forms,
+        "corrigible": part_corrections.corrigible(generation),
+        "form_errors": [form for _, form in forms if form.is_bound and form.errors],
+        "steps": flow.steps(benchmark, flow.DRAFT if is_done and not forms else flow.PREVIEW, generation=generation),
+        "may_forget": generation.is_over and not any(split for split, _ in made),
+        "refusal": Refusal(refused) if refused else None,
+    }
+    return render(request, "manage/preview.html", context, status=refused.code.status if refused else status)
+
+
+def _told(part: GeneratedPart) -> dict[str, Any]:
+    """One part as the page shows it."""
+    facts = part.facts
+    return {
+        "part": part,
+        "facts": facts,
+        "balance": charts.balance(facts.get("balance", [])),
+        "sizes": [(charts.slice_name(row["slice"]), row) for row in facts.get("sizes", [])],
+        "pairs": [(pretty(inputs), pretty(hidden(gold, inputs))) for inputs, gold in part.first],
+    }

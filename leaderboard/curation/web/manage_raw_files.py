@@ -1,0 +1,102 @@
+"""A new split, from its beginning: the raw files of a benchmark's dataset, and the generators that fit its task."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evaluator.curation.generators.catalog import OFFERS, offered
+from evaluator.tasks.registry import TASKS
+from leaderboard.core import chunked_upload as pieces
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.upload import check_upload
+from leaderboard.curation.actions import raw_files
+from leaderboard.curation.actions import request_preview as previews
+from leaderboard.curation.web.forms.raw_file import RawForm
+from leaderboard.datasets.web import steps as flow
+from leaderboard.models import Benchmark, RawUpload
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def new_split(request: PersonRequest, slug: str) -> HttpResponse:
+    """Raw files, generators and previews; a POST keeps a raw file, whole or from its pieces (`upload`)."""
+    benchmark = managed_or_404(request.user, slug)
+    if request.method == "GET":
+        begun = {"upload": request.GET.get("upload")}
+        return _page(request, benchmark, RawForm(user=request.user, dataset=benchmark.dataset, initial=begun))
+    form = RawForm(request.POST, request.FILES, user=request.user, dataset=benchmark.dataset)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, benchmark, form, status=422)
+        if upload := form.cleaned_data["upload"]:
+            raw = raw_files.finish(upload=upload, by=request.user)
+        else:
+            raw = raw_files.add(dataset=benchmark.dataset, file=form.cleaned_data["file"], by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, form, refused)
+    messages.success(request, f"The raw file {raw.name} is here.")
+    return redirect("manage_new_split", slug)
+
+
+@login_required
+@require_POST
+def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """Forget a raw file that nothing was made from."""
+    benchmark = managed_or_404(request.user, slug)
+    raw = get_object_or_404(benchmark.dataset.raw_files.select_related("dataset"), pk=pk)
+    try:
+        raw_files.remove(raw=raw, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, RawForm(user=request.user, dataset=benchmark.dataset), refused)
+    messages.success(request, f"The raw file {raw.name} is removed.")
+    return redirect("manage_new_split", slug)
+
+
+@login_required
+@require_POST
+def give_up(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
+    """Discard one's own unfinished upload."""
+    benchmark = managed_or_404(request.user, slug)
+    upload = get_object_or_404(RawUpload, pk=pk, by=request.user, dataset=benchmark.dataset)
+    pieces.discard(upload)
+    messages.success(request, f"The upload of {upload.name} is given up.")
+    return redirect("manage_new_split", slug)
+
+
+def _page(
+    request: PersonRequest, benchmark: Benchmark, form: RawForm, refused: Refused | None = None, status: int = 200
+) -> HttpResponse:
+    dataset = benchmark.dataset
+    uploads = list(RawUpload.objects.filter(by=request.user, dataset=dataset))
+    generations = dataset.generations.select_related("requested_by").prefetch_related("parts__split", "sources__raw")
+    raws = list(dataset.raw_files.select_related("uploaded_by").annotate(n_uses=Count("uses")))
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "steps": flow.steps(benchmark, flow.GENERATOR if raws else flow.RAW),
+        "raws": raws,
+        "offers": offered(benchmark.task),
+        "generations": [(one, OFFERS.get(one.generator)) for one in generations],
+        "kept": previews.KEPT_PREVIEWS,
+        "form": form,
+        "uploads": uploads,
+        "chosen": next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None),
+        "most": settings.MAX_RAW_BYTES,
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "raw_mb": settings.MAX_RAW_BYTES // 1_000_000,
+        "refusal": Refusal(refused) if refused else None,
+    }
+    return render(request, "manage/new_split.html", context, status=refused.code.status if refused else status)

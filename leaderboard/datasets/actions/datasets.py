@@ -1,0 +1,52 @@
+"""Datasets: made empty for a task, managed with the benchmarks on them, and forgotten while there is none."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+
+from leaderboard.core import validation as fields
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, User
+
+
+@transaction.atomic
+def create(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
+    """An empty dataset; `described` may hold description, licence, citation and source_url. For curators."""
+    if not by.is_curator:
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
+    fields.check_task(task)
+    dataset = Dataset(slug=slug, title=title, task=task, **described)
+    fields.check_texts(title=title, **described)
+    fields.check(dataset)
+    dataset.save(force_insert=True)
+    AuditEntry.record("dataset.created", dataset, by=by)
+    return dataset
+
+
+@transaction.atomic
+def discard(*, dataset: Dataset, by: User) -> None:
+    """Forget a dataset that never came to be part of a benchmark, with its splits, gold and files."""
+    check_manages(dataset, by)
+    if dataset.benchmarks.exists():
+        raise Refused(
+            Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.", heading="The dataset stays"
+        )
+    golds = GoldVersion.objects.filter(split__dataset=dataset)
+    files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
+    files += [download.file for download in dataset.downloads.all()]
+    files += [division.file for division in Division.objects.filter(gold__in=golds)]
+    golds.delete()
+    dataset.downloads.all().delete()
+    dataset.splits.all().delete()
+    AuditEntry.record("dataset.discarded", dataset, by=by, slug=dataset.slug)
+    dataset.delete()
+    for file in files:
+        transaction.on_commit(partial(file.storage.delete, str(file.name)))
+
+
+def check_manages(dataset: Dataset, by: User) -> None:
+    """Curators manage every dataset; organisers those of their own benchmarks."""
+    if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
+        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")

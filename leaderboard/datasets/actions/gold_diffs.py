@@ -1,0 +1,112 @@
+"""Gold laid beside what it corrects, by a worker of the scoring side: what changes, item by item."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.core.storage import check_digest, opened
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation.report_checks import ReportError
+from leaderboard.models import ChangedItem, Correction, Reason, State
+from leaderboard.work_queue import background
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.background import NoAnswerError, Work
+from leaderboard.work_queue.claims import Claim, LateError
+
+Mine = Claim[Correction]
+WAITING = Correction.objects.select_related("base__split__dataset", "split__dataset")
+_BATCH = 1000
+
+
+class Counts(msgspec.Struct, forbid_unknown_fields=True):
+    """As `evaluator.curation.gold_diff.Difference.counts` tells."""
+
+    n_before: int
+    n_after: int
+    n_changed: int
+    reordered: bool
+    by_kind: dict[str, int]
+
+
+class Change(msgspec.Struct, forbid_unknown_fields=True):
+    """As `evaluator.curation.gold_diff.Change.as_dict` tells."""
+
+    kind: str
+    field: str
+    before: Any
+    after: Any
+
+
+class Item(msgspec.Struct, forbid_unknown_fields=True):
+    """As `evaluator.curation.gold_diff.Item.as_dict` tells."""
+
+    id: str | int
+    line: int
+    kinds: list[str]
+    changes: list[Change]
+
+
+def _laid_beside(mine: Mine) -> None:
+    row = mine.row
+    names = {"before": row.base.file, "after": row.file}
+    with opened(row.base.file) as before, opened(row.file) as after:
+        check_digest(before, row.base.sha256)
+        check_digest(after, row.sha256)
+        answer = referee.gold_difference(
+            split=row.split,
+            files={"before": before, "after": after},
+            names={
+                side: f"{side}.jsonl{'.gz' if str(file.name).endswith('.gz') else ''}" for side, file in names.items()
+            },
+        )
+    if not answer.ok:
+        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+    try:
+        counts = msgspec.convert(answer.report.get("counts"), Counts)
+        items = list(_items(answer.attachment))
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise ReportError(f"the difference's shape is wrong: {error}") from error
+    if len(items) != counts.n_changed:
+        raise ReportError(f"{len(items)} items are told of {counts.n_changed}")
+    over: dict[str, Any] = {"state": State.DONE, "lease_until": None, "finished_at": timezone.now()}
+    with transaction.atomic():
+        if not mine.own().update(counts=msgspec.to_builtins(counts), **over):
+            raise LateError
+        rows = (_row(row, place, item) for place, item in enumerate(items))
+        while batch := list(itertools.islice(rows, _BATCH)):
+            ChangedItem.objects.bulk_create(batch)
+
+
+def _items(attachment: bytes) -> Iterator[Item]:
+    decode = msgspec.json.Decoder(Item).decode
+    yield from map(decode, attachment.splitlines())
+
+
+def _row(correction: Correction, place: int, item: Item) -> ChangedItem:
+    return ChangedItem(
+        correction=correction,
+        place=place,
+        item=msgspec.json.encode(item.id).decode(),
+        line=item.line,
+        kinds=f"|{'|'.join(item.kinds)}|",
+        changes=msgspec.to_builtins(item.changes),
+    )
+
+
+WORK = Work("correction", WAITING, doorbell.ring_for_correction, _laid_beside)
+
+
+def lay_beside(*, pk: int) -> None:
+    """One laying beside from claim to end. Safe to call any number of times, from any number of workers."""
+    background.attend(WORK, pk=pk)
+
+
+def sweep() -> int:
+    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
+    return background.sweep(WORK)

@@ -1,0 +1,122 @@
+"""Gold before it is kept: checked by the referee, which also writes the public inputs from it."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+import msgspec
+import structlog
+from django.core.files import File
+
+from evaluator.curation.symmetric.checks import check_symmetric
+from evaluator.errors import shown
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import Split
+
+log = structlog.get_logger(__name__)
+SHOWN_FAULTS = 100
+
+
+class Facts(msgspec.Struct):
+    """What the referee says of a gold file; none of it tells an answer."""
+
+    n_lines: int
+    n_units: int
+    n_groups: int
+    dimensions: dict[str, list[str | int | float | bool]]
+    measures: list[str]
+    primary: str
+    expects: dict[str, Any]
+    warnings: list[str]
+
+
+LONGEST = 200
+"""Characters of a dimension's name, and of a slice's value."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A gold file's facts, and the inputs that the public gets: JSON Lines."""
+
+    facts: Facts
+    inputs: bytes
+
+
+def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
+    """Check gold for a split; raises Refused INVALID_GOLD with the lines at fault, or REFEREE_AWAY."""
+    try:
+        answer = referee.prepare_gold(task=split.dataset.task, gold=_stream(file), name=name, options=split.options)
+    except referee.SandboxError as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "The gold could not be checked: the server's sandbox does not answer. Try again soon."
+        ) from error
+    if answer.reason:
+        raise Refused(
+            Code.INVALID_GOLD, "The gold could not be checked within the limits of time and memory for one file."
+        )
+    if answer.report.get("fault") == "usage":
+        what = " ".join(problem["text"] for problem in answer.report["problems"])
+        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {what}.")
+    if not answer.ok:
+        raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
+    try:
+        facts = msgspec.convert(answer.report, Facts)
+    except msgspec.ValidationError as error:
+        log.error("gold_report_malformed", split=split.pk, error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY, "The gold could not be checked: the sandbox's answer made no sense."
+        ) from error
+    _check_lengths(facts, name)
+    if "origin" in facts.dimensions and split.kind != Split.Kind.TRAIN:
+        _check_symmetry(file, name)
+    return Prepared(facts, answer.attachment)
+
+
+def _check_lengths(facts: Facts, name: str) -> None:
+    """Slices are stored under their names: what is longer could be uploaded, and would fail every scoring."""
+    faults = []
+    for dimension, values in facts.dimensions.items():
+        for what, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
+            if len(text) > LONGEST:
+                begins = f"{what} is too long: it begins {shown(text[:40])}"
+                told = {"what": begins, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
+                faults.append({"file": name, "line": None, **told, "text": f"{name}: {begins}"})
+    if faults:
+        raise _refused(faults[:SHOWN_FAULTS], max(0, len(faults) - SHOWN_FAULTS))
+
+
+def _check_symmetry(file: File[bytes], name: str) -> None:
+    """A set that says which claims are original must be symmetric, or its boards would mean nothing."""
+    faults = check_symmetric(list(_lines(file, name)))
+    if faults:
+        problems = [
+            {"file": name, "line": None, "what": fault, "found": "", "expected": "", "text": f"{name}: {fault}"}
+            for fault in faults[:SHOWN_FAULTS]
+        ]
+        raise _refused(problems, len(faults) - len(problems))
+
+
+def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
+    """The lines of a gold file that the referee has read without a fault, so within its limits."""
+    file.seek(0)
+    stream = gzip.GzipFile(fileobj=_stream(file)) if name.endswith(".gz") else _stream(file)
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    for line in stream:
+        yield decode(line)
+
+
+def _stream(file: File[bytes]) -> IO[bytes]:
+    if file.file is None:
+        raise ValueError("the file is closed")
+    return file.file
+
+
+def _refused(problems: list[dict[str, Any]], more: int) -> Refused:
+    count = len(problems) + more
+    text = f"The gold has {count} problem{'s' if count != 1 else ''}. Nothing was stored."
+    return Refused(Code.INVALID_GOLD, text, problems, more)

@@ -1,0 +1,58 @@
+"""Dividing the groups of a split that is there: once, for good, by its organisers."""
+
+from __future__ import annotations
+
+import secrets
+from decimal import Decimal
+
+from django.db import transaction
+
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import opened
+from leaderboard.datasets.actions import datasets
+from leaderboard.datasets.actions import halves_files as divisions
+from leaderboard.models import AuditEntry, Division, Split, User
+
+HALF = Decimal("0.5")
+
+
+def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> Division:
+    """Divide the groups of the split's newest gold; corrections keep the halves from then on.
+
+    share: of the groups, that is public, over 0 and under 1. seed: of the draw, from 0; None: a random one. It is kept
+    beside the halves, and whoever has it and the groups has the halves. Raises Refused: NOT_AN_ORGANISER, NOT_READY
+    without gold, NAME_TAKEN where the gold is divided already, INVALID_GOLD for fewer than two groups, REFEREE_AWAY.
+    """
+    datasets.check_manages(split.dataset, by)
+    gold = split.current_gold
+    if gold is None:
+        raise Refused(
+            Code.NOT_READY, f"The split {split.name} has no gold yet; upload it first.", heading="There is no gold yet"
+        )
+    _check_undivided(split, Division.objects.filter(gold=gold).exists())
+    if not 0 < share < 1:
+        raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number over 0 and under 1.")
+    drawn_by = secrets.randbits(48) if seed is None else seed
+    if not 0 <= drawn_by < 1 << 63:
+        raise Refused(Code.INVALID_NAME, f"The seed is {drawn_by}; expected a whole number from 0 to {(1 << 63) - 1}.")
+    with opened(gold.file) as file:
+        drawn = divisions.draw(split=split, gold=file, name=str(gold.file.name), share=share, seed=drawn_by)
+    with transaction.atomic():
+        Split.objects.select_for_update().get(pk=split.pk)
+        if split.current_gold != gold:
+            raise Refused(
+                Code.NOT_READY,
+                "The gold was corrected while its groups were divided; divide them again.",
+                heading="The groups were not divided",
+            )
+        _check_undivided(split, Division.objects.filter(gold=gold).exists())
+        division = divisions.store(gold=gold, drawn=drawn, by=by)
+        AuditEntry.record(
+            "gold.divided", gold, by=by, share=str(share), n_public=drawn.n_public, n_private=drawn.n_private
+        )
+    return division
+
+
+def _check_undivided(split: Split, divided: bool) -> None:
+    if divided:
+        raise Refused(Code.NAME_TAKEN, f"The groups of {split.name} are divided already; halves stay as they are.")

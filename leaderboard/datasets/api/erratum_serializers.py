@@ -1,0 +1,31 @@
+"""What the API says of corrections of published gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from leaderboard.datasets.queries.errata import IN_FORCE, SCORED_AGAIN, SET_ASIDE
+
+
+class ReplacedShape(serializers.Serializer[Any]):
+    """A board whose place was taken by one of corrected gold; it stays to be read."""
+
+    phase = serializers.CharField(source="phase.slug")
+    gold_version = serializers.IntegerField(source="gold_version.number")
+    task_version = serializers.IntegerField()
+
+
+class ErratumShape(serializers.Serializer[Any]):
+    """A correction of gold that was published already."""
+
+    split = serializers.CharField(source="gold.split.name")
+    gold_version = serializers.IntegerField(source="gold.number")
+    corrected_at = serializers.DateTimeField(source="gold.created_at")
+    reason = serializers.CharField(source="gold.reason")
+    n_changed = serializers.IntegerField(allow_null=True, help_text="items that it changed; null: not told")
+    state = serializers.ChoiceField(
+        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its scoring was cancelled"
+    )
+    replaced = ReplacedShape(many=True, help_text="earlier boards, to be had by `gold_version` and `task_version`")

@@ -1,0 +1,68 @@
+"""Files for everyone: a split's inputs, its gold where the split says that it is public, and what lies beside them."""
+
+from __future__ import annotations
+
+from django.db.models.fields.files import FieldFile
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import condition, require_safe
+
+from leaderboard.boards.web.access import benchmark_or_404
+from leaderboard.models import Download, Split
+
+CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
+"""By ending; every other file is bytes to a browser."""
+
+
+@require_safe
+def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
+    found = _split(request, slug, split)
+    if not found.inputs or not found.inputs_public:
+        raise Http404("no inputs")
+    return _sent(request, found.inputs, found.inputs_sha256, _lines(found.inputs, f"{slug}-{split}-inputs"))
+
+
+@require_safe
+def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
+    """The current gold of a split whose gold is public; any other split is answered as one that is not there."""
+    found = _split(request, slug, split)
+    gold = found.current_gold if found.gold_public else None
+    if gold is None:
+        raise Http404("no gold")
+    return _sent(request, gold.file, gold.sha256, _lines(gold.file, f"{slug}-{split}-gold"))
+
+
+@require_safe
+def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+    """A further public file of the benchmark's dataset, whatever it holds: never shown, always saved."""
+    benchmark = benchmark_or_404(request, slug)
+    found = get_object_or_404(Download.objects.select_related("dataset"), dataset=benchmark.dataset, name=name)
+    return _sent(request, found.file, found.sha256, found.filename)
+
+
+def _split(request: HttpRequest, slug: str, name: str) -> Split:
+    benchmark = benchmark_or_404(request, slug)
+    return get_object_or_404(Split.objects.visible_to(request.user), dataset=benchmark.dataset, name=name)
+
+
+def _lines(stored: FieldFile, name: str) -> str:
+    return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"
+
+
+def _sent(request: HttpRequest, stored: FieldFile, sha256: str, filename: str) -> HttpResponseBase:
+    """The stored bytes as an attachment; their digest is the ETag."""
+
+    def etag(_: HttpRequest) -> str:
+        return f'"{sha256}"'
+
+    @condition(etag_func=etag)
+    def respond(_: HttpRequest) -> HttpResponse | FileResponse:
+        content_type = CONTENT_TYPES.get(filename.rpartition(".")[2], "application/octet-stream")
+        response = FileResponse(stored.open("rb"), as_attachment=True, filename=filename, content_type=content_type)
+        response["Content-Length"] = str(stored.size)
+        # A draft's file must not outlive its page in a shared cache.
+        patch_cache_control(response, private=True, no_cache=True)
+        return response
+
+    return respond(request)

@@ -1,0 +1,27 @@
+"""Dividing a split into a public and a private half."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django import forms
+
+
+class HalvesForm(forms.Form):
+    """Dividing a split's groups."""
+
+    share = forms.DecimalField(
+        min_value=Decimal("0.000001"),
+        max_value=Decimal("0.999999"),
+        max_digits=7,
+        decimal_places=6,
+        initial=Decimal("0.5"),
+        label="Share of the groups that is public",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=(1 << 63) - 1,
+        label="Seed of the draw",
+        help_text="Empty: a random one. Keep it to yourselves: with it and the groups' names the halves are known.",
+    )

@@ -1,0 +1,27 @@
+"""Adding a split with its first gold version."""
+
+from __future__ import annotations
+
+from django import forms
+
+from leaderboard.core.web.options_field import OptionsField
+from leaderboard.models import Split
+
+SLUG_HELP = "Part of its address: letters, digits, hyphens. Cannot be changed later."
+
+
+class SplitForm(forms.Form):
+    """A split with its first gold; the server writes the public inputs from it."""
+
+    name = forms.SlugField(max_length=80, help_text=SLUG_HELP)
+    kind = forms.ChoiceField(choices=Split.Kind.choices, initial=Split.Kind.TEST)
+    gold_public = forms.BooleanField(
+        required=False, label="Publish the gold", help_text="For train and dev. Leave it off for what is held out."
+    )
+    hide_inputs = forms.BooleanField(
+        required=False,
+        label="Hide the inputs too",
+        help_text="Submitted containers see them, nobody else: phases on this split take images only.",
+    )
+    options = OptionsField()
+    file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)

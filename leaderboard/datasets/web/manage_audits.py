@@ -1,0 +1,171 @@
+"""The audit of a split on the desk: asking for it, following it, reading it, answering it.
+
+The report quotes gold: each look at it is recorded, as each look at gold is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.datasets.actions import audits as split_audits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.queries.audit_results import Found
+from leaderboard.datasets.web import manage_lifecycle as manage_life
+from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web.audit_status_texts import following
+from leaderboard.datasets.web.charts import audit as charts
+from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, State, User
+
+
+@login_required
+@require_POST
+def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Queue an audit of the current gold."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    try:
+        split_audits.begin(split=found, by=request.user)
+    except Refused as refused:
+        return manage_life.page(request, benchmark, found, Refusal(refused))
+    return redirect("manage_split", slug, split)
+
+
+@login_required
+@require_POST
+def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """End an audit that is under way."""
+    benchmark, audit = _audit_or_404(request.user, slug, split, pk)
+    try:
+        split_audits.cancel(audit=audit, by=request.user)
+    except Refused as refused:
+        return manage_life.page(request, benchmark, audit.gold.split, Refusal(refused))
+    messages.success(request, "The audit is cancelled.")
+    return redirect("manage_split", slug, split)
+
+
+@login_required
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """The part of the split's page that follows an audit; once that is over the page is asked to load anew."""
+    benchmark, audit = _audit_or_404(request.user, slug, split, pk)
+    context = {"benchmark": benchmark, "split": audit.gold.split, "followed": following(audit)}
+    answer = render(request, "manage/audit_state.html", context)
+    if audit.is_over:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def report(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """What was found, with pictures; a POST keeps the answers."""
+    benchmark, audit = _done_or_404(request.user, slug, split, pk)
+    if request.method == "POST":
+        try:
+            n = _keep_answers(request, audit)
+        except Refused as refused:
+            return _page(request, benchmark, audit, Refusal(refused))
+        messages.success(request, f"{n} answer{'s' if n != 1 else ''} kept.")
+        return redirect("manage_audit", slug, split, pk)
+    return _page(request, benchmark, audit)
+
+
+@login_required
+@require_POST
+def show(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Make the audit of a published split's gold public."""
+    benchmark, audit = _done_or_404(request.user, slug, split, pk)
+    try:
+        publication.show_audit(audit=audit, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, audit, Refusal(refused))
+    messages.success(request, "The audit is public, with its answers.")
+    return redirect("manage_split", slug, split)
+
+
+def _audit_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark, SplitAudit]:
+    benchmark, found = managed_split_or_404(user, slug, split)
+    audits = SplitAudit.objects.select_related("gold__split__dataset").filter(gold__split=found)
+    return benchmark, get_object_or_404(audits, pk=pk)
+
+
+def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark, SplitAudit]:
+    benchmark, audit = _audit_or_404(user, slug, split, pk)
+    if audit.state != State.DONE:
+        raise Http404("there is no report")
+    return benchmark, audit
+
+
+def _keep_answers(request: PersonRequest, audit: SplitAudit) -> int:
+    """How many findings have an answer after it. Fields that were not sent stay as they are."""
+    for found in audited.findings(audit):
+        text = request.POST.get(f"answer-{found.place}")
+        if text is not None:
+            publication.answer(audit=audit, finding=found.place, text=text, by=request.user)
+    return audit.answers.count()
+
+
+def _page(
+    request: PersonRequest, benchmark: Benchmark, audit: SplitAudit, refusal: Refusal | None = None
+) -> HttpResponse:
+    split, told = audit.gold.split, audit.report
+    AuditEntry.record("audit.read", audit, by=request.user, split=split.name, gold=audit.gold.number)
+    found = audited.findings(audit)
+    earlier = _earlier_answers(audit)
+    may_answer = audit.accepted_at is None
+    answered = audited.TO_ANSWER if not split.is_draft else ("warning",)
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "split": split,
+        "audit": audit,
+        "report": told,
+        "trains": audit.trains.select_related("split").order_by("split", "pk"),
+        "findings": [(one, may_answer and one.severity in answered, _draft(request, one, earlier)) for one in found],
+        "may_answer": may_answer and any(one.severity in answered for one in found),
+        "waiting": [one for one in found if one.severity in answered and one.answer is None],
+        "balance": charts.balance(told["balance"]),
+        "widths": charts.widths(told["sizes"]),
+        "sizes": [(charts.slice_name(row["slice"]), row) for row in told["sizes"]],
+        "overlaps": charts.overlaps(told["overlaps"]),
+        "examples": [one for one in found if one.told["numbers"].get("texts")],
+        "cues": _cues(told["cues"]),
+        "refusal": refusal,
+        "steps": flow.steps_of_split(benchmark, split),
+    }
+    return render(request, "manage/audit.html", context, status=refusal.status if refusal else 200)
+
+
+def _draft(request: PersonRequest, found: Found, earlier: dict[str, str]) -> str:
+    """What stands in the field: what was sent and refused, what was answered, or what an earlier audit was answered."""
+    kept = found.answer.text if found.answer else earlier.get(found.code, "")
+    return request.POST.get(f"answer-{found.place}", kept)
+
+
+def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
+    """By code: what was said to the split's earlier audits, the last of it. To be read again before it is kept."""
+    rows = (
+        AuditAnswer.objects.filter(audit__gold__split=audit.gold.split_id).exclude(audit=audit).select_related("audit")
+    )
+    told: dict[str, str] = {}
+    for row in rows.order_by("at"):
+        told[row.audit.report["findings"][row.finding]["code"]] = row.text
+    return told
+
+
+def _cues(cues: dict[str, Any] | None) -> list[tuple[str, list[dict[str, Any]]]]:
+    """(label, its strongest n-grams); lmi in millionths of a nat."""
+    if not cues:
+        return []
+    return [(label, [{**row, "lmi": 1e6 * row["lmi"]} for row in rows]) for label, rows in cues["split"].items()]

@@ -1,0 +1,214 @@
+"""A correction of gold that waits for a word: what it changes, item by item, and confirming or dropping it.
+
+Numbers tell no answer; the page of the items does, and each look at it is recorded as a look at gold is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluator.curation.gold_diff import KINDS
+from leaderboard.boards.queries import board_state
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.datasets.actions import corrections
+from leaderboard.datasets.web.forms.correction import ConfirmForm
+from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Phase, Reason, State, User
+from leaderboard.scoring.actions import rescoring
+
+ASK_AGAIN = 1000
+"""Milliseconds until the page asks again."""
+A_PAGE = 50
+LONGEST = 1500
+"""Characters of one side of a change that are shown."""
+WORDS = {
+    "added": "added",
+    "removed": "removed",
+    "question": "asked otherwise",
+    "answer": "answered otherwise",
+    "system": "of another system",
+    "group": "in another group",
+    "slices": "in other slices",
+    "other": "written otherwise",
+}
+MEANS = {
+    "added": "A published split takes no new items.",
+    "removed": "A published split keeps its items.",
+    "question": "The public inputs would change.",
+    "answer": "Scores may change.",
+    "system": "Measures within systems may change.",
+    "group": "Intervals may change.",
+    "slices": "Scores of slices may change.",
+    "other": "No score changes by it.",
+}
+
+
+@login_required
+@never_cache
+@require_safe
+def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """How much it changes, and the forms to confirm and to drop it."""
+    benchmark, found = _correction(request.user, slug, split, pk)
+    return _page(request, benchmark, found)
+
+
+@login_required
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """The part that follows the worker; once that is through the page is asked to load anew."""
+    benchmark, found = _correction(request.user, slug, split, pk)
+    answer = render(request, "manage/correction_state.html", _followed(benchmark, found))
+    if found.is_over:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@login_required
+@never_cache
+@require_safe
+def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """The changed items, some at a time; `?kind=` those that changed in one way alone. Each look is recorded."""
+    benchmark, found = _correction(request.user, slug, split, pk)
+    if found.state != State.DONE or found.fate in (Correction.Fate.DROPPED, Correction.Fate.EXPIRED):
+        raise Http404("there are no items")
+    kind = request.GET.get("kind", "")
+    rows = found.items.all()
+    if kind in KINDS:
+        rows = rows.filter(kinds__contains=f"|{kind}|")
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    told = {"number": found.base.number, "correction": found.pk, "page": page.number}
+    AuditEntry.record("gold.read", found.base, by=request.user, **told)
+    context = {
+        "benchmark": benchmark,
+        "split": found.split,
+        "correction": found,
+        "kind": kind if kind in KINDS else "",
+        "kinds": [one for one in _kinds(found) if one[3]],
+        "page": page,
+        "items": [(row, [WORDS[one] for one in row.kinds.strip("|").split("|")], _changes(row)) for row in page],
+    }
+    return render(request, "manage/correction_items.html", context)
+
+
+@login_required
+@require_POST
+def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Make it the next gold version."""
+    benchmark, found = _correction(request.user, slug, split, pk)
+    form = ConfirmForm(request.POST, split=found.split)
+    if not form.is_valid():
+        return _page(request, benchmark, found, form=form)
+    filled = {"tells_count": False, **form.cleaned_data}
+    try:
+        gold = corrections.confirm(correction=found, by=request.user, **filled)
+    except Refused as refused:
+        return _page(request, benchmark, found, form=form, refusal=Refusal(refused))
+    messages.success(request, f"Gold version {gold.number} of {split} is there.")
+    phases = [phase for phase, _ in _rescored(found) if phase.benchmark_id == benchmark.pk]
+    if len(phases) == 1:
+        return redirect("manage_rescoring", slug, phases[0].slug)
+    return redirect("manage_gold", slug, split)
+
+
+@login_required
+@require_POST
+def drop(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
+    """Forget the file."""
+    benchmark, found = _correction(request.user, slug, split, pk)
+    try:
+        corrections.drop(correction=found, by=request.user)
+    except Refused as refused:
+        return _page(request, benchmark, found, refusal=Refusal(refused))
+    messages.success(request, "The file is dropped; nothing of it counts.")
+    return redirect("manage_gold", slug, split)
+
+
+def _correction(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark, Correction]:
+    benchmark, found = managed_split_or_404(user, slug, split)
+    rows = Correction.objects.select_related("base", "gold", "split__dataset", "created_by", "decided_by")
+    return benchmark, get_object_or_404(rows.filter(split=found), pk=pk)
+
+
+def _page(
+    request: PersonRequest,
+    benchmark: Benchmark,
+    found: Correction,
+    *,
+    form: ConfirmForm | None = None,
+    refusal: Refusal | None = None,
+) -> HttpResponse:
+    found.refresh_from_db()
+    context = {
+        **_followed(benchmark, found),
+        "number": found.base.number + 1,
+        "kinds": _kinds(found),
+        "why_not": corrections.why_not_confirmed(found),
+        "rescored": _named(_rescored(found), benchmark, request.user),
+        "form": form or ConfirmForm(split=found.split),
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form is not None else 200
+    return render(request, "manage/correction.html", context, status=status)
+
+
+def _followed(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "split": found.split,
+        "correction": found,
+        "why": Reason(found.reason).label if found.reason else "",
+        "ask_again": None if found.is_over else ASK_AGAIN,
+    }
+
+
+def _kinds(found: Correction) -> list[tuple[str, str, str, int]]:
+    """(kind, its words, what it means, how many items)."""
+    counted = found.counts.get("by_kind", {})
+    return [(kind, WORDS[kind], MEANS[kind], counted.get(kind, 0)) for kind in KINDS]
+
+
+def _rescored(found: Correction) -> list[tuple[Phase, int]]:
+    """(phase, how many predictions are scored again), of those that have any, in whichever benchmark they are."""
+    phases = rescoring.phases_on(found.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
+    return [(phase, n) for phase in phases if (n := board_state.to_score(phase).count())]
+
+
+def _named(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:
+    """The same, ours first, with those of benchmarks that `by` may not see as one without a name."""
+    phases = sorted(phases, key=lambda one: one[0].benchmark_id != ours.pk)
+    named: list[tuple[Phase | None, int]] = []
+    hidden = 0
+    for phase, n in phases:
+        if phase.benchmark.state == Benchmark.State.PUBLIC or phase.benchmark.is_managed_by(by):
+            named.append((phase, n))
+        else:
+            hidden += n
+    return [*named, (None, hidden)] if hidden else named
+
+
+def _changes(row: ChangedItem) -> list[tuple[str, str | None, str | None]]:
+    """(field, before, after) of what can be laid side by side; None: that side has nothing."""
+    return [(one["field"], _shown(one["before"]), _shown(one["after"])) for one in row.changes]
+
+
+def _shown(value: Any) -> str | None:
+    """A text as it is, anything else as JSON; of a collection a member a line."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        text = "\n".join(json.dumps(one, ensure_ascii=False) for one in value) or "(none)"
+    else:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,0 +1,81 @@
+"""A split's gold: its versions, the upload of a corrected one, and an audited look at what stays hidden."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from evaluator.curation.generators.catalog import offered
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries.prepared_board import progress_of
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.upload import check_upload
+from leaderboard.datasets.actions import corrections, splits
+from leaderboard.datasets.web.first_lines import first_inputs, first_pairs
+from leaderboard.datasets.web.forms.correction import CorrectionForm
+from leaderboard.datasets.web.forms.gold import GoldForm
+from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """The versions, and what is published of the current one. A POST adds the next of a draft; of a split that is
+    published it is a correction, which waits for a word."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    is_correction = not found.is_draft and found.current_gold is not None
+    form = (CorrectionForm if is_correction else GoldForm)(request.POST or None, request.FILES or None)
+    refusal = None
+    try:
+        check_upload(request)
+        if form.is_valid() and is_correction:
+            correction = corrections.propose(split=found, by=request.user, **form.cleaned_data)
+            return redirect("manage_correction", slug, split, correction.pk)
+        if form.is_valid():
+            gold = splits.add_gold(split=found, by=request.user, **form.cleaned_data)
+            messages.success(request, f"Gold version {gold.number} of {found.name} is there.")
+            return redirect("manage_gold", slug, split)
+    except Refused as refused:
+        refusal = Refusal(refused)
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "split": found,
+        "versions": found.gold_versions.select_related("created_by", "correction").order_by("-number"),
+        "inputs": first_inputs(found),
+        "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=found)],
+        "is_correction": is_correction,
+        "made_by": _made_by(found) if is_correction else None,
+        "pending": found.corrections.filter(fate=Correction.Fate.PENDING).first(),
+        "form": form,
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form.errors else 200
+    return render(request, "manage/gold.html", context, status=status)
+
+
+def _made_by(split: Split) -> Generation | None:
+    """Where its gold came from, if that was a generator which is still offered."""
+    part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
+    offers = {offer.name for offer in offered(split.dataset.task)}
+    return part.generation if part and part.generation.generator in offers else None
+
+
+@login_required
+@never_cache
+@require_GET
+def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
+    """The first lines of one gold version, beside what is published of them. For curators; each look is audited."""
+    if not request.user.is_curator:
+        raise Http404
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    gold = get_object_or_404(found.gold_versions, number=number)
+    AuditEntry.record("gold.read", gold, by=request.user, number=number)
+    context = {"benchmark": benchmark, "split": found, "gold": gold, "pairs": first_pairs(found, gold)}
+    return render(request, "manage/gold_read.html", context)

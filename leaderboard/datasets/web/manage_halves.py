@@ -1,0 +1,46 @@
+"""Dividing a split's groups into a public and a private half."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.datasets.actions import split_in_halves as halves
+from leaderboard.datasets.web.forms.halves import HalvesForm
+from leaderboard.models import Division
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Shows the halves, or takes the share and divides the groups, once."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    form = HalvesForm(request.POST or None)
+    refusal = None
+    if form.is_valid():
+        try:
+            made = halves.divide(
+                split=found, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
+            )
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, f"{made.n_public:,} groups are public, {made.n_private:,} private.")
+            return redirect("manage_halves", slug, split)
+    status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
+    gold = found.current_gold
+    context = {
+        "benchmark": benchmark,
+        "split": found,
+        "gold": gold,
+        "division": Division.objects.filter(gold=gold).select_related("created_by").first() if gold else None,
+        "form": form,
+        "refusal": refusal,
+    }
+    return render(request, "manage/halves.html", context, status=status)

@@ -1,0 +1,97 @@
+"""A split's life on the desk: what it is, its audits, publishing it and retiring it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web.audit_status_texts import following
+from leaderboard.datasets.web.forms.retire import RetireForm
+from leaderboard.models import Benchmark, Split
+
+
+@login_required
+@never_cache
+@require_safe
+def life(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Where it stands, and what comes next. Nothing here quotes gold."""
+    return page(request, *managed_split_or_404(request.user, slug, split))
+
+
+@login_required
+@require_POST
+def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Show it to everybody."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    try:
+        publication.publish(split=found, by=request.user)
+    except Refused as refused:
+        return page(request, benchmark, found, Refusal(refused))
+    messages.success(request, f"The split {found.name} is published.")
+    return redirect("manage_split", slug, split)
+
+
+@login_required
+@require_POST
+def retire(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Take it out of use, with the reason that everybody reads."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    form = RetireForm(request.POST)
+    if not form.is_valid():
+        return page(request, benchmark, found, form=form)
+    try:
+        publication.retire(split=found, reason=form.cleaned_data["reason"], by=request.user)
+    except Refused as refused:
+        return page(request, benchmark, found, Refusal(refused))
+    messages.success(request, f"The split {found.name} is retired; its phases take nothing more.")
+    return redirect("manage_split", slug, split)
+
+
+def page(
+    request: PersonRequest,
+    benchmark: Benchmark,
+    split: Split,
+    refusal: Refusal | None = None,
+    form: RetireForm | None = None,
+) -> HttpResponse:
+    """The desk's page of a split, with what was refused, if anything was."""
+    gold = split.current_gold
+    verdict = audited.verdict(split)
+    # Gold that was corrected since has no audit of its own yet; the split was published with one all the same.
+    was_audited = verdict.is_passed or bool(audited.public_audits(split))
+    audits = list(gold.audits.select_related("requested_by", "gold")) if gold else []
+    context = {
+        "benchmark": benchmark,
+        "split": split,
+        "gold": gold,
+        "verdict": verdict,
+        "why_not": audited.why_not_published(split) if split.is_draft else "",
+        "steps": _steps(split, was_audited),
+        "was_audited": was_audited,
+        "flow": flow.steps_of_split(benchmark, split),
+        "followed": following(audits[0]) if audits else None,
+        "audits": audits,
+        "form": form or RetireForm(),
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 422 if form is not None else 200
+    return render(request, "manage/split.html", context, status=status)
+
+
+def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:
+    """(name, behind it, where it stands) of each step of a split's life."""
+    names = ("draft", "audited", "published", "retired")
+    now = split.state if not (split.is_draft and was_audited) else "audited"
+    at = names.index(now)
+    # Without an audit, that step was left out, not passed.
+    return [(name, place < at and (name != "audited" or was_audited), place == at) for place, name in enumerate(names)]

@@ -1,0 +1,36 @@
+"""A draft before it is published: what everybody will get, beside what stays hidden. Each look is recorded."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web.first_lines import sampled_pairs
+from leaderboard.models import AuditEntry
+
+LINES = 12
+
+
+@login_required
+@never_cache
+@require_GET
+def beside(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+    """Lines from all over the draft's inputs, byte for byte, beside their gold. For those who manage the benchmark."""
+    benchmark, found = managed_split_or_404(request.user, slug, split)
+    gold = found.current_gold
+    if not found.is_draft or gold is None:
+        raise Http404("no draft with gold")
+    AuditEntry.record("gold.read", gold, by=request.user, number=gold.number)
+    context = {
+        "benchmark": benchmark,
+        "split": found,
+        "gold": gold,
+        "pairs": sampled_pairs(found, gold, LINES),
+        "steps": flow.steps_of_split(benchmark, found),
+    }
+    return render(request, "manage/beside.html", context)

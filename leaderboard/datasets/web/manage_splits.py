@@ -1,0 +1,53 @@
+"""Adding a split to a benchmark's dataset by uploading its gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.core.web.upload import check_upload
+from leaderboard.datasets.actions import splits
+from leaderboard.datasets.web.forms.split import SplitForm
+from leaderboard.models import AuditEntry, Dataset, Split, User
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def create(request: PersonRequest, slug: str) -> HttpResponse:
+    """A split with its first gold; a bad gold file leaves no split behind."""
+    benchmark = managed_or_404(request.user, slug)
+    form = SplitForm(request.POST or None, request.FILES or None)
+    refusal = None
+    try:
+        check_upload(request)
+        if form.is_valid():
+            split = _create(benchmark.dataset, form.cleaned_data, request.user)
+            messages.success(request, f"The split {split.name} is there, with its gold and its inputs.")
+            return redirect("manage_gold", slug, split.name)
+    except Refused as refused:
+        refusal = Refusal(refused)
+    status = refusal.status if refusal else 422 if form.errors else 200
+    context = {"benchmark": benchmark, "task": TASKS[benchmark.task], "form": form, "refusal": refusal}
+    return render(request, "manage/split_form.html", context, status=status)
+
+
+def _create(dataset: Dataset, form: dict[str, Any], by: User) -> Split:
+    described = {name: form[name] for name in ("name", "kind", "gold_public", "options")}
+    split = splits.create_split(dataset=dataset, by=by, inputs_public=not form["hide_inputs"], **described)
+    try:
+        splits.add_gold(split=split, file=form["file"], reason="First version.", by=by)
+    except Refused:
+        # Gold is checked outside any transaction, for it takes a while; so the split is taken back by hand.
+        AuditEntry.record("split.dropped", split, by=by)
+        split.delete()
+        raise
+    return split

@@ -1,0 +1,72 @@
+"""A split as everybody sees it: its files, how it was audited and what was answered, and what was corrected."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import condition, conditional_page, require_safe
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.web.access import benchmark_or_404
+from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.queries import download_zip as split_archive
+from leaderboard.datasets.queries.errata import errata_of
+from leaderboard.datasets.web import generator_texts as generation_words
+from leaderboard.datasets.web.audit_finding_texts import told
+from leaderboard.models import Benchmark, Split
+
+
+@require_safe
+@conditional_page
+def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
+    """The page. A draft's is seen by those who manage it alone."""
+    benchmark, found = _split(request, slug, split)
+    audits = [
+        (audit, [(one, told(one.code)) for one in audited.digest(audit)]) for audit in audited.public_audits(found)
+    ]
+    gold = found.current_gold
+    context = {
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "split": found,
+        "gold": gold,
+        "audits": audits,
+        "is_audited": gold is not None and any(audit.gold_id == gold.pk for audit, _ in audits),
+        "errata": errata_of(benchmark, reader=request.user, split=found),
+        "phases": benchmark.phases.filter(split=found),
+        "has_archive": bool(found.inputs) and found.inputs_public,
+        "is_manager": benchmark.is_managed_by(request.user),
+        **generation_words.provenance(found),
+    }
+    return render(request, "public/split.html", context)
+
+
+@require_safe
+def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
+    """The inputs with what belongs to them, as a ZIP."""
+    benchmark, found = _split(request, slug, split)
+    if not found.inputs or not found.inputs_public:
+        raise Http404("no inputs")
+    members = split_archive.texts(benchmark, found)
+    digest = f'"{split_archive.digest(members)}"'
+
+    @condition(etag_func=lambda _: digest)
+    def respond(_: HttpRequest) -> StreamingHttpResponse:
+        named = f'attachment; filename="{slug}-{split}.zip"'
+        response = StreamingHttpResponse(
+            split_archive.pieces(found, members),
+            content_type="application/zip",
+            headers={"Content-Disposition": named},
+        )
+        # A draft's file must not outlive its page in a shared cache.
+        patch_cache_control(response, private=True, no_cache=True)
+        return response
+
+    return respond(request)
+
+
+def _split(request: HttpRequest, slug: str, name: str) -> tuple[Benchmark, Split]:
+    benchmark = benchmark_or_404(request, slug)
+    splits = Split.objects.visible_to(request.user).select_related("dataset")
+    return benchmark, get_object_or_404(splits, dataset=benchmark.dataset, name=name)

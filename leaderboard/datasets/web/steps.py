@@ -1,0 +1,56 @@
+"""The way from a raw file to a split in a phase, as the steps that its pages show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.models import Benchmark, Generation, Split
+
+NAMES = ("Raw file", "Generator", "Preview", "Draft", "Audit", "Publish", "Phase")
+RAW, GENERATOR, PREVIEW, DRAFT, AUDIT, PUBLISH, PHASE = range(len(NAMES))
+
+
+@dataclass(frozen=True)
+class Step:
+    """url: where it is done, empty where there is nothing yet. behind: it is done. here: one stands at it."""
+
+    name: str
+    url: str
+    behind: bool
+    here: bool
+
+
+def steps(
+    benchmark: Benchmark, here: int, *, generation: Generation | None = None, split: Split | None = None
+) -> list[Step]:
+    """Those of a split that is being made; what one stands before has no address yet."""
+    start = reverse("manage_new_split", args=[benchmark.slug])
+    urls = {RAW: f"{start}#raw", GENERATOR: f"{start}#generators"}
+    if generation is not None:
+        urls[PREVIEW] = reverse("manage_preview", args=[benchmark.slug, generation.pk])
+        urls[GENERATOR] = (
+            reverse("manage_generator", args=[benchmark.slug, generation.generator]) + f"?again={generation.pk}"
+        )
+    if split is not None:
+        life = reverse("manage_split", args=[benchmark.slug, split.name])
+        urls |= {DRAFT: life, AUDIT: f"{life}#audit-title"}
+        urls[PUBLISH] = f"{life}#publish-title" if split.is_draft else life
+        if not split.is_draft:
+            urls[PHASE] = reverse("manage_phase_create", args=[benchmark.slug]) + f"?split={split.name}"
+    return [Step(name, urls.get(place, ""), place < here, place == here) for place, name in enumerate(NAMES)]
+
+
+def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:
+    """Of a split that was made of a preview; none for others."""
+    part = getattr(split, "generated", None)
+    if part is None:
+        return []
+    if not split.is_draft:
+        done = benchmark.phases.filter(split=split).exists()
+        return steps(benchmark, len(NAMES) if done else PHASE, generation=part.generation, split=split)
+    verdict = audited.verdict(split)
+    here = PUBLISH if verdict.is_passed or split.gold_public else AUDIT if verdict.audit else DRAFT
+    return steps(benchmark, here, generation=part.generation, split=split)

@@ -1,0 +1,106 @@
+"""A scorer's report is untrusted until it has passed here: known measures, finite values, within their bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from evaluator.measures.base import Measure
+from leaderboard.evaluation import plot_checks as drawing_shapes
+
+SliceValue = str | int | float | bool
+
+
+class ScoreRow(msgspec.Struct, forbid_unknown_fields=True):
+    """One measure on one slice, as architecture.md's `--json` object has it."""
+
+    measure: str
+    slice: dict[str, SliceValue]
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Result(msgspec.Struct):
+    """The `--json` object of a scoring."""
+
+    task: str
+    task_version: int
+    n_units: int
+    n_groups: int
+    scores: list[ScoreRow]
+    warnings: list[str]
+
+
+class Scored(msgspec.Struct):
+    """A checked result with the name of its primary measure.
+
+    groups: of gold, that each score has units of, in the order of the scores; none: they were not counted.
+    drawing: none where an organisers' scorer scored.
+    """
+
+    primary: str
+    result: Result
+    groups: list[int] = []
+    drawing: drawing_shapes.Drawing | None = None
+
+    @property
+    def scores(self) -> list[ScoreRow]:
+        return self.result.scores
+
+    @property
+    def warnings(self) -> list[str]:
+        return self.result.warnings
+
+
+class ReportError(Exception):
+    """A report that must not be ranked; the text names what is wrong, never a value of gold."""
+
+
+def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> Scored:
+    """The report as typed rows; raises ReportError for anything that a sound scorer cannot have said.
+
+    measures: those that exist for the gold, each of which must have a row on the whole.
+    """
+    known = {measure.name: measure for measure in measures}
+    try:
+        scored = msgspec.convert(report, Scored)
+    except msgspec.ValidationError as error:
+        raise ReportError(f"the report's shape is wrong: {error}") from error
+    if (scored.result.task, scored.result.task_version) != (task, task_version):
+        raise ReportError("the report is of another task or task version")
+    if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
+        raise ReportError("the groups of the scores are not one number a score")
+    if scored.drawing and (wrong := drawing_shapes.problem(scored.drawing)):
+        raise ReportError(wrong)
+    seen: set[tuple[str, str]] = set()
+    for row in scored.scores:
+        _check_row(row, known)
+        key = (row.measure, msgspec.json.encode(row.slice, order="sorted").decode())
+        if key in seen:
+            raise ReportError(f"measure {row.measure} stands twice on one slice")
+        seen.add(key)
+    whole = {row.measure for row in scored.scores if not row.slice}
+    missing = sorted(known.keys() - whole)
+    if missing or scored.primary not in whole:
+        raise ReportError(f"measures are missing: {', '.join(missing) or scored.primary}")
+    return scored
+
+
+def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
+    if row.measure not in known:
+        raise ReportError("a measure is not one of the task's")
+    numbers = [number for number in (row.value, row.low, row.high) if number is not None]
+    if not all(math.isfinite(number) for number in numbers):
+        raise ReportError(f"measure {row.measure} is not finite")
+    measure = known[row.measure]
+    if not all(measure.low <= number <= measure.high for number in numbers):
+        raise ReportError(f"measure {row.measure} is outside its bounds")
+    if row.n < 0 or (row.n == 0 and row.value is not None):
+        raise ReportError(f"measure {row.measure} has a value on an empty slice, or a negative n")
+    if (row.low is None) != (row.high is None) or (row.low is not None and row.high is not None and row.low > row.high):
+        raise ReportError(f"measure {row.measure} has an interval whose ends are not in order")

@@ -1,0 +1,390 @@
+"""The one door to the evaluator's sandbox: stored files in, checked reports out. It has a function for each job."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+import structlog
+from django.conf import settings
+
+from evaluator import code_digest as sources
+from evaluator.errors import SandboxError
+from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
+from evaluator.sandbox.process.client import ProcessSandbox
+from leaderboard.core.storage import check_digest, opened
+from leaderboard.models import Division, GoldVersion, Reason, Scorer, Split
+
+__all__ = [
+    "Answer",
+    "SandboxError",
+    "answers",
+    "audit_part",
+    "baseline",
+    "check",
+    "compare_board",
+    "divide",
+    "draw",
+    "generate",
+    "gold_difference",
+    "gold_part",
+    "is_outdated",
+    "near_copies",
+    "prepare_gold",
+    "read_scorer",
+    "score",
+    "side_by_side",
+    "signature",
+    "validate",
+]
+
+log = structlog.get_logger(__name__)
+MOST_TABLES = 16
+"""As many open files as one job takes."""
+MOST_MADE = 256 << 20
+"""Bytes of all parts that a generator makes together."""
+REASONS = {
+    Verdict.TIME: Reason.TIME,
+    Verdict.MEMORY: Reason.MEMORY,
+    Verdict.OUTPUT: Reason.OUTPUT,
+    Verdict.EXIT: Reason.EXIT,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the sandbox answered.
+
+    `reason` is empty for a report, else why there is none. `report` follows `evaluator.jobs`.
+    """
+
+    reason: str
+    report: dict[str, Any]
+    attachment: bytes
+    seconds: float
+    start_seconds: float
+    layers: dict[str, Any]
+    code_sha256: str = ""
+    error_id: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.reason and bool(self.report.get("ok"))
+
+
+def answers() -> bool:
+    """Whether a sandbox is there to be asked."""
+    return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
+
+
+class OtherCodeError(SandboxError):
+    """The sandbox server was not restarted when the code was replaced, or this process was not."""
+
+
+def check(*, patience: float = 60.0) -> None:
+    """Raises SandboxError when no sandbox answers in `patience` seconds, or when it runs other code than we do."""
+    _check_code(ProcessSandbox(settings.SANDBOX_SOCKET, patience=patience).code())
+
+
+def is_outdated() -> bool:
+    """Whether there is a sandbox that says it runs other code than we do."""
+    try:
+        check()
+    except OtherCodeError as error:
+        log.error("sandbox_outdated", error=str(error))
+        return True
+    except SandboxError:
+        return False
+    return False
+
+
+def _check_code(theirs: str) -> None:
+    if theirs != sources.SHA256:
+        raise OtherCodeError(
+            f"the sandbox server at {settings.SANDBOX_SOCKET} runs code {theirs[:12] or 'of an earlier release'}, this "
+            f"process {sources.SHA256[:12]}: restart both, the sandbox server first"
+        )
+
+
+def validate(
+    *, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
+) -> Answer:
+    """Check an uploaded file against the split's public inputs. No gold is read. Raises SandboxError (ours)."""
+    arguments = {
+        "task": split.dataset.task,
+        "options": {**split.options, **options},
+        "inputs_name": "inputs.jsonl",
+        "predictions_name": name,
+        "expects": gold.expects,
+    }
+    with ExitStack() as stack:
+        files = {"inputs": stack.enter_context(opened(split.inputs)), "predictions": predictions}
+        return _ask("validate", arguments, files, settings.VALIDATE_SECONDS, output_bytes=4 << 20)
+
+
+def score(
+    *,
+    task: str,
+    gold: GoldVersion,
+    predictions: IO[bytes],
+    name: str,
+    options: Mapping[str, str],
+    seed: int,
+    half: str = "",
+) -> Answer:
+    """Score a prediction against hidden gold, or against one half of its groups.
+
+    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a division that is gone.
+    """
+    arguments = {
+        "task": task,
+        "options": dict(options),
+        "resamples": settings.RESAMPLES,
+        "seed": seed,
+        "gold_name": gold.file.name,
+        "predictions_name": name,
+        "half": half,
+    }
+    with ExitStack() as stack:
+        files = {"gold": stack.enter_context(opened(gold.file)), "predictions": predictions}
+        if half:
+            division = Division.objects.get(gold=gold)
+            files["division"] = stack.enter_context(opened(division.file))
+            check_digest(files["division"], division.sha256)
+        return _ask("score", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """Check gold and write the public inputs from it (the attachment). Raises SandboxError (ours)."""
+    arguments = {"task": task, "options": dict(options), "gold_name": name}
+    return _ask("prepare_gold", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def divide(
+    *, task: str, gold: IO[bytes], name: str, options: Mapping[str, str], seed: int, share: str, kept: Division | None
+) -> Answer:
+    """Public and private halves of a gold's groups (the attachment), as far as it goes those of an earlier division.
+
+    Raises SandboxError (ours), and FileNotFoundError for a division that is gone.
+    """
+    arguments = {"task": task, "options": dict(options), "gold_name": name, "seed": seed, "share": share}
+    with ExitStack() as stack:
+        files = {"gold": gold}
+        if kept is not None:
+            files["kept"] = stack.enter_context(opened(kept.file))
+        return _ask("divide", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
+    """Check what a scorer wrote: files are scores, and outcomes if any. No gold is read. Raises SandboxError (ours)."""
+    arguments = {
+        "task": gold.split.dataset.task,
+        "task_version": scorer.number,
+        "measures": scorer.measures,
+        "primary": scorer.primary,
+        "dimensions": gold.dimensions,
+        "resamples": settings.RESAMPLES,
+        "seed": seed,
+    }
+    return _ask("scorer_output", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def compare_board(
+    *,
+    tables: Sequence[IO[bytes]],
+    pairs: Sequence[tuple[int, int]],
+    measure: str,
+    seed: int,
+    scorer: Scorer | None = None,
+) -> Answer:
+    """Compare at most MOST_TABLES stored outcomes pair by pair. No gold is read. Raises SandboxError (ours).
+
+    scorer: the organisers' own whose outcomes they are; None: the task's.
+    """
+    arguments: dict[str, Any] = {
+        "pairs": list(pairs),
+        "measure": measure,
+        "resamples": settings.RESAMPLES,
+        "seed": seed,
+    }
+    if scorer is not None:
+        arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
+    files = {str(place): table for place, table in enumerate(tables)}
+    return _ask("compare_board", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def side_by_side(
+    *, a: IO[bytes], b: IO[bytes], gold: GoldVersion | None, seed: int, scorer: Scorer | None = None
+) -> Answer:
+    """Compare two stored outcomes by every measure on every slice. Raises SandboxError (ours).
+
+    gold: one that everybody may read, to name units by; None: none is read. scorer: as for `compare_board`.
+    """
+    arguments: dict[str, Any] = {"resamples": settings.RESAMPLES, "seed": seed}
+    if scorer is not None:
+        arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
+    with ExitStack() as stack:
+        files = {"a": a, "b": b}
+        if gold is not None:
+            arguments["gold_name"] = gold.file.name
+            files["gold"] = stack.enter_context(opened(gold.file))
+        return _ask("side_by_side", arguments, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
+
+
+def draw(*, table: IO[bytes]) -> Answer:
+    """What may be drawn of stored outcomes. No gold is read. Raises SandboxError (ours)."""
+    return _ask("draw", {}, {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """What tells predictions from unlike ones at a glance. Raises SandboxError (ours), FileNotFoundError."""
+    arguments = {"task": task, "options": dict(options), "gold_name": gold.file.name, "predictions_name": name}
+    with opened(gold.file) as stored:
+        files = {"gold": stored, "predictions": predictions}
+        return _ask("signature", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
+
+
+def near_copies(
+    *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
+) -> Answer:
+    """The first of some (name, predictions) beside each other one, unit by unit; at most MOST_TABLES of them.
+
+    Raises SandboxError (ours), FileNotFoundError.
+    """
+    names = [name for name, _ in predictions]
+    arguments = {"task": task, "options": dict(options), "gold_name": gold.file.name, "names": names}
+    with opened(gold.file) as stored:
+        files = {"gold": stored} | {str(place): file for place, (_, file) in enumerate(predictions)}
+        return _ask("near_copies", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
+
+
+def audit_part(
+    *,
+    part: str,
+    gold: GoldVersion,
+    files: Mapping[str, IO[bytes]],
+    gold_name: str,
+    train_names: Sequence[str],
+    options: Mapping[str, str],
+) -> Answer:
+    """One part of a split's audit (`evaluator.jobs.audit`): the report quotes gold. Raises SandboxError (ours).
+
+    files: gold, inputs, and gold of public training splits as "0", "1"..., at most MOST_TABLES in all.
+    """
+    arguments = {
+        "part": part,
+        "task": gold.split.dataset.task,
+        "options": dict(options),
+        "gold_name": gold_name,
+        "inputs_name": "inputs.jsonl",
+        "train_names": list(train_names),
+    }
+    return _ask("audit_part", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
+    """What one gold file changes of another; the report has numbers, the attachment quotes gold. Raises SandboxError.
+
+    files, names: of `before` and `after`; an ending .gz tells that a file is packed.
+    """
+    arguments = {"task": split.dataset.task, "options": split.options}
+    arguments |= {f"{side}_name": name for side, name in names.items()}
+    return _ask("gold_difference", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def baseline(
+    *,
+    task: str,
+    name: str,
+    files: Mapping[str, IO[bytes]],
+    train_names: Sequence[str],
+    expects: Mapping[str, Any],
+    options: Mapping[str, str],
+) -> Answer:
+    """The predictions of a baseline (the attachment; none where it can say nothing). Raises SandboxError (ours).
+
+    files: inputs, and gold that everybody may read as "0", "1"..., at most MOST_TABLES in all. No other gold is read.
+    """
+    arguments = {
+        "task": task,
+        "baseline": name,
+        "options": dict(options),
+        "inputs_name": "inputs.jsonl",
+        "train_names": list(train_names),
+        "expects": dict(expects),
+    }
+    return _ask("baseline", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+
+
+def generate(
+    *,
+    task: str,
+    generator: str,
+    parameters: Mapping[str, str],
+    sources: Sequence[tuple[str, str]],
+    files: Mapping[str, IO[bytes]],
+    seed: int,
+    salt: str,
+) -> Answer:
+    """Gold of one or more splits out of raw files (`evaluator.jobs.generate`). Raises SandboxError (ours).
+
+    sources: what each of `files` ("0", "1"...) is to the generator, and its name.
+    """
+    arguments = {
+        "task": task,
+        "generator": generator,
+        "parameters": dict(parameters),
+        "sources": [list(source) for source in sources],
+        "seed": seed,
+        "salt": salt,
+    }
+    return _ask("generate", arguments, files, settings.SCORE_SECONDS, output_bytes=MOST_MADE)
+
+
+def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
+    """One part of an audit of gold that is no split's yet: the report quotes gold. Raises SandboxError (ours)."""
+    arguments = {"part": part, "task": task, "options": dict(options), "gold_name": name}
+    return _ask("audit_part", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def _ask(
+    job: str, arguments: dict[str, Any], files: Mapping[str, IO[bytes]], seconds: float, *, output_bytes: int
+) -> Answer:
+    limits = Limits(
+        wall_seconds=seconds,
+        cpu_seconds=seconds,
+        memory_bytes=settings.SANDBOX_MEMORY_BYTES,
+        output_bytes=output_bytes,
+    )
+    with ExitStack() as stack:
+        descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
+        execution = Execution(job=job, arguments=arguments, files=descriptors, limits=limits)
+        result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+    # A job that overran its output may be over before its sandbox has said anything.
+    if result.code_sha256 or result.verdict is Verdict.DONE:
+        _check_code(result.code_sha256)
+    return Answer(
+        reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
+        report=result.report or {},
+        attachment=result.attachment,
+        seconds=result.wall_seconds,
+        start_seconds=result.start_seconds,
+        layers=dict(result.layers),
+        code_sha256=result.code_sha256,
+        error_id=result.error_id,
+    )
+
+
+@contextmanager
+def _read_only(file: IO[bytes]) -> Iterator[int]:
+    """A descriptor of the same file that cannot write: an upload's own, still open as it was received, could."""
+    if file.writable():
+        file.flush()
+    descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

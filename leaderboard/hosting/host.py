@@ -1,0 +1,260 @@
+"""A benchmark from its manifest: everything is made through the actions that pages use, and at most once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.core.files import File
+from django.db import transaction
+
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.manifest import Manifest, ManifestError, SplitPart, convert, text
+from leaderboard.boards.actions import tracks
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.uploads import sha256_of
+from leaderboard.datasets.actions import (
+    datasets,
+    downloads,
+    splits,
+)
+from leaderboard.datasets.actions import (
+    lifecycle as publication,
+)
+from leaderboard.datasets.actions import (
+    split_in_halves as halves,
+)
+from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
+
+BEGAN, ENDED = "hosting.began", "hosting.ended"
+DOWNLOAD = "download "
+"""How the digests of files to download are named among a content's parts."""
+LATER = ("takes_images", "limits", "tracks")
+"""What a phase may come to have after it was hosted, and is no part of its content."""
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A hosted benchmark; `changed` is False where the same manifest had been hosted before."""
+
+    benchmark: Benchmark
+    changed: bool
+
+
+def host(
+    *, manifest: Manifest | dict[str, Any], folder: Path, by: User, say: Callable[[str], None] = lambda line: None
+) -> Hosted:
+    """Make the dataset, splits, gold, benchmark, phases and reported rows of a manifest, whose files are in `folder`.
+
+    A hosting that broke off is taken up where it stopped. Raises ManifestError for a manifest or a file that cannot be
+    read, and Refused: NAME_TAKEN where the slug has other content, and whatever the single actions raise.
+    """
+    manifest = manifest if isinstance(manifest, Manifest) else convert(manifest)
+    parts = _digests(manifest, folder)
+    dataset = _dataset(manifest, parts, by)
+    if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
+        benchmark = dataset.benchmarks.get(slug=manifest.slug)
+        opened_up = _open_to_images(benchmark, manifest, by, say)
+        tracked = _give_tracks(benchmark, manifest, by, say)
+        more = _downloads(dataset, manifest, folder, by, say)
+        told = {"more to download": more, "phases take images": opened_up, "phases have other tracks": tracked}
+        news = [f"{count} {what}" for what, count in told.items() if count]
+        what = ", ".join(news) or "nothing was changed"
+        say(f"{manifest.slug}: hosted already, with the same content; {what}")
+        return Hosted(benchmark, changed=bool(news))
+    for split in manifest.splits:
+        _divide(_split(dataset, split, folder, by, say), split, by, say)
+    _downloads(dataset, manifest, folder, by, say)
+    benchmark = _benchmark(manifest, dataset, by)
+    if manifest.public:
+        for made in dataset.splits.exclude(inputs=""):
+            publication.publish_unaudited(split=made, by=by)
+        benchmarks.publish(benchmark=benchmark, by=by)
+    AuditEntry.record(ENDED, dataset, by=by)
+    say(f"{manifest.slug}: hosted{'' if manifest.public else ' as a draft'}")
+    return Hosted(benchmark, changed=True)
+
+
+@contextmanager
+def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
+    """A file that a manifest names, inside its folder; raises ManifestError."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ManifestError(f"manifest: {name!r} is outside the manifest's folder")
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise ManifestError(f"manifest: {name} cannot be read: {error.strerror}") from error
+    with stream:
+        yield File(stream, name=path.name)
+
+
+def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
+    """The parts of the content that a slug stands for, by name. Systems come and go, and are none of it."""
+    whole = msgspec.to_builtins(manifest)
+    for name in ("systems", "public", "downloads"):
+        whole.pop(name, None)
+    for phase, name in product(whole["phases"], LATER):
+        phase.pop(name, None)
+    for row in whole.get("reported", ()):
+        row.pop("track", None)
+    parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
+    for split in manifest.splits:
+        with opened(folder, split.gold or split.inputs) as file:
+            parts[f"file {split.gold or split.inputs}"] = sha256_of(file)
+    for download in manifest.downloads:
+        with opened(folder, download.file) as file:
+            parts[f"{DOWNLOAD}{download.name}"] = sha256_of(file)
+    return parts
+
+
+def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
+    """The manifest's dataset, made if need be; raises Refused where another manifest, or a person, made it."""
+    taken = Dataset.objects.filter(slug=manifest.slug).first()
+    if taken is not None:
+        began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
+        hosted = began.detail["parts"] if began else {}
+        other = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
+        if taken.benchmarks.exists():
+            # Files may be added to what is hosted; each says for itself whether it is another one.
+            other = [name for name in other if not name.startswith(DOWNLOAD)]
+        if not other:
+            return taken
+        if not began or taken.benchmarks.exists():
+            what = f"with other content: {', '.join(other)}" if began else "but not from a manifest"
+            raise _there_already(manifest, what)
+        # A hosting that a fault in the manifest or in a file broke off, and the fault was mended.
+        datasets.discard(dataset=taken, by=by)
+    if Benchmark.objects.filter(slug=manifest.slug).exists():
+        raise _there_already(manifest, "on another dataset")
+    with transaction.atomic():
+        made = datasets.create(
+            slug=manifest.slug,
+            title=manifest.title,
+            task=manifest.task,
+            description=manifest.source,
+            licence=manifest.licence,
+            citation=manifest.citation,
+            source_url=manifest.source_url,
+            by=by,
+        )
+        AuditEntry.record(BEGAN, made, by=by, parts=parts)
+        return made
+
+
+def _there_already(manifest: Manifest, what: str) -> Refused:
+    return Refused(
+        Code.NAME_TAKEN, f"{manifest.slug} is there already, {what}. Nothing was changed; choose another slug."
+    )
+
+
+def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Callable[[str], None]) -> Split:
+    split = dataset.splits.filter(name=part.name).first() or splits.create_split(
+        dataset=dataset,
+        name=part.name,
+        kind=part.kind,
+        gold_public=part.gold_public,
+        inputs_public=part.inputs_public,
+        options=part.options,
+        by=by,
+    )
+    if split.inputs:
+        return split
+    with opened(folder, part.gold or part.inputs) as file:
+        if part.inputs:
+            splits.add_inputs(split=split, file=file, by=by)
+            say(f"{dataset.slug}/{split.name}: inputs, {split.inputs_bytes:,} bytes")
+            return split
+        gold = splits.add_gold(split=split, file=file, reason="as first hosted", by=by)
+    seen = "public" if split.gold_public else "hidden"
+    say(f"{split}: {gold.n_units:,} units in {gold.n_groups:,} groups, {seen} gold; {gold.primary} ranks")
+    return split
+
+
+def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
+    if part.public_share and not Division.objects.filter(gold=split.current_gold).exists():
+        made = halves.divide(split=split, share=Decimal(part.public_share), by=by)
+        say(f"{split}: {made.n_public:,} groups in the public half, {made.n_private:,} in the private one")
+
+
+def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:
+    """How many of the manifest's files were not offered before."""
+    there = set(dataset.downloads.values_list("name", flat=True))
+    for part in manifest.downloads:
+        described = {"title": part.title, "description": part.description}
+        with opened(folder, part.file) as file:
+            made = downloads.add(dataset=dataset, name=part.name, file=file, by=by, **described)
+        if made.name not in there:
+            say(f"{made}: {made.bytes:,} bytes to download")
+    return len({part.name for part in manifest.downloads} - there)
+
+
+def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
+    """How many phases came to take images since they were hosted. Limits that somebody has set since stay."""
+    wanted = {part.slug: part.limits for part in manifest.phases if part.takes_images}
+    closed = []
+    for phase in benchmark.phases.filter(slug__in=wanted):
+        if not phase.takes_images:
+            closed.append(benchmarks.take_images(phase=phase, limits=wanted[phase.slug], by=by))
+        elif phase.limits != wanted[phase.slug]:
+            say(f"{manifest.slug}: the phase {phase.slug} has other limits for containers; they stay as they are")
+    return len(closed)
+
+
+def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
+    """How many phases came to have other tracks. Where something was submitted that would not fit, they stay."""
+    changed = 0
+    for part in manifest.phases:
+        phase = benchmark.phases.get(slug=part.slug)
+        wanted = [msgspec.structs.asdict(track) for track in part.tracks]
+        if not wanted or phase.tracks == wanted:
+            continue
+        try:
+            tracks.change(phase=phase, given=wanted, by=by)
+        except Refused as refused:
+            say(f"{manifest.slug}: the tracks of the phase {part.slug} stay as they are. {refused}")
+        else:
+            changed += 1
+    return changed
+
+
+@transaction.atomic
+def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
+    """The benchmark with its phases and reported rows: all of them, or it is not there."""
+    there = dataset.benchmarks.filter(slug=manifest.slug).first()
+    if there is not None:
+        return there
+    benchmark = benchmarks.create(
+        slug=manifest.slug,
+        title=manifest.title,
+        task=manifest.task,
+        dataset=dataset,
+        summary=manifest.summary,
+        description=text(manifest.description),
+        rules=text(manifest.rules),
+        by=by,
+    )
+    names = {split.name: split for split in Split.objects.filter(dataset=dataset)}
+    for phase in manifest.phases:
+        fields = msgspec.structs.asdict(phase)
+        fields |= {"split": names[phase.split], "tracks": [msgspec.structs.asdict(track) for track in phase.tracks]}
+        benchmarks.add_phase(benchmark=benchmark, by=by, **fields)
+    for row in manifest.reported:
+        fields = msgspec.structs.asdict(row)
+        values = [msgspec.structs.asdict(value) for value in row.values]
+        benchmarks.add_reported(benchmark=benchmark, by=by, **{**fields, "values": values})
+    return benchmark
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+__all__ = ["Hosted", "Manifest", "ManifestError", "host", "opened"]

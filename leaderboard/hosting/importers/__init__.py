@@ -1,0 +1,19 @@
+"""From a benchmark's published files to a manifest that can be hosted: one module a published benchmark."""
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.hosting.importers import buckle, fever, fever_symmetric, frank, gold, knowledgenet, olpbench, own
+from leaderboard.hosting.importers.choices import Choices, Imported, Importer
+from leaderboard.hosting.importers.published import ImportFault
+
+IMPORTERS: dict[str, Importer] = {
+    "knowledgenet": knowledgenet.prepare,
+    "fever": fever.prepare,
+    "fever-symmetric": fever_symmetric.prepare,
+    "buckle": buckle.prepare,
+    "olpbench": olpbench.prepare,
+    "frank": frank.prepare,
+    **{task: gold.of(task) for task in TASKS},
+    "own": own.prepare,
+}
+
+__all__ = ["IMPORTERS", "Choices", "ImportFault", "Imported", "Importer"]

@@ -1,0 +1,150 @@
+"""BUCKLE (Huynh & Papotti 2019): a board a relation, with its matrix of scenarios and its popularity table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.hosting.importers.buckle_files import POPULARITY, Pair, Scenario, scenarios
+from leaderboard.hosting.importers.buckle_reported import ROWS
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.published import Origins
+from leaderboard.hosting.importers.salted import Salt
+
+CROSS = {"cross": "transparency,homogeneity"}
+
+
+def prepare(published: Path, work: Path, choices: Choices) -> Imported:
+    """A relation's test scenarios of one ratio become a hidden split, its train scenarios a public one.
+
+    Claims get salted ids, and their order. Neither the label's own columns nor their order is kept.
+    """
+    salt, origins, splits, phases, remarks = Salt(choices.salt), Origins(), [], [], []
+    parts: dict[tuple[str, str, bool], list[Scenario]] = defaultdict(list)
+    for scenario in scenarios(published):
+        parts[scenario.relation, scenario.ratio, scenario.train].append(scenario)
+    for (relation, ratio, train), files in sorted(parts.items(), key=lambda part: (part[0][:2], not part[0][2])):
+        name = f"{_slug(relation)}-r{ratio.replace('.', '-')}{'-train' if train else ''}"
+        origins.write(work / f"{name}.jsonl", _lines(files, salt))
+        kind, public = ("train", True) if train else ("test", name in choices.public_gold)
+        splits.append(SplitPart(name=name, kind=kind, gold=f"{name}.jsonl", gold_public=public))  # type: ignore[arg-type]
+        choices.say(f"{name}: {len(files)} scenarios, {sum(len(file.claims) for file in files):,} claims")
+        if not train:
+            phases.append(_phase(choices, name, relation, ratio, files))
+            remarks.append(_repetition(relation, ratio, files))
+    remarks += _overlaps(parts)
+    for remark in remarks:
+        choices.say(f"warning: {remark}")
+    return Imported(manifest=_manifest(choices, splits, phases, remarks), origins=origins, id_map=salt.ids)
+
+
+def slices_of(scenario: Scenario, beside: Iterable[Scenario]) -> dict[str, Any]:
+    """A claim's slices, such that what stands in one table differs in what the table is about, and in nothing else.
+
+    The matrix holds scenarios whose entities were not chosen by popularity. The popularity table holds those settings
+    that `beside` (the other scenarios of the split) has in all three flavours.
+    """
+    slices: dict[str, Any] = {"relation": scenario.relation, "scenario": scenario.label}
+    if scenario.popularity in ("random", ""):
+        slices |= {"transparency": scenario.transparency, "homogeneity": scenario.homogeneity}
+    flavours = {other.popularity for other in beside if other.setting == scenario.setting}
+    if scenario.popularity and flavours >= {name for name in POPULARITY.values() if name}:
+        slices["popularity"] = scenario.popularity
+    return slices
+
+
+def _lines(files: Sequence[Scenario], salt: Salt) -> list[tuple[bytes, Path, int]]:
+    content = []
+    for file in files:
+        slices = slices_of(file, files)
+        for claim in file.claims:
+            subject, object_ = claim.pair
+            gold = {
+                "id": salt.id(f"{file.relation}/{file.path.name}:{claim.line}"),
+                "subject": subject,
+                "relation": file.relation,
+                "object": object_,
+                "label": claim.holds,
+                # A pair that several scenarios hold is one test, not several.
+                "group": salt.group(f"{file.relation}\t{subject}\t{object_}"),
+                "slices": slices,
+            }
+            content.append((msgspec.json.encode(gold), file.path, claim.line))
+    content.sort(key=lambda item: item[0])  # each line begins with its salted id
+    return content
+
+
+def _slug(relation: str) -> str:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", relation).lower()
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:60] or "relation"
+
+
+def _phase(choices: Choices, name: str, relation: str, ratio: str, files: Sequence[Scenario]) -> PhasePart:
+    has_matrix = any("transparency" in slices_of(file, files) for file in files)
+    title = f"{relation}, ratio {ratio}"
+    return choices.phase(slug=name, title=title, split=name, options=CROSS if has_matrix else {})
+
+
+def _repetition(relation: str, ratio: str, files: Sequence[Scenario]) -> str:
+    """How well a pair's number of occurrences alone tells true from false: scenarios share true claims."""
+    times = Counter(claim.pair for file in files for claim in file.claims)
+    seen = Counter((times[claim.pair], claim.holds) for file in files for claim in file.claims)
+    true, false = (sum(n for (_, holds), n in seen.items() if holds is side) for side in (True, False))
+    won = sum(
+        n * m * (1.0 if often > other else 0.5 if often == other else 0.0)
+        for (often, holds), n in seen.items()
+        for (other, counter), m in seen.items()
+        if holds and not counter
+    )
+    told = f", and how often a pair recurs gives an AUROC of {won / (true * false):.2f} alone" if true and false else ""
+    return f"{relation}, ratio {ratio}: {true + false:,} claims are {len(times):,} pairs{told}."
+
+
+def _overlaps(parts: dict[tuple[str, str, bool], list[Scenario]]) -> list[str]:
+    pairs: dict[tuple[str, bool], set[Pair]] = defaultdict(set)
+    for (relation, _, train), files in parts.items():
+        pairs[relation, train].update(claim.pair for file in files for claim in file.claims)
+    return [
+        f"{relation}: {len(tested & pairs[relation, True]):,} of {len(tested):,} test pairs stand in training files, "
+        "with their labels."
+        for (relation, train), tested in sorted(pairs.items())
+        if not train and tested & pairs.get((relation, True), set())
+    ]
+
+
+def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart], remarks: list[str]) -> Manifest:
+    return Manifest(
+        slug=choices.slug or "buckle",
+        title=choices.title or "BUCKLE",
+        task="fact-checking",
+        summary="Tell true triples of a knowledge graph from false ones, in scenarios from easy to hard.",
+        description=[
+            "A scenario holds claims of one relation. Transparency is the share of false claims that were paired at "
+            "random; the others are linked in the graph as true ones are, and so are hard to tell. Homogeneity is the "
+            "share of true claims from the largest clusters of alike entities. Popularity tells how many facts the "
+            "graph has about the entities: many, few, or as it comes.",
+            "Each relation has a phase for each ratio of true to false claims (0.2 is one to five). The matrix of "
+            "transparency and homogeneity holds the scenarios whose entities were not chosen by popularity. The "
+            "popularity table holds those settings that were published for popular, non-popular and random entities "
+            "alike. Every file's own number stands under its scenario.",
+            *([f"What the published files give away: {' '.join(remarks)}"] if remarks else []),
+        ],
+        rules="Judge each claim by itself: neither how often it recurs nor which scenarios hold it is to be used. "
+        "The labels of these claims are published elsewhere: say what your system learnt from.",
+        licence="None stated; the triples are DBpedia's (CC BY-SA 3.0)",
+        citation=(
+            "Viet-Phi Huynh, Paolo Papotti. A Benchmark for Fact Checking Algorithms Built on Knowledge Bases. "
+            "CIKM 2019."
+        ),
+        source="The published scenario files of BUCKLE.",
+        public=choices.public,
+        splits=splits,
+        phases=phases,
+        reported=ROWS,
+    )

@@ -1,0 +1,143 @@
+"""BUCKLE's scenario files (Huynh & Papotti 2019): TSV, and a name that says how the claims were drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaderboard.hosting.importers.published import ImportFault, rows
+
+NAME = re.compile(
+    r"(?P<kind>test|train)_c(?P<transparency>[0-9.]+)_h(?P<homogeneity>[0-9.]+)_s(?P<size>[0-9]+)"
+    r"_r(?P<ratio>[0-9.]+)(?:_(?P<popularity>random|popular|nopopular))?_scenario\.tsv"
+)
+WRITTEN = "{test|train}_c{transparency}_h{homogeneity}_s{size}_r{pos/neg}_{random|popular|nopopular}_scenario.tsv"
+COLUMNS = ("Subject", "Object", "Relation", "Label", "Origin_Relation", "Cluster")
+LABELS = {"1": True, "-1": False}
+POPULARITY = {"random": "random", "popular": "popular", "nopopular": "non-popular", None: ""}
+DEPTH = 3
+
+Pair = tuple[str, str]
+"""Subject, object."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A line of a scenario: whether the relation holds between the two."""
+
+    pair: Pair
+    holds: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A file. ratio: true claims to false ones, as the name writes it; popularity: empty where the name is silent."""
+
+    path: Path
+    relation: str
+    train: bool
+    transparency: float
+    homogeneity: float
+    ratio: str
+    popularity: str
+    claims: tuple[Claim, ...]
+
+    @property
+    def label(self) -> str:
+        """`c0.5 h1.0 s300 r1.0 random`: the name without what goes without saying."""
+        return self.path.name.removesuffix("_scenario.tsv").split("_", 1)[1].replace("_", " ")
+
+    @property
+    def setting(self) -> tuple[float, float]:
+        return self.transparency, self.homogeneity
+
+
+def scenarios(folder: Path) -> list[Scenario]:
+    """Every scenario file in the folder and in those below it, by relation and name; raises ImportFault."""
+    if not folder.is_dir():
+        raise ImportFault(f"{folder}: no such folder; expected the one with the published scenario files")
+    found = [_read(path) for path in sorted(_paths(folder))]
+    if not any(not scenario.train for scenario in found):
+        raise ImportFault(f"{folder}: found no test scenario; expected files named {WRITTEN}")
+    places: dict[tuple[str, str], Path] = {}
+    for scenario in found:
+        other = places.setdefault((scenario.relation, scenario.path.name), scenario.path)
+        if other != scenario.path:
+            raise ImportFault(f"{scenario.path}: is there as {other} too; expected each scenario of a relation once")
+    _check_labels(found)
+    return sorted(found, key=lambda scenario: (scenario.relation, scenario.path.name))
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    for depth in range(DEPTH):
+        yield from (path for path in folder.glob("*/" * depth + "*scenario.tsv") if path.is_file())
+
+
+def _read(path: Path) -> Scenario:
+    name = NAME.fullmatch(path.name)
+    if name is None:
+        raise ImportFault(f"{path.name}: the file's name, expected {WRITTEN}")
+    relation, claims = _claims(path)
+    if len(claims) != int(name["size"]):
+        raise ImportFault(f"{path.name}: found {len(claims)} claims, expected {name['size']} as the file's name says")
+    return Scenario(
+        path=path,
+        relation=relation,
+        train=name["kind"] == "train",
+        transparency=_share(path, name["transparency"], "transparency"),
+        homogeneity=_share(path, name["homogeneity"], "homogeneity"),
+        ratio=name["ratio"],
+        popularity=POPULARITY[name["popularity"]],
+        claims=tuple(claims),
+    )
+
+
+def _share(path: Path, text: str, what: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ImportFault(f"{path.name}: {what} in the file's name, found {text}, expected 0 to 1")
+    return share
+
+
+def _claims(path: Path) -> tuple[str, list[Claim]]:
+    relation, claims = "", []
+    first: dict[Pair, Claim] = {}
+    for number, cells in rows(path, COLUMNS):
+        subject, object_, own, label = cells[:4]
+        where = f"{path.name}:{number}"
+        for column, cell in zip(COLUMNS, (subject, object_, own), strict=False):
+            if not cell:
+                raise ImportFault(f"{where}: {column} is empty, expected a name")
+        relation = relation or own
+        if own != relation:
+            raise ImportFault(f"{where}: Relation, found {own}, expected {relation} as on the lines before")
+        if label not in LABELS:
+            raise ImportFault(f"{where}: Label, found {label!r}, expected 1 or -1")
+        claim = Claim((subject, object_), LABELS[label], number)
+        other = first.setdefault(claim.pair, claim)
+        if other is not claim:
+            how = "with another label" if other.holds != claim.holds else "already"
+            raise ImportFault(f"{where}: {subject} and {object_} stand on line {other.line} {how}, expected once")
+        claims.append(claim)
+    if not claims:
+        raise ImportFault(f"{path.name}: found no claim, expected one a line")
+    return relation, claims
+
+
+def _check_labels(found: list[Scenario]) -> None:
+    """A pair has one truth, whatever the scenario."""
+    first: dict[tuple[str, Pair], tuple[Scenario, Claim]] = {}
+    for scenario in found:
+        for claim in scenario.claims:
+            other, seen = first.setdefault((scenario.relation, claim.pair), (scenario, claim))
+            if seen.holds != claim.holds:
+                raise ImportFault(
+                    f"{scenario.path.name}:{claim.line}: {' and '.join(claim.pair)} have another label in "
+                    f"{other.path.name}:{seen.line}, expected the same in every scenario of {scenario.relation}"
+                )

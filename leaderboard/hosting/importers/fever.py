@@ -1,0 +1,97 @@
+"""FEVER (Thorne et al. 2018): claims with evidence sets; development files hidden, training claims public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.fever_reported import THREE_LABELS
+from leaderboard.hosting.importers.published import ImportFault, Origins, find, lines
+from leaderboard.hosting.importers.salted import Salt, salted
+
+MAX_EVIDENCE = "5"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One published file and the split that it becomes."""
+
+    split: str
+    title: str
+    kind: str
+    hidden: bool
+    names: tuple[str, ...]
+
+
+PARTS = (
+    Part("shared-task-dev", "Shared task development set", "dev", True, ("shared_task_dev.jsonl",)),
+    Part("paper-dev", "Paper development set", "dev", True, ("paper_dev.jsonl", "gold_paper_dev.jsonl")),
+    Part("paper-test", "Paper test set", "test", True, ("paper_test.jsonl",)),
+    Part("train", "Training set", "train", False, ("train.jsonl",)),
+)
+
+
+class Claim(msgspec.Struct):
+    id: int | str
+
+
+def prepare(published: Path, work: Path, choices: Choices) -> Imported:
+    """Lines are kept byte for byte; with `salt_ids` each gets a salted id, and their order."""
+    salt = Salt(choices.salt) if choices.salt_ids else None
+    origins, splits, phases = Origins(), [], []
+    for part in PARTS:
+        source = find(published, part.names)
+        if source is None:
+            continue
+        content = [
+            (salted(line, salt) if salt is not None else line, source, number)
+            for number, line, _ in lines(source, Claim)
+        ]
+        if salt is not None:
+            content.sort(key=lambda item: item[0])  # each line begins with its salted id
+        choices.say(f"{source.name}: {len(content):,} claims")
+        origins.write(work / f"{part.split}.jsonl", content)
+        gold_public = not part.hidden or part.split in choices.public_gold
+        splits.append(
+            SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=gold_public)  # type: ignore[arg-type]
+        )
+        if part.hidden:
+            options = {"max_evidence": MAX_EVIDENCE}
+            phases.append(choices.phase(slug=part.split, title=part.title, split=part.split, options=options))
+    if not phases:
+        wanted = [name for part in PARTS if part.hidden for name in part.names]
+        raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
+    ids = salt.ids if salt is not None else {}
+    return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=ids)
+
+
+def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]) -> Manifest:
+    return Manifest(
+        slug=choices.slug or "fever",
+        title=choices.title or "FEVER",
+        task="fact-verification",
+        summary="Judge claims by sentences of Wikipedia: supported, refuted or not enough information, with evidence.",
+        description=[
+            "Claims were written from sentences of Wikipedia and then altered; other annotators judged them without "
+            "seeing the sentence that they came from. Whoever calls a claim supported or refuted must bring a complete "
+            f"set of evidence sentences among the first {MAX_EVIDENCE} that are predicted: that is the FEVER score, "
+            "which ranks here.",
+            "Predicted evidence is compared with the annotators' sets by page name and sentence number.",
+        ],
+        rules="The labels of these claims are published elsewhere: say what your system learnt from.",
+        licence="CC BY-SA 3.0",
+        citation=(
+            "James Thorne, Andreas Vlachos, Christos Christodoulopoulos, Arpit Mittal. FEVER: a Large-scale Dataset "
+            "for Fact Extraction and VERification. NAACL-HLT 2018."
+        ),
+        source="The published files of FEVER 1.0.",
+        source_url="https://fever.ai/dataset/fever.html",
+        public=choices.public,
+        splits=splits,
+        phases=phases,
+        reported=THREE_LABELS,
+    )

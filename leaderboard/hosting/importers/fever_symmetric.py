@@ -1,0 +1,177 @@
+"""FEVER Symmetric (Schuster et al. 2019): four members a group, and ids that do not tell them apart.
+
+Published ids do: a generated pair has its original's id with 0000002, 0000003 or 0000004 behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evaluator.curation.symmetric.checks import check_symmetric
+from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
+from leaderboard.hosting.importers import fever_reported
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.published import ImportFault, Origins, find, lines
+from leaderboard.hosting.importers.salted import Salt
+
+MEMBER = re.compile(r"(.+)000000([234])")
+LABELS = ("SUPPORTS", "REFUTES")
+FULL = ("fever_symmetric_full.jsonl",)
+GENERATED = ("fever_symmetric_generated.jsonl",)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One published file and the split that it becomes."""
+
+    split: str
+    title: str
+    kind: str
+    names: tuple[str, ...]
+
+
+# The last phase is the one that a benchmark's page opens with: the paper's rows belong to version 0.1.
+PARTS = (
+    Part("v0-2-dev", "Version 0.2, development", "dev", ("fever_symmetric_dev.jsonl",)),
+    Part("v0-2-test", "Version 0.2, test", "test", ("fever_symmetric_test.jsonl",)),
+    Part("v0-1", "Version 0.1, as in the paper", "test", FULL),
+)
+
+
+class Pair(msgspec.Struct):
+    """A line of either version: 0.1 calls the sentence evidence_sentence, 0.2 evidence."""
+
+    id: str
+    claim: str
+    label: str
+    evidence_sentence: str = ""
+    evidence: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return self.evidence_sentence or self.evidence
+
+
+def prepare(published: Path, work: Path, choices: Choices) -> Imported:
+    """Each published file becomes a split with salted ids and groups, in the order of its salted ids."""
+    salt, origins, splits, phases = Salt(choices.salt), Origins(), [], []
+    for part in PARTS:
+        source = find(published, part.names)
+        if source is None:
+            continue
+        pairs = [(number, pair) for number, _, pair in lines(source, Pair)]
+        golds = gold_lines(source, pairs)
+        choices.say(f"{source.name}: {len(pairs):,} pairs in {len({gold['group'] for gold in golds}):,} groups")
+        content = [
+            (msgspec.json.encode(_salted(gold, salt)), source, number)
+            for (number, _), gold in zip(pairs, golds, strict=True)
+        ]
+        content.sort(key=lambda item: item[0])  # each line begins with its salted id
+        origins.write(work / f"{part.split}.jsonl", content)
+        public = part.split in choices.public_gold
+        splits.append(SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=public))  # type: ignore[arg-type]
+        phases.append(choices.phase(slug=part.split, title=part.title, split=part.split))
+    _check_nothing_leaks(splits, work)
+    _check_generated(published, hosts_v01=any(split.name == "v0-1" for split in splits))
+    if not splits:
+        wanted = [name for part in PARTS for name in part.names]
+        raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
+    return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=dict(salt.ids))
+
+
+def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, Any]]:
+    """Gold lines with published ids and groups, in the file's order; raises ImportFault that says where.
+
+    `pairs` are (line number, pair). The checks on publishing are made here too, where ids are still the curator's.
+    """
+    ids = {pair.id for _, pair in pairs}
+    golds = []
+    for number, pair in pairs:
+        where = f"{source.name}:{number}"
+        if not pair.sentence:
+            raise ImportFault(f"{where}: found no evidence sentence, expected evidence_sentence or evidence")
+        if pair.label not in LABELS:
+            raise ImportFault(f"{where}: label, found {pair.label!r}, expected {' or '.join(LABELS)}")
+        member = MEMBER.fullmatch(pair.id)
+        if member and member[1] not in ids:
+            raise ImportFault(
+                f"{where}: id {pair.id} names member {member[2]} of group {member[1]}, expected the original too"
+            )
+        golds.append(
+            {
+                "id": pair.id,
+                "claim": pair.claim,
+                "evidence_text": pair.sentence,
+                "label": pair.label,
+                "group": member[1] if member else pair.id,
+                "slices": {"origin": "generated" if member else "original"},
+            }
+        )
+    faults = check_symmetric(golds)
+    if faults:
+        raise ImportFault("\n".join(f"{source.name}: {fault}" for fault in faults[:100]))
+    return golds
+
+
+def _salted(gold: dict[str, Any], salt: Salt) -> dict[str, Any]:
+    return {**gold, "id": salt.id(gold["id"]), "group": salt.group(gold["group"])}
+
+
+def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
+    """The versions share pairs, and a pair has one id: public gold of one split would answer a hidden one."""
+    ids = {split.name: {pair.id for _, _, pair in lines(work / split.gold, Pair)} for split in splits}
+    for public in splits:
+        for hidden in splits:
+            shared = len(ids[public.name] & ids[hidden.name])
+            if public.gold_public and not hidden.gold_public and shared:
+                raise ImportFault(
+                    f"public gold of {public.name} would tell {shared} answers of {hidden.name}; "
+                    "expected both public, both hidden, or a folder without one of their files"
+                )
+
+
+def _check_generated(published: Path, *, hosts_v01: bool) -> None:
+    """The file of generated pairs alone is part of the full one, and no split: its groups lack their originals."""
+    alone = find(published, GENERATED)
+    full = find(published, FULL)
+    if alone is None:
+        return
+    if full is None or not hosts_v01:
+        raise ImportFault(f"{alone.name}: its groups lack their originals; expected {FULL[0]} beside it")
+    known = {pair.id: pair for _, _, pair in lines(full, Pair)}
+    for number, _, pair in lines(alone, Pair):
+        if known.get(pair.id) != pair:
+            raise ImportFault(f"{alone.name}:{number}: pair {pair.id} is not as in {full.name}; expected the same")
+
+
+def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]) -> Manifest:
+    return Manifest(
+        slug=choices.slug or "fever-symmetric",
+        title=choices.title or "FEVER Symmetric",
+        task="fact-verification",
+        summary="Judge a claim by a given sentence, on pairs where the claim alone says nothing about the answer.",
+        description=[
+            "Each original pair of claim and evidence sentence comes with three written ones: the claim with evidence "
+            "that says the contrary, and a contrary claim with either sentence. Every claim and every sentence so "
+            "stands once as supported and once as refuted, and whoever looks at one of them alone scores one half.",
+            "The four pairs of a group are no independent tests: intervals resample groups. Versions 0.1 and 0.2 share "
+            "many pairs, so the answers of one tell those of the other.",
+        ],
+        rules="Public ids are salted and the order is theirs: nothing but claim and sentence is to be used.",
+        licence="CC BY-SA 3.0",
+        citation=(
+            "Tal Schuster, Darsh J Shah, Yun Jie Serene Yeo, Daniel Filizzola, Enrico Santus, Regina Barzilay. "
+            "Towards Debiasing Fact Verification Models. EMNLP-IJCNLP 2019."
+        ),
+        source="The published files of TalSchuster/FeverSymmetric.",
+        source_url="https://github.com/TalSchuster/FeverSymmetric",
+        public=choices.public,
+        splits=splits,
+        phases=phases,
+        reported=fever_reported.symmetric(hosts_v01=any(split.name == "v0-1" for split in splits)),
+    )

@@ -1,0 +1,173 @@
+"""FRANK (Pagnoni et al. 2021): summaries with people's judgement of their factuality, to be scored by metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from leaderboard.benchmarks.manifest import Manifest, SplitPart
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.frank_outputs import write_predictions
+from leaderboard.hosting.importers.goodrich_reported import AGREEMENT, CORRELATION
+from leaderboard.hosting.importers.published import ImportFault, Origins, demand, find, lines, records
+from leaderboard.hosting.importers.salted import Salt, salted
+
+RATINGS = ("human_annotations.json",)
+TEXTS = ("benchmark_data.json",)
+CONVERTED = ("gold.jsonl",)
+SPLIT = "rated"
+CROSS = {"cross": "split,dataset"}
+
+Key = tuple[str, str]
+"""The article's hash, the model's name."""
+
+
+class Rating(msgspec.Struct):
+    """What is taken of a rating: its share of sentences without an error, and where it belongs."""
+
+    hash: str | int
+    model_name: str
+    dataset: str
+    split: str
+    factuality: float = msgspec.field(name="Factuality")
+
+    @property
+    def key(self) -> Key:
+        return str(self.hash), self.model_name
+
+
+class Summary(msgspec.Struct):
+    """The text that a model wrote, and the one that a person did."""
+
+    hash: str | int
+    model_name: str
+    summary: str
+    reference: str
+
+    @property
+    def key(self) -> Key:
+        return str(self.hash), self.model_name
+
+
+class Line(msgspec.Struct):
+    """A line of ratings that are gold already."""
+
+    id: str | int
+    slices: dict[str, Any] = {}
+    system: str = ""
+    group: str | int | None = None
+
+    @property
+    def article(self) -> str:
+        """What the id says of its article, where no group says it: `hash:model`, the model being the system."""
+        article, _, model = str(self.id).rpartition(":")
+        return article if self.group is None and model and model == self.system else ""
+
+
+def prepare(published: Path, work: Path, choices: Choices) -> Imported:
+    """One hidden split of all rated summaries. Ids are hash:model, as metrics' outputs name them, unless salted."""
+    salt, origins = Salt(choices.salt) if choices.salt_ids else None, Origins()
+    if find(published, RATINGS) is None and (source := find(published, CONVERTED)) is not None:
+        content, crossed = _converted(source, salt)
+    else:
+        source = demand(published, RATINGS)
+        content, crossed = _rated(source, _summaries(published, choices), salt), True
+    if not content:
+        raise ImportFault(f"{source.name}: found no rating, expected one for each summary")
+    if salt is not None:
+        content.sort(key=lambda item: item[0])  # each line begins with its salted id
+    choices.say(f"{source.name}: {len(content):,} rated summaries")
+    origins.write(work / f"{SPLIT}.jsonl", content)
+    if choices.predictions is not None:
+        write_predictions(published, choices.predictions, rated=_ids(content), salt=salt, say=choices.say)
+    ids = salt.ids if salt is not None else {}
+    return Imported(manifest=_manifest(choices, CROSS if crossed else {}), origins=origins, id_map=ids)
+
+
+def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> list[tuple[bytes, Path, int]]:
+    content, first = [], dict[Key, int]()
+    for number, rating in records(source, Rating):
+        where = f"{source.name}:{number}"
+        if first.setdefault(rating.key, number) != number:
+            known = first[rating.key]
+            raise ImportFault(f"{where}: {':'.join(rating.key)} is rated on line {known} already, expected once")
+        name, article = ":".join(rating.key), str(rating.hash)
+        gold: dict[str, Any] = {"id": salt.id(name) if salt else name, "human": rating.factuality}
+        gold["system"] = rating.model_name
+        if summaries:
+            summary = summaries.get(rating.key)
+            if summary is None:
+                raise ImportFault(f"{where}: found no summary of {name} in {TEXTS[0]}, expected one")
+            gold |= {"generated": summary.summary, "reference": summary.reference}
+        gold["group"] = salt.group(article) if salt else article
+        gold["slices"] = {"split": rating.split, "dataset": rating.dataset}
+        content.append((msgspec.json.encode(gold), source, number))
+    return content
+
+
+def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
+    source = find(published, TEXTS)
+    if source is None:
+        choices.say(f"found no {TEXTS[0]}: the inputs will be ids alone")
+        return {}
+    found: dict[Key, Summary] = {}
+    for number, summary in records(source, Summary):
+        if found.setdefault(summary.key, summary) is not summary:
+            raise ImportFault(f"{source.name}:{number}: {':'.join(summary.key)} stands there already, expected once")
+    return found
+
+
+def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
+    """Gold as it stands, and whether both of its dimensions can be crossed.
+
+    Summaries of one article belong together; where the lines do not say so, their ids do.
+    """
+    content, dimensions = [], set[str]()
+    for number, raw, line in lines(source, Line):
+        dimensions.update(line.slices)
+        told = raw
+        if line.article:
+            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+            group = salt.group(line.article) if salt is not None else line.article
+            told = msgspec.json.encode({**fields, "group": group})
+        content.append((told if salt is None else salted(told, salt), source, number))
+    return content, dimensions >= {"split", "dataset"}
+
+
+def _ids(content: list[tuple[bytes, Path, int]]) -> list[str]:
+    return [str(msgspec.json.decode(line, type=Line).id) for line, _, _ in content]
+
+
+def _manifest(choices: Choices, options: dict[str, str]) -> Manifest:
+    public = SPLIT in choices.public_gold
+    return Manifest(
+        slug=choices.slug or "frank",
+        title=choices.title or "FRANK",
+        task="metric-correlation",
+        summary="Score generated summaries as people judged them: how much of a summary the article bears out.",
+        description=[
+            "Nine summarisers wrote summaries of articles of CNN/Daily Mail and of the BBC (XSum). Three people looked "
+            "at each sentence for errors of fact; a summary's rating is the share of its sentences without one. "
+            "What is submitted is a metric's score of each summary.",
+            "Good systems score well with people and with metrics, so that a metric may agree with people by telling "
+            "systems apart alone: partial correlations take each system's mean out. The slices are FRANK's own "
+            "validation and test summaries and the two sources of articles; summaries of one article are resampled "
+            "together.",
+            "The articles themselves are in the published files, by the hash that begins each id.",
+            f"The correlations reported from a paper are of other texts, summaries of Wikipedia articles: {AGREEMENT}.",
+        ],
+        rules="The ratings are published elsewhere: say what your metric was tuned on.",
+        licence="MIT (annotations); articles as their sources state",
+        citation=(
+            "Artidoro Pagnoni, Vidhisha Balachandran, Yulia Tsvetkov. Understanding Factuality in Abstractive "
+            "Summarization with FRANK: A Benchmark for Factuality Metrics. NAACL-HLT 2021."
+        ),
+        source="The published files of artidoro/frank.",
+        source_url="https://github.com/artidoro/frank",
+        public=choices.public,
+        splits=[SplitPart(name=SPLIT, kind="test", gold=f"{SPLIT}.jsonl", gold_public=public)],
+        phases=[choices.phase(slug=SPLIT, title="All rated summaries", split=SPLIT, options=options)],
+        reported=CORRELATION,
+    )

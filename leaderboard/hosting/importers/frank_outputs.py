@@ -1,0 +1,47 @@
+"""What FRANK's authors published of other metrics' scores, as files that can be submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from leaderboard.hosting.importers.published import ImportFault, demand, records
+from leaderboard.hosting.importers.salted import Salt
+
+OUTPUTS = ("baseline_factuality_metrics_outputs.json",)
+ABOUT = frozenset({"hash", "model_name", "dataset", "split"})
+
+
+def write_predictions(
+    published: Path, target: Path, *, rated: Sequence[str], salt: Salt | None, say: Callable[[str], None]
+) -> None:
+    """`METRIC.jsonl` in `target` for each metric that has a score for all of `rated` (public ids)."""
+    source = demand(published, OUTPUTS)
+    scores: dict[str, dict[str, float]] = {}
+    for number, output in records(source, dict[str, Any]):
+        if not {"hash", "model_name"} <= output.keys():
+            raise ImportFault(f"{source.name}:{number}: found {', '.join(output)}, expected hash and model_name too")
+        name = f"{output['hash']}:{output['model_name']}"
+        public = salt.id(name) if salt else name
+        for metric in output.keys() - ABOUT:
+            if type(output[metric]) in (int, float):
+                scores.setdefault(metric, {})[public] = output[metric]
+    encode = msgspec.json.Encoder().encode_lines
+    written = 0
+    target.mkdir(parents=True, exist_ok=True)
+    for metric, given in sorted(scores.items()):
+        missing = len(set(rated) - given.keys())
+        if missing:
+            say(f"{metric}: {missing} of {len(rated)} summaries have no score; it is left out")
+            continue
+        path = target / f"{metric.lower().replace(' ', '_')}.jsonl"
+        try:
+            with path.open("xb") as file:
+                file.write(encode([{"id": name, "score": given[name]} for name in rated]))
+        except OSError as error:
+            raise ImportFault(f"{path}: cannot be written: {error.strerror}") from error
+        written += 1
+    say(f"{source.name}: predictions of {written} metrics in {target}")

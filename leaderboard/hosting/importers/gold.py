@@ -1,0 +1,72 @@
+"""Gold in a task's own format: one file, or a folder with train, dev and test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.benchmarks.manifest import Manifest, ReportedPart, SplitPart
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.goodrich_reported import EXTRACTION
+from leaderboard.hosting.importers.published import ImportFault, Origins, find
+
+ENDS = (".jsonl", ".jsonl.gz")
+# Split: title, names of its file. The page opens with the last phase.
+SPLITS = {"train": ("Training", ("train",)), "dev": ("Development", ("dev",)), "test": ("Test", ("test", "gold"))}
+# WikiFact was never released in full: gold of this task is the place for the numbers that were measured on it.
+REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
+
+
+def prepare(task: str, published: Path, work: Path, choices: Choices) -> Imported:
+    """Files are hosted where they lie, byte for byte; the referee reads every line. Training gold is public."""
+    files = {"test": published} if published.is_file() else _files(published)
+    folder = published.parent if published.is_file() else published
+    for path in files.values():
+        if not path.name.endswith(ENDS):
+            raise ImportFault(f"{path.name}: the file's name, expected it to end in {' or '.join(ENDS)}")
+    splits = [
+        SplitPart(
+            name=name,
+            kind=name,  # type: ignore[arg-type]
+            gold=str(path.relative_to(folder)),
+            gold_public=name == "train" or name in choices.public_gold,
+        )
+        for name, path in files.items()
+    ]
+    phases = [
+        choices.phase(slug=split.name, title=SPLITS[split.name][0], split=split.name)
+        for split in splits
+        if split.name != "train"
+    ]
+    if not phases:
+        raise ImportFault(f"{published}: found training gold alone, expected dev or test gold beside it")
+    manifest = Manifest(
+        slug=choices.slug or task,
+        title=choices.title or TASKS[task].title,
+        task=task,
+        summary=TASKS[task].summary[:300],
+        public=choices.public,
+        splits=splits,
+        phases=phases,
+        reported=REPORTED.get(task, []),
+    )
+    return Imported(manifest=manifest, origins=Origins(), folder=folder)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    found = {}
+    for split, (_, stems) in SPLITS.items():
+        path = find(folder, [stem + end for stem in stems for end in ENDS])
+        if path is not None:
+            found[split] = path
+    if not found:
+        names = " or ".join(stem + ENDS[0] for _, stems in SPLITS.values() for stem in stems)
+        raise ImportFault(f"{folder}: found no {names} (.gz too); expected one here or one folder down, or a file")
+    return found
+
+
+def of(task: str) -> Callable[[Path, Path, Choices], Imported]:
+    """The importer of a task's gold."""
+    return partial(prepare, task)

@@ -1,0 +1,80 @@
+"""KnowledgeNet (Mesquita et al. 2019): folds with facts, one of them hidden, and the inputs of the fifth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from leaderboard.benchmarks.manifest import Manifest, SplitPart
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.knowledgenet_reported import ROWS
+from leaderboard.hosting.importers.published import ImportFault, Origins, demand, find, lines
+
+WITH_FACTS = ("train.json", "train.jsonl", "gold_folds_1_to_4.jsonl")
+WITHOUT_FACTS = ("test-no-facts.json", "test-no-facts.jsonl", "test_fold_5_without_facts.jsonl")
+FOLDS = range(1, 6)
+
+
+class Document(msgspec.Struct):
+    """What decides where a document goes."""
+
+    fold: int
+
+
+def prepare(published: Path, work: Path, choices: Choices) -> Imported:
+    """Folds of the training file become public gold, save the hidden one; lines are kept byte for byte."""
+    source = demand(published, WITH_FACTS)
+    folds: dict[int, list[tuple[bytes, Path, int]]] = {}
+    for number, line, document in lines(source, Document):
+        if document.fold not in FOLDS:
+            raise ImportFault(f"{source.name}:{number}: fold, found {document.fold}, expected 1 to 5")
+        folds.setdefault(document.fold, []).append((line, source, number))
+    hidden = choices.hidden_fold
+    if hidden not in folds:
+        raise ImportFault(f"{source.name}: found folds {sorted(folds)}, expected the hidden one, {hidden}, among them")
+    choices.say(f"{source.name}: {', '.join(f'fold {fold}: {len(folds[fold]):,}' for fold in sorted(folds))} documents")
+    origins = Origins()
+    name = f"fold-{hidden}"
+    splits = [
+        SplitPart(name=name, kind="test", gold=f"{name}.jsonl", gold_public=name in choices.public_gold),
+    ]
+    origins.write(work / f"{name}.jsonl", folds[hidden])
+    seen = sorted(set(folds) - {hidden})
+    if seen:
+        splits.insert(0, SplitPart(name="train", kind="train", gold="train.jsonl", gold_public=True))
+        origins.write(work / "train.jsonl", [line for fold in seen for line in folds[fold]])
+    blind = find(published, WITHOUT_FACTS)
+    if blind is not None and 5 not in folds:
+        splits.append(SplitPart(name="fold-5", kind="test", inputs="fold-5.jsonl"))
+        origins.write(work / "fold-5.jsonl", [(line, blind, number) for number, line, _ in lines(blind, Document)])
+    return Imported(manifest=_manifest(choices, splits, hidden, seen), origins=origins)
+
+
+def _manifest(choices: Choices, splits: list[SplitPart], hidden: int, seen: list[int]) -> Manifest:
+    train = f"Folds {', '.join(map(str, seen))} can be downloaded with their facts. " if seen else ""
+    return Manifest(
+        slug=choices.slug or "knowledgenet",
+        title=choices.title or "KnowledgeNet",
+        task="knowledge-base-population",
+        summary="Find the facts that a text states about people and organisations, and link them to Wikidata.",
+        description=[
+            "Documents from the web and from encyclopedias, cut into passages. Each passage is annotated exhaustively "
+            "for some of fifteen properties: every fact of these properties that the passage states is in the gold, "
+            "with the places of its subject and object and, where there is one, their Wikidata entity.",
+            f"{train}Systems are compared on fold {hidden}, whose facts are hidden here. The facts of the fifth fold "
+            "have never been published, so papers' numbers, which were measured on it, stand apart.",
+        ],
+        rules="The facts of the training folds are public: say which folds your system learnt from.",
+        licence="CC BY-SA 4.0 (annotations); texts as their sources state",
+        citation=(
+            "Filipe Mesquita, Matteo Cannaviccio, Jordan Schmidek, Paramita Mirza, Denilson Barbosa. KnowledgeNet: "
+            "A Benchmark Dataset for Knowledge Base Population. EMNLP-IJCNLP 2019."
+        ),
+        source="The published files of diffbot/knowledge-net.",
+        source_url="https://github.com/diffbot/knowledge-net",
+        public=choices.public,
+        splits=splits,
+        phases=[choices.phase(slug=f"fold-{hidden}", title=f"Fold {hidden}", split=f"fold-{hidden}")],
+        reported=ROWS,
+    )

@@ -1,0 +1,49 @@
+"""KnowledgeNet's published rows. All were measured on the fifth fold, whose facts are not public."""
+
+from __future__ import annotations
+
+from leaderboard.benchmarks.manifest import ReportedPart, Value
+
+PAPER = "Mesquita et al. 2019, KnowledgeNet: A Benchmark Dataset for Knowledge Base Population"
+BOARD = "KnowledgeNet's own leaderboard (diffbot/knowledge-net)"
+SPLIT = "fold 5, the paper's test set"
+CEILING = "What perfect choices among its candidates would reach: a ceiling, no result."
+
+# Text precision, recall, F1, then link precision, recall, F1.
+_PAPER = {
+    "KnowledgeNet Baseline 1": ("0.44", "0.64", "0.52", "0.31", "0.26", "0.28"),
+    "KnowledgeNet Baseline 2": ("0.49", "0.64", "0.55", "0.37", "0.32", "0.34"),
+    "KnowledgeNet Baseline 3": ("0.47", "0.66", "0.55", "0.35", "0.37", "0.36"),
+    "KnowledgeNet Baseline 4": ("0.60", "0.65", "0.62", "0.51", "0.48", "0.49"),
+    "KnowledgeNet Baseline 5": ("0.68", "0.70", "0.69", "0.53", "0.48", "0.50"),
+    "Human": ("0.88", "0.88", "0.88", "0.81", "0.84", "0.82"),
+}
+# Link F1, text F1.
+_BOARD = {
+    "Diffbot Joint Model": ("0.726", "0.810"),
+    "DYGIE++": ("", "0.754"),
+    "Diffbot NER, coref, linker + Matching the Blanks": ("0.695", "0.737"),
+    "Diffbot Open Relation Extraction": ("0.546", "0.560"),
+}
+# Highest reachable text recall, link recall.
+_CEILINGS = {1: ("0.80", "0.33"), 2: ("0.80", "0.37"), 3: ("0.80", "0.37"), 4: ("0.90", "0.59"), 5: ("0.90", "0.59")}
+
+
+def _row(system: str, measures: tuple[str, ...], shown: tuple[str, ...], paper: str, note: str = "") -> ReportedPart:
+    values = [
+        Value(measure=measure, value=float(text), shown=text)
+        for measure, text in zip(measures, shown, strict=True)
+        if text
+    ]
+    return ReportedPart(system=system, paper=paper, split=SPLIT, values=values, note=note)
+
+
+_ALL = ("text_precision", "text_recall", "text_f1", "link_precision", "link_recall", "link_f1")
+ROWS = [
+    *(_row(system, _ALL, shown, PAPER) for system, shown in _PAPER.items()),
+    *(_row(system, ("link_f1", "text_f1"), shown, BOARD) for system, shown in _BOARD.items()),
+    *(
+        _row(f"KnowledgeNet Baseline {number}, maximum recall", ("text_recall", "link_recall"), shown, PAPER, CEILING)
+        for number, shown in _CEILINGS.items()
+    ),
+]

@@ -1,0 +1,107 @@
+"""OLPBENCH's files (Broscheit et al. 2020): open triples by lines, with the other mentions of both ends.
+
+Tab-separated: subject, relation, object, mentions of the subject's entity, mentions of the object's entity; the last
+two separated by `|||`, and empty or left out where the entity is unknown. Training data are 30 million lines, so they
+are read once, and only what belongs to a prefix of the evaluation is kept.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from leaderboard.hosting.importers.published import ImportFault, text
+
+BETWEEN = "|||"
+WIDTHS = (3, 5)
+
+Prefix = tuple[str, str, str]
+"""A triple with "?" for one end."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """An open triple. subjects, objects: the mentions of each end's entity, this triple's own first."""
+
+    subject: str
+    relation: str
+    object: str
+    subjects: tuple[str, ...]
+    objects: tuple[str, ...]
+    line: int
+
+    @property
+    def tail(self) -> Prefix:
+        return self.subject, self.relation, "?"
+
+    @property
+    def head(self) -> Prefix:
+        return "?", self.relation, self.object
+
+
+@dataclass
+class Known:
+    """The known answers of each prefix that was asked for, in the order in which they were met."""
+
+    answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
+
+    def ask(self, prefix: Prefix) -> None:
+        self.answers.setdefault(prefix, {})
+
+    def learn(self, triple: Open) -> None:
+        for prefix, mentions in ((triple.tail, triple.objects), (triple.head, triple.subjects)):
+            known = self.answers.get(prefix)
+            if known is not None:
+                known.update(dict.fromkeys(mentions))
+
+    def learn_from(self, path: Path) -> int:
+        """Reads a file of any length in bounded memory; the number of its triples. Raises ImportFault."""
+        tails = {f"{subject}\t{relation}".encode() for subject, relation, object_ in self.answers if object_ == "?"}
+        heads = {f"{relation}\t{object_}".encode() for subject, relation, object_ in self.answers if subject == "?"}
+        count = 0
+        for number, line, cells in _lines(path):
+            count += 1
+            if cells[0] + b"\t" + cells[1] in tails or cells[1] + b"\t" + cells[2] in heads:
+                self.learn(_triple(path, number, line))
+        return count
+
+
+def triples(path: Path) -> Iterator[Open]:
+    """Every triple of a file; raises ImportFault that says where."""
+    for number, line, _ in _lines(path):
+        yield _triple(path, number, line)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
+    """(line number, the line, its cells as bytes): decoding 30 million lines would take most of the time."""
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                cells = line.rstrip(b"\r\n").split(b"\t")
+                if len(cells) not in WIDTHS:
+                    raise ImportFault(
+                        f"{path.name}:{number}: found {len(cells)} columns, expected subject, relation, object, and "
+                        "then both or none of the lists of mentions"
+                    )
+                if not (cells[0] and cells[1] and cells[2]):
+                    raise ImportFault(
+                        f"{path.name}:{number}: subject, relation or object is empty, expected a text in each"
+                    )
+                yield number, line, cells
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise ImportFault(f"{path.name}:{number + 1}: {error}, expected a whole gzip file") from error
+
+
+def _triple(path: Path, number: int, line: bytes) -> Open:
+    cells = text(path, number, line).split("\t")
+    subject, relation, object_ = cells[:3]
+    others = cells[3:] or ["", ""]
+    return Open(subject, relation, object_, _mentions(subject, others[0]), _mentions(object_, others[1]), number)
+
+
+def _mentions(own: str, others: str) -> tuple[str, ...]:
+    listed = (mention.strip() for mention in others.split(BETWEEN))
+    return tuple(dict.fromkeys([own, *(mention for mention in listed if mention)]))

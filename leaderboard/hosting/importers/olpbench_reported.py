@@ -1,0 +1,55 @@
+"""OLPBENCH's published rows (Broscheit et al. 2020): one test set, training data from which ever more was removed."""
+
+from __future__ import annotations
+
+from leaderboard.benchmarks.manifest import ReportedPart, TrackPart, Value
+
+PAPER = (
+    "Broscheit et al. 2020, Can We Predict New Facts with Open Knowledge Graph Embeddings? "
+    "A Benchmark for Open Link Prediction"
+)
+MEASURES = ("mrr", "hits@1", "hits@10", "hits@50")
+TEST_TRIPLES = 10_000
+
+# Training data, system, model selected on: MRR, H@1, H@10, H@50 in percent.
+_ROWS = {
+    ("SIMPLE", "PREDICT-WITH-ENT", ""): "0 0 0 0",
+    ("SIMPLE", "PREDICT-WITH-REL", ""): "1.5 0.8 2.6 5.4",
+    ("SIMPLE", "ComplEx-LSTM", ""): "6.5 3.8 11.6 20.7",
+    ("BASIC", "PREDICT-WITH-ENT", ""): "0 0 0 0",
+    ("BASIC", "PREDICT-WITH-REL", ""): "1.0 0.5 1.6 3.6",
+    ("BASIC", "ComplEx-LSTM", ""): "4.8 2.6 8.9 17.6",
+    ("THOROUGH", "PREDICT-WITH-ENT", ""): "0 0 0 0",
+    ("THOROUGH", "PREDICT-WITH-REL", ""): "1.0 0.6 1.5 3.3",
+    ("THOROUGH", "ComplEx-LSTM", "LINKED"): "3.9 2.1 7.0 14.6",
+    ("THOROUGH", "ComplEx-LSTM", "ALL"): "2.7 1.5 4.7 9.1",
+    ("THOROUGH", "ComplEx-LSTM", "MENTION"): "3.8 2.1 7.1 14.1",
+}
+
+TRACKS = [
+    TrackPart(name="simple", title="SIMPLE", description="Learnt from the training data cleaned at the level SIMPLE."),
+    TrackPart(name="basic", title="BASIC", description="Learnt from the training data cleaned at the level BASIC."),
+    TrackPart(
+        name="thorough", title="THOROUGH", description="Learnt from the training data cleaned at the level THOROUGH."
+    ),
+]
+"""What a submission says that it learnt from."""
+
+
+def rows(*, hosts_test: bool) -> list[ReportedPart]:
+    """Comparable where the published test triples are those that are shown. Printed in percent."""
+    return [
+        ReportedPart(
+            system=system,
+            paper=PAPER,
+            split=f"OLPBENCH test, trained on {train}{f', selected on {selected}' if selected else ''}",
+            same_split=hosts_test,
+            track=train.lower(),
+            values=[
+                Value(measure=measure, value=float(f"{number}e-2"), shown=number)
+                for measure, number in zip(MEASURES, printed.split(), strict=True)
+            ],
+            note="Printed in percent.",
+        )
+        for (train, system, selected), printed in _ROWS.items()
+    ]

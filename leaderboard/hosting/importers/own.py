@@ -1,0 +1,35 @@
+"""A benchmark of one's own: a folder with `benchmark.json` and the files that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from leaderboard.benchmarks import manifest
+from leaderboard.hosting.importers.choices import Choices, Imported
+from leaderboard.hosting.importers.published import ImportFault, Origins
+
+
+def prepare(published: Path, work: Path, choices: Choices) -> Imported:
+    """The manifest as it stands, under another slug or title if one was chosen. Quotas are the manifest's own."""
+    _check_is_there(published / "benchmark.json")
+    try:
+        read = manifest.read(published / "benchmark.json")
+    except manifest.ManifestError as error:
+        raise ImportFault(str(error)) from error
+    chosen = {"slug": choices.slug or read.slug, "title": choices.title or read.title}
+    splits = [
+        msgspec.structs.replace(split, gold_public=split.gold_public or split.name in choices.public_gold)
+        for split in read.splits
+    ]
+    public = read.public and choices.public
+    whole = msgspec.structs.replace(read, splits=splits, public=public, **chosen)
+    return Imported(manifest=whole, origins=Origins(), folder=published)
+
+
+def _check_is_there(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ImportFault(f"{path.parent}: no such folder; expected the one with {path.name}")
+    if not path.is_file():
+        raise ImportFault(f"{path}: no such file; expected the benchmark's description (docs/curators.md shows one)")

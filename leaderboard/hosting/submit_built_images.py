@@ -1,0 +1,141 @@
+"""Systems of a manifest that are container images: built, sent in pieces and submitted, as anybody's are.
+
+Nothing here ends a seeding: what cannot be built or run is told, and a later seeding adds it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from leaderboard.benchmarks.manifest import ManifestError
+from leaderboard.containers.actions import image_uploads
+from leaderboard.core.refusal import Refused
+from leaderboard.hosting import build_image as building
+from leaderboard.models import Phase, Prediction, Run, State, Submission, System, User
+from leaderboard.work_queue import worker_status as availability
+
+Say = Callable[[str], None]
+LOOK_EVERY = 0.2
+SILENT_AFTER = 90.0
+"""Seconds without a container or a run that moved, after which nobody waits for more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A system to be built. `entrant` makes its row, once there is something to submit."""
+
+    name: str
+    source: Path
+    benchmark: Path
+    phase: Phase
+    team: str
+    track: str
+    by: User
+    entrant: Callable[[], System]
+
+    def __str__(self) -> str:
+        return f"{self.phase.benchmark.slug}: {self.name}"
+
+    @property
+    def note(self) -> str:
+        return f"Built from {self.source.name}, sources {building.sources(self.source)}."
+
+    @property
+    def there(self) -> Submission | None:
+        """A submission of the same sources that did not fail. Archives differ with each build, sources do not."""
+        same = Submission.objects.filter(
+            phase=self.phase,
+            system__name=self.name,
+            system__team__name__iexact=self.team,
+            kind=Submission.Kind.IMAGE,
+            note=self.note,
+        )
+        ended = (State.REJECTED, State.FAILED, State.CANCELLED)
+        return same.exclude(predictions__state__in=ended).exclude(predictions__runs__state=State.FAILED).first()
+
+
+def source_of(benchmark: Path, image: str) -> Path:
+    """The folder that a manifest names, beside its own; raises ManifestError."""
+    source = (benchmark / image).resolve()
+    if not source.is_relative_to(benchmark.parent.resolve()):
+        raise ManifestError(f"manifest: {image!r} is outside the folder that holds the benchmarks")
+    if not (source / "Dockerfile").is_file():
+        raise ManifestError(f"manifest: {image} has no Dockerfile; expected the folder of a system")
+    return source
+
+
+def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
+    """The submissions of all that could be built, and of what was submitted before."""
+    found = {one: one.there for one in wanted}
+    submitted = [there for there in found.values() if there is not None]
+    missing = [one for one, there in found.items() if there is None]
+    if not missing:
+        return submitted
+    try:
+        _check_engine(say)
+    except building.CannotBuildError as error:
+        say(f"left out, since they are container images: {'; '.join(map(str, missing))}. Why: {error}")
+        return submitted
+    for one in missing:
+        try:
+            submitted.append(_submit(one))
+            say(f"{one}: built and submitted as a container image")
+        except (building.CannotBuildError, Refused) as error:
+            say(f"{one}: left out. {error}")
+    return submitted
+
+
+def _check_engine(say: Say) -> None:
+    """Raises CannotBuildError that says what is missing. A worker that has just been started gets time to report."""
+    if not settings.SYSTEMS:
+        raise building.CannotBuildError(availability.of().why_not)
+    building.check_ready(say)
+    deadline = time.monotonic() + 2 * settings.SWEEP_SECONDS + 5
+    while not availability.of().ready:
+        if time.monotonic() > deadline:
+            raise building.CannotBuildError(availability.of().why_not)
+        time.sleep(LOOK_EVERY)
+
+
+def _submit(one: Wanted) -> Submission:
+    with building.built(system=one.source, benchmark=one.benchmark) as archive, archive.open("rb") as file:
+        size = archive.stat().st_size
+        upload = image_uploads.begin(phase=one.phase, by=one.by, name=archive.name, size=size, track=one.track)
+        try:
+            while piece := file.read(image_uploads.PIECE_BYTES):
+                image_uploads.add(upload=upload, offset=upload.received, piece=piece)
+            described = {"track": one.track, "note": one.note}
+            return image_uploads.finish(upload=upload, system=one.entrant(), by=one.by, **described)
+        except BaseException:
+            image_uploads.discard(upload)
+            raise
+
+
+def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
+    """Follow containers and the scoring of what they wrote until all are over, and say which came to nothing."""
+    predictions = Prediction.objects.filter(submission__in=submitted)
+    runs = Run.objects.filter(prediction__submission__in=submitted)
+    begun = moved = time.monotonic()
+    last: Counter[str] = Counter()
+    while True:
+        states = Counter(predictions.values_list("state", flat=True))
+        now = Counter(runs.values_list("state", flat=True)) + Counter(predictions.values_list("stage", flat=True))
+        if states + now != last:
+            last, moved = states + now, time.monotonic()
+        waiting = sum(counts[state] for counts in (states, now) for state in (State.QUEUED, State.RUNNING))
+        if not waiting:
+            break
+        if time.monotonic() - begun > seconds or time.monotonic() - moved > SILENT_AFTER:
+            say(f"{waiting} container images are not scored yet; they go on without this command")
+            break
+        time.sleep(LOOK_EVERY)
+    for one in predictions.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
+        say(f"{one.submission.system}: {one.state}, {one.get_reason_display()}")
+    for run in runs.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
+        say(f"{run.prediction.submission.system}: {run.state}, {run.get_reason_display()}")

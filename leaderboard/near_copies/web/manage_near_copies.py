@@ -1,0 +1,90 @@
+"""For a benchmark's organisers alone: predictions that are nearly another team's, and setting a suspicion aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluator.similarity.predictions import EQUAL, SHARED_ERRORS
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.models import Benchmark, Likeness, NearCopy, Phase, State, System
+from leaderboard.near_copies.actions import dismiss as near_copy_flags
+from leaderboard.near_copies.web.forms import DismissForm
+
+SHOWN = 200
+ABOUT = ("phase", "a__submission__system__team", "b__submission__system__team", "dismissed_by")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems in a phase with what was found of them, the latest first."""
+
+    phase: Phase
+    systems: tuple[System, System]
+    rows: list[NearCopy]
+
+
+@login_required
+@never_cache
+@require_safe
+def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
+    """What nobody has looked into yet, two systems at a time, and what was set aside."""
+    benchmark = managed_or_404(request.user, slug)
+    rows = _of(benchmark)
+    waiting = Likeness.objects.filter(phase__benchmark=benchmark)
+    context = {
+        "benchmark": benchmark,
+        "pairs": pairs(rows.filter(dismissed_at=None)[:SHOWN]),
+        "dismissed": rows.exclude(dismissed_at=None).order_by("-dismissed_at")[:SHOWN],
+        "shown": SHOWN,
+        "n_waiting": waiting.filter(state__in=(State.QUEUED, State.RUNNING)).count(),
+        "n_failed": waiting.filter(state=State.FAILED).count(),
+        "equal": EQUAL,
+        "shared": SHARED_ERRORS,
+    }
+    return render(request, "manage/near_copies.html", context)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """The reason, for the organisers' own memory."""
+    benchmark = managed_or_404(request.user, slug)
+    found = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
+    form, refusal = DismissForm(request.POST or None), None
+    if form.is_valid():
+        try:
+            near_copy_flags.dismiss(near_copy=found, reason=form.cleaned_data["reason"], by=request.user)
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, "It is set aside. What is found of the two later is shown again.")
+            return redirect("manage_near_copies", slug)
+    context = {"benchmark": benchmark, "found": found, "form": form, "refusal": refusal}
+    status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
+    return render(request, "manage/near_copy_dismiss.html", context, status=status)
+
+
+def pairs(rows: Iterable[NearCopy]) -> list[Pair]:
+    """The rows by phase and pair of systems, in the order of each pair's first."""
+    found: dict[tuple[int, frozenset[int]], Pair] = {}
+    for row in rows:
+        a, b = row.a.submission.system, row.b.submission.system
+        key = (row.phase_id, frozenset((a.pk, b.pk)))
+        found.setdefault(key, Pair(row.phase, (a, b), [])).rows.append(row)
+    return list(found.values())
+
+
+def _of(benchmark: Benchmark) -> QuerySet[NearCopy]:
+    return NearCopy.objects.filter(phase__benchmark=benchmark).select_related(*ABOUT)

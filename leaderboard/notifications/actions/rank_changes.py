@@ -1,0 +1,113 @@
+"""Telling teams that a board on which they stand was replaced, as after a correction of gold (ADR 13, ADR 21).
+
+What is told is what the two boards show everybody: a phase that tells a value in steps tells it in steps here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from leaderboard.core.plain_text import one_line
+from leaderboard.models import Benchmark, Leaderboard, Move, Notice, Team, User, Webhook
+from leaderboard.notifications.actions import recipients
+from leaderboard.notifications.actions.recipients import Event
+
+EVENT = "board.replaced"
+_SWITCHES = uuid.UUID("4f0f2c1e-51c5-5c6a-8f11-0f3b2b7a1d43")
+"""What the ids of switches are made under, so that the outbox's constraints know one again."""
+
+
+def write(since: datetime, at: datetime) -> int:
+    """Queue what teams asked for before the switch, of switches since then; how many were written."""
+    made = []
+    for board in _switched(since):
+        assert board.shown_from is not None, "it was switched to"
+        standing = Team.objects.filter(_wants(), systems__in=board.moves.values("system")).distinct()
+        teams = {_subject(board, team): team for team in standing.prefetch_related("members__webhooks")}
+        events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
+        bodies: dict[uuid.UUID, dict[str, Any]] = {}
+        for subject, user, webhook in recipients.untold(events):
+            body = bodies.get(subject) or bodies.setdefault(subject, _body(board, teams[subject], at))
+            made.append(_notice(user, webhook, subject, body, at))
+    return recipients.queue(made)
+
+
+def words(notice: Notice) -> tuple[str, str]:
+    """Subject and text of the mail."""
+    told = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
+    lines = [_line(system) for system in notice.body["systems"]]
+    text = (
+        f"The board of {told['benchmark']}, phase {told['phase']}, was scored again on gold version "
+        f"{told['gold_version']}, task version {told['task_version']}. It has taken the place of the board of gold "
+        f"version {told['replaced_gold_version']}, task version {told['replaced_task_version']}.\n\n"
+        + (f"Why: {told['reason']}\n\n" if told["reason"] else "")
+        + "\n".join(lines)
+        + f"\n\n{told['page']}\nThe earlier board: {told['replaced_page']}\n"
+    )
+    return f"{told['benchmark']}, {told['phase']}: scored again", text
+
+
+def _switched(since: datetime) -> QuerySet[Leaderboard]:
+    moved = Leaderboard.objects.filter(
+        shown_from__gt=since, moves__isnull=False, phase__benchmark__state=Benchmark.State.PUBLIC
+    )
+    return moved.select_related("phase__benchmark", "gold_version").distinct().order_by("shown_from")
+
+
+def _wants() -> Q:
+    return Q(members__mailed_since__isnull=False) | Q(members__webhooks__isnull=False)
+
+
+def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
+    return uuid.uuid5(_SWITCHES, f"{board.pk}:{team.pk}")
+
+
+def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
+    moves = list(Move.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
+    replaced, phase = moves[0].replaced, board.phase
+    place, gold = [phase.benchmark.slug, phase.slug], board.gold_version
+    is_corrected = replaced.gold_version_id != gold.pk
+    numbers = [replaced.gold_version.number, replaced.task_version]
+    return {
+        "event": EVENT,
+        "at": at.isoformat(),
+        "benchmark": phase.benchmark.slug,
+        "phase": phase.slug,
+        "team": team.name,
+        "gold_version": gold.number,
+        "task_version": board.task_version,
+        "replaced_gold_version": numbers[0],
+        "replaced_task_version": numbers[1],
+        "reason": gold.reason if is_corrected else "",
+        "systems": [_system(move) for move in moves],
+        "page": settings.BASE_URL + reverse("leaderboard", args=place),
+        "replaced_page": settings.BASE_URL + reverse("frozen_board", args=[*place, *numbers]),
+    }
+
+
+def _system(move: Move) -> dict[str, Any]:
+    names = ("measure", "rank_before", "rank", "value_before", "value")
+    return {"system": move.system.name, **{name: getattr(move, name) for name in names}}
+
+
+def _line(system: dict[str, Any]) -> str:
+    name, measure = (one_line(str(system[key])) for key in ("system", "measure"))
+    rank, value = (f"{_shown(system[f'{key}_before'])} -> {_shown(system[key])}" for key in ("rank", "value"))
+    return f"{name}: rank {rank}, {measure} {value}"
+
+
+def _shown(value: float | None) -> str:
+    """Ranks whole, values as boards round them."""
+    return "none" if value is None else format(value, ".3f") if isinstance(value, float) else str(value)
+
+
+def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, body: dict[str, Any], at: datetime) -> Notice:
+    key = uuid.uuid4()
+    told = {"id": str(key), **body}
+    return Notice(id=key, user=user, webhook=webhook, subject=subject, body=told, due_at=at, created_at=at)

@@ -1,0 +1,88 @@
+"""Webhooks and the switch for mails: who is told of their finished submissions, and where."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.core import http_client as outgoing
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Notice, User, Webhook
+from leaderboard.work_queue import notify_workers as doorbell
+
+MOST = 3
+"""Webhooks of one person."""
+TESTS_AN_HOUR = 10
+
+
+@transaction.atomic
+def add(*, url: str, by: User) -> Webhook:
+    """Raises Refused INVALID_NAME for an address that cannot be called, NOT_TAKEN for one too many."""
+    User.objects.select_for_update().get(pk=by.pk)
+    try:
+        where = outgoing.target(url)
+    except outgoing.AddressError as error:
+        raise Refused(Code.INVALID_NAME, f"This cannot be called: {error}.") from None
+    if _is_private(where.host) and where.host not in settings.WEBHOOK_HOSTS:
+        raise Refused(Code.INVALID_NAME, "This cannot be called: the host is not on the public internet.")
+    if by.webhooks.filter(url=url).exists():
+        raise Refused(Code.NAME_TAKEN, "You have this webhook already.")
+    if by.webhooks.count() >= MOST:
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"You have {MOST} webhooks, which is all that there may be: remove one.",
+            heading="The webhook was not added",
+        )
+    made = Webhook.objects.create(user=by, url=url, created_at=timezone.now())
+    AuditEntry.record("webhook.added", made, by=by, host=where.host)
+    return made
+
+
+@transaction.atomic
+def remove(*, webhook: Webhook, by: User) -> None:
+    """With its deliveries; nothing is called from here on."""
+    AuditEntry.record("webhook.removed", webhook, by=by)
+    webhook.delete()
+
+
+@transaction.atomic
+def test(*, webhook: Webhook, by: User) -> Notice:
+    """A call that tells nothing but that it is a test. Raises Refused where there were many."""
+    User.objects.select_for_update().get(pk=by.pk)
+    at, key = timezone.now(), uuid.uuid4()
+    recent = Notice.objects.filter(
+        user=by, body__event="test", webhook__isnull=False, created_at__gt=at - timedelta(hours=1)
+    )
+    if recent.count() >= TESTS_AN_HOUR:
+        raise Refused(
+            Code.NOT_TAKEN,
+            f"There were {TESTS_AN_HOUR} tests within an hour; wait a little.",
+            heading="The test was not sent",
+        )
+    body = {"id": str(key), "event": "test", "at": at.isoformat()}
+    made = Notice.objects.create(id=key, user=by, webhook=webhook, subject=key, body=body, due_at=at, created_at=at)
+    doorbell.ring_for_notice(made.pk)
+    return made
+
+
+@transaction.atomic
+def mail(*, to: User, is_on: bool) -> None:
+    """Mails about what ends from now on, or none any more: what still waits is not sent."""
+    if is_on == (to.mailed_since is not None):
+        return
+    to.mailed_since = timezone.now() if is_on else None
+    to.save(update_fields=["mailed_since"])
+    if not is_on:
+        Notice.objects.filter(user=to, webhook=None, state=Notice.State.QUEUED).delete()
+
+
+def _is_private(host: str) -> bool:
+    """Whether the host is an IP address that is not public; what a name means is looked at when it is called."""
+    try:
+        return not outgoing.is_public(host)
+    except ValueError:
+        return False

@@ -1,0 +1,83 @@
+"""Being told of finished submissions: the switch for mails, webhooks, and what became of the latest calls."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest
+from leaderboard.models import Webhook
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.notifications.actions import webhooks
+from leaderboard.notifications.web.forms import WebhookForm
+
+SHOWN = 20
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def my_notices(request: PersonRequest) -> HttpResponse:
+    """The settings and the latest deliveries; a POST adds a webhook and shows its secret, this once."""
+    form, added, status = WebhookForm(request.POST or None), None, 200
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            try:
+                added = webhooks.add(url=form.cleaned_data["url"], by=request.user)
+            except Refused as refused:
+                form.add_error("url", refused.message)
+                status = refused.code.status
+            else:
+                form, status = WebhookForm(), 200
+    context = {
+        "form": form,
+        "added": added,
+        "secret": notices.secret(added) if added else "",
+        "webhooks": request.user.webhooks.all(),
+        "most": webhooks.MOST,
+        "deliveries": request.user.notices.select_related("webhook", "submission__system")[:SHOWN],
+        "is_on": settings.NOTICES,
+        "attempts": notices.ATTEMPTS,
+    }
+    return render(request, "people/notices.html", context, status=status)
+
+
+@login_required
+@require_POST
+def mail(request: PersonRequest) -> HttpResponse:
+    """On with `mail=on`, off without."""
+    is_on = request.POST.get("mail") == "on"
+    webhooks.mail(to=request.user, is_on=is_on)
+    said = f"Mails go to {request.user.email}." if is_on else "No mails are sent to you."
+    messages.success(request, said)
+    return redirect("my_notices")
+
+
+@login_required
+@require_POST
+def test(request: PersonRequest, pk: UUID) -> HttpResponse:
+    webhook = get_object_or_404(Webhook, user=request.user, pk=pk)
+    try:
+        webhooks.test(webhook=webhook, by=request.user)
+    except Refused as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, "A test is on its way; its answer will stand below.")
+    return redirect("my_notices")
+
+
+@login_required
+@require_POST
+def remove(request: PersonRequest, pk: UUID) -> HttpResponse:
+    webhooks.remove(webhook=get_object_or_404(Webhook, user=request.user, pk=pk), by=request.user)
+    messages.success(request, "The webhook is removed.")
+    return redirect("my_notices")

@@ -1,0 +1,81 @@
+"""What a site may lose without anybody missing it: leftovers of broken requests, old mails and logs, what has expired.
+
+Nothing that a board, a receipt or a scoring may need is ever among it: gold, inputs, predictions and outcomes never go,
+images and archives only where no row names them, and only after a week, so that what is being stored is left alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from knox.models import AuthToken
+
+from leaderboard.operations.orphaned_files import Strays
+
+UPLOAD_AFTER = timedelta(days=1)
+LARGE_LOG_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that may go: its name for the operator, its size, and how it goes."""
+
+    name: str
+    bytes: int
+    remove: Callable[[], object]
+
+
+def found(*, days: int, strays: Strays) -> dict[str, list[Item]]:
+    """All that may go, by kind. `days`: how old mails and logs must be. strays: as `strays.find` has them."""
+    old = timedelta(days=days)
+    return {
+        "broken uploads": list(_old_files(Path(settings.FILE_UPLOAD_TEMP_DIR), UPLOAD_AFTER)),
+        "mails": list(_old_files(settings.DATA / "mail", old)),
+        "old logs": list(_old_files(settings.DATA / "log", old, "*.log.1")),
+        "large logs": list(_large_logs()),
+        "expired sessions": _rows(Session.objects.filter(expire_date__lt=timezone.now())),
+        "expired tokens": _rows(AuthToken.objects.filter(expiry__lt=timezone.now())),
+        "images and archives that no record names": [
+            Item(str(stray), stray.bytes, stray.remove) for stray in strays.to_go
+        ],
+    }
+
+
+def _old_files(folder: Path, age: timedelta, pattern: str = "*") -> Iterator[Item]:
+    """Files that nobody has written to for so long."""
+    before = time.time() - age.total_seconds()
+    for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
+        stat = path.lstat()
+        if path.is_file() and stat.st_mtime < before:
+            told = f"{path.name} of {datetime.fromtimestamp(stat.st_mtime, UTC):%Y-%m-%d}"
+            yield Item(told, stat.st_size, partial(path.unlink, missing_ok=True))
+
+
+def _large_logs() -> Iterator[Item]:
+    folder = settings.DATA / "log"
+    for path in sorted(folder.glob("*.log")) if folder.is_dir() else ():
+        size = path.stat().st_size
+        if size > LARGE_LOG_BYTES:
+            yield Item(path.name, size, partial(_shorten, path))
+
+
+def _shorten(log: Path) -> None:
+    """Keep the end, in place: processes have it open, to append, and go on writing behind what is left."""
+    with log.open("r+b") as file:
+        file.seek(-LARGE_LOG_BYTES // 10, 2)
+        end = file.read().partition(b"\n")[2]
+        file.seek(0)
+        file.truncate()
+        file.write(end)
+
+
+def _rows(rows: object) -> list[Item]:
+    return [Item(f"{row.pk}"[:8], 0, row.delete) for row in rows]  # type: ignore[attr-defined]

@@ -1,0 +1,204 @@
+"""What one machine needs to run the whole site by one command: a lock, a port, static files, children, their logs."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.process import launch
+from leaderboard.operations import processes
+from leaderboard.operations.supervisor import CannotStart, Child
+
+KEPT_LOG_BYTES = 10_000_000
+_PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def locked(data: Path) -> Iterator[None]:
+    """Holds the data folder for one instance; raises CommandError that names the other one."""
+    with (data / "serve.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise CommandError(
+                f"{data} is served by process {lock.read().strip() or '?'} already. "
+                "Stop that one, or give this one a folder of its own: HOLDOUT_DATA=var2 bin/serve --port 8001"
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """The listening socket. We hold it, so the port survives a restart of the web server."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((host, port), family=family, backlog=512)
+    except (OSError, OverflowError) as error:
+        raise CommandError(
+            f"cannot listen on {host} port {port}: {error}. Choose another: bin/serve --port {port % 60_000 + 1}"
+        ) from error
+    with listener:
+        yield listener
+
+
+def url(listener: socket.socket) -> str:
+    """Where a browser on this machine finds the site."""
+    host, port = listener.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{host}:{port}/"
+
+
+@contextmanager
+def announced(data: Path, address: str) -> Iterator[None]:
+    """Keeps the site's address where commands of other terminals find it, for as long as it is served."""
+    file = data / "address"
+    file.write_text(address)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def address(data: Path) -> str:
+    """The site's, without a last slash: HOLDOUT_BASE_URL, else that of what serves this data folder, else a default."""
+    file = data / "address"
+    if os.environ.get("HOLDOUT_BASE_URL") or not file.is_file():
+        return str(settings.BASE_URL)
+    return file.read_text().rstrip("/")
+
+
+def children(listener: socket.socket) -> list[Child]:
+    """Who runs, in the order of their start."""
+    descriptor = listener.fileno()
+    return [
+        Child("sandbox", _sandbox),
+        Child("web", _logged("web", processes.web(f"fd://{descriptor}"), descriptor)),
+        Child("worker", _logged("worker", processes.worker())),
+        Child("beat", _logged("beat", processes.beat())),
+        *([Child("notices", _logged("notices", processes.notices()))] if settings.NOTICES else []),
+        *([Child("systems", _logged("systems", processes.systems()))] if settings.SYSTEMS else []),
+        *([Child("scorers", _logged("scorers", processes.scorers()))] if settings.SCORERS else []),
+    ]
+
+
+class FirstAnswer:
+    """The web server's first answer as something that can be waited for: `socket` can be read when it has come."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        family, (host, port) = listener.family, listener.getsockname()[:2]
+        loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+        self.socket = socket.socket(family, socket.SOCK_STREAM)
+        # The kernel completes the connection on the listening socket's behalf; the answer comes when gunicorn is up.
+        self.socket.connect((loopback, port))
+        self.socket.sendall(b"GET /health/live HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        self.socket.setblocking(False)
+
+    def came(self) -> bool:
+        try:
+            self.socket.recv(1)
+        except BlockingIOError:
+            return False
+        return True
+
+    def __enter__(self) -> FirstAnswer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.socket.close()
+
+
+def logs() -> Path:
+    """Where the children's output lies: `NAME.log`, and `NAME.log.1` with what was before."""
+    folder: Path = settings.DATA / "log"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def collect_static() -> None:
+    """Copies the pages' files to where they are served from, when one of them changed."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            stat = Path(storage.path(path)).stat()
+            digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    stamp = settings.STATIC_ROOT / ".collected"
+    if not stamp.is_file() or stamp.read_text() != digest.hexdigest():
+        call_command("collectstatic", verbosity=0, interactive=False)
+        stamp.write_text(digest.hexdigest())
+
+
+def wants_seed() -> bool:
+    """Whether the demonstration belongs here: a site on its own database that was never filled to the end."""
+    return not os.environ.get("HOLDOUT_DATABASE_URL") and not (settings.DATA / "seeded").exists()
+
+
+def mark_seeded() -> None:
+    (settings.DATA / "seeded").touch()
+
+
+def _sandbox() -> subprocess.Popen[bytes]:
+    with _log("sandbox") as output:
+        try:
+            return launch.start(settings.SANDBOX_SOCKET, stderr=output.fileno())
+        except SandboxError as error:
+            raise CannotStart(f"the sandbox cannot be started: {error}") from None
+
+
+def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], subprocess.Popen[bytes]]:
+    def start() -> subprocess.Popen[bytes]:
+        with _log(name) as output:
+            try:
+                return subprocess.Popen(  # noqa: S603
+                    command,
+                    cwd=settings.ROOT,
+                    env=processes.environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=descriptors,
+                    start_new_session=True,
+                    preexec_fn=_die_with_parent,  # noqa: PLW1509  the supervisor has no threads
+                )
+            except OSError as error:
+                raise CannotStart(f"{name} cannot be started: {error}") from None
+
+    return start
+
+
+def _log(name: str) -> IO[bytes]:
+    """A child's log, opened to append; one that has grown large is kept once, as `.log.1`."""
+    log = logs() / f"{name}.log"
+    if log.exists() and log.stat().st_size > KEPT_LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
+    return log.open("ab")
+
+
+def _die_with_parent() -> None:
+    """A supervisor that was killed with -9 leaves nobody behind. Linux only; elsewhere it does nothing."""
+    if hasattr(_LIBC, "prctl"):
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True)

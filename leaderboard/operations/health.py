@@ -1,0 +1,68 @@
+"""What a monitor may ask: `/health/live` (this process answers), `/health/ready` (so does all that it needs) and
+`/health/disk` (there is room for long).
+
+Answered before host names, redirects and sessions are looked at, because a monitor asks by address and over plain HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+
+from leaderboard.celery import app
+from leaderboard.core import disk
+from leaderboard.evaluation import sandbox_client as referee
+
+log = structlog.get_logger()
+PATIENCE = 2.0
+
+
+def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Answers the three addresses, and leaves all others alone."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path == "/health/live":
+            return HttpResponse("ok\n", content_type="text/plain")
+        if request.path == "/health/ready":
+            found = {name: _answers(name, check) for name, check in CHECKS.items()}
+            return JsonResponse(found, status=200 if all(found.values()) else 503)
+        if request.path == "/health/disk":
+            low = disk.is_low()
+            return JsonResponse({"low": low}, status=503 if low else 200)
+        return get_response(request)
+
+    return middleware
+
+
+def _database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _broker() -> None:
+    with app.connection_for_write() as broker:
+        broker.ensure_connection(max_retries=1, timeout=PATIENCE)
+
+
+def _sandbox() -> None:
+    referee.check(patience=PATIENCE)
+
+
+def _disk() -> None:
+    if disk.is_full():
+        raise OSError("no room for uploads")
+
+
+CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk}
+
+
+def _answers(name: str, check: Callable[[], None]) -> bool:
+    try:
+        check()
+    except Exception as error:  # noqa: BLE001  whatever a driver raises means the same
+        log.warning("not ready", part=name, error=type(error).__name__)
+        return False
+    return True

@@ -1,0 +1,59 @@
+"""Whether every file that a row names is there, with the sha256 that the row names: worth a run after a restore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.db.models import FileField, Model
+
+from leaderboard.core.storage import AlteredError, check_digest
+from leaderboard.models import Image
+
+
+@dataclass(frozen=True)
+class Looked:
+    """One stored file: whose it is, and what is wrong with it; empty: nothing."""
+
+    owner: str
+    fault: str
+
+
+def look() -> Iterator[Looked]:
+    """Each file that a row names and has a digest of, read through."""
+    for model, field, digest in _fields():
+        rows = model._base_manager.exclude(**{field: ""}).exclude(**{digest: ""})
+        for row in rows.order_by("pk").iterator():
+            if not (model is Image and _was_dropped(row)):
+                yield Looked(f"{model._meta.model_name}:{row.pk} {field}", _fault(row, field, digest))
+
+
+def _fields() -> Iterator[tuple[type[Model], str, str]]:
+    """Models with a stored file and its digest: `inputs` with `inputs_sha256`, `file` with `sha256`."""
+    for model in apps.get_app_config("leaderboard").get_models():
+        names = {field.name for field in model._meta.concrete_fields}
+        for field in model._meta.concrete_fields:
+            if isinstance(field, FileField):
+                digest = "sha256" if field.name == "file" else f"{field.name}_sha256"
+                if digest in names:
+                    yield model, field.name, digest
+
+
+def _was_dropped(image: Any) -> bool:
+    """An archive that is no image goes with its refusal; the row stays, since the submission names it."""
+    return not image.archive.storage.exists(image.archive.name)
+
+
+def _fault(row: Any, field: str, digest: str) -> str:
+    try:
+        with getattr(row, field).open("rb") as file:
+            check_digest(file, getattr(row, digest))
+    except FileNotFoundError:
+        return "is missing"
+    except AlteredError:
+        return "no longer has its sha256"
+    except OSError as error:  # a restore by another user leaves files that this one may not open
+        return f"cannot be read: {error.strerror or type(error).__name__}"
+    return ""

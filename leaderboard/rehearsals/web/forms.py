@@ -1,0 +1,53 @@
+"""What an organiser fills in to rehearse a phase."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.core.web.local_time_field import read_local
+from leaderboard.models import Phase
+
+MOST_NAMES = 100
+
+
+class TestersForm(forms.Form):
+    """Usernames and names of teams, one a line."""
+
+    testers = forms.CharField(
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
+        label="Testers",
+        help_text="Usernames or names of teams, one a line. They see it and may submit, as its organisers do.",
+    )
+
+    def clean_testers(self) -> list[str]:
+        lines = (line.strip() for line in self.cleaned_data["testers"].splitlines())
+        names = list(dict.fromkeys(line for line in lines if line))
+        if len(names) > MOST_NAMES:
+            raise forms.ValidationError(f"{len(names)} names; expected at most {MOST_NAMES}.")
+        return names
+
+
+class RehearsalForm(TestersForm):
+    """Who tests, and until when."""
+
+    def __init__(self, *args: Any, phase: Phase, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sealed = phase.disclosure == Phase.Disclosure.SEALED
+        self._zone = phase.time_zone
+        then = "Then it is opened for its managers." if sealed else "Empty: until you end it."
+        self.fields["ends_at"] = forms.DateTimeField(
+            required=sealed,
+            widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            label="Takes submissions until",
+            help_text=f"On the clocks of {phase.time_zone}. Testers see it as long. {then}",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if found.get("ends_at"):
+            read_local(self, found, "ends_at", self._zone)
+        return found

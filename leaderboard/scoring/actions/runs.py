@@ -1,0 +1,294 @@
+"""The life of a run: queued, claimed under a lease, scored, and published in one transaction.
+
+The database is the truth. Every write names the attempt that it belongs to, so a worker that lost its lease and comes
+back late changes nothing.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from msgspec import to_builtins
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries import board_state
+from leaderboard.core.logs import places
+from leaderboard.core.storage import AlteredError, check_digest, opened
+from leaderboard.evaluation import provenance
+from leaderboard.evaluation import report_checks as reports
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
+from leaderboard.scoring.actions import plots as drawings
+from leaderboard.scoring.actions import releases
+from leaderboard.work_queue import claims
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.claims import Claim, LateError, renew
+from leaderboard.work_queue.lease import Lease
+
+log = structlog.get_logger(__name__)
+Mine = Claim[Run]
+WAITING = Run.objects.select_related(
+    "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
+)
+
+
+def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
+    """A run that waits for a worker. Call inside the transaction that made its reason, with the phase's row locked."""
+    at = timezone.now()
+    # Read anew: the caller's row may have come before the lock, and another scorer since.
+    phase = Phase.objects.select_related("benchmark", "scorer").get(pk=prediction.submission.phase_id)
+    run = Run.objects.create(
+        prediction=prediction,
+        gold_version=gold,
+        task_version=scoring.of(phase).version,
+        scorer=phase.scorer,
+        queued_at=at,
+        rung_at=at,
+    )
+    doorbell.ring_for_run(run.pk, by_scorer=run.scorer_id is not None)
+    return run
+
+
+def arrived(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
+    """A prediction is there: it gets its place among the phase's, and a run, unless its phase scores finals alone.
+
+    Call with the phase's row locked, in the transaction that keeps the file.
+    """
+    Phase.objects.filter(pk=phase.pk).update(arrivals=F("arrivals") + 1)
+    phase.refresh_from_db(fields=["arrivals", "unsealed_at"])
+    prediction.arrival = phase.arrivals
+    prediction.save(update_fields=["arrival"])
+    if not board_state.to_score(phase).filter(pk=prediction.pk).exists():
+        return None
+    return queue(prediction=prediction, gold=gold)
+
+
+def claim(*, run_id: UUID) -> Mine | None:
+    """Compare and swap: the run is ours, or another worker has it (None)."""
+    return claims.claim(WAITING.filter(scorer=None), pk=run_id)
+
+
+def score(*, run_id: UUID) -> None:
+    """Score one run from claim to its end. Safe to call any number of times, from any number of workers.
+
+    Runs of organisers' own scorers are left to `scorer_runs`: no engine is here.
+    """
+    if not referee.answers():
+        # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
+        log.warning("sandbox_away", run=str(run_id))
+        return
+    if referee.is_outdated():
+        Run.objects.filter(pk=run_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
+        return
+    if not _is_of_our_version(run_id):
+        return
+    mine = claim(run_id=run_id)
+    if mine is None:
+        return
+    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: renew(mine)):
+        try:
+            _score(mine)
+        except LateError:
+            log.warning("late_attempt", run=str(run_id), attempt=mine.attempt)
+        except referee.SandboxError as error:
+            log.error("sandbox_broke", run=str(run_id), error=str(error))
+            give_up(mine, reason=Reason.SANDBOX)
+        except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
+            # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
+            # its place are logged, and it is not raised to a worker that would print it.
+            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=places(error.__traceback__))
+            give_up(mine, reason=Reason.INTERNAL)
+
+
+def _is_of_our_version(run_id: UUID) -> bool:
+    """Whether this code may score the run: its task version is the code's own.
+
+    A run of a later version waits for a worker that was upgraded; one of an earlier version is replaced, since no
+    code will come for it any more.
+    """
+    waiting = Run.objects.filter(pk=run_id, state=State.QUEUED, scorer=None)
+    run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
+    if run is None:
+        return False
+    version = TASKS[run.gold_version.split.dataset.task].version
+    if run.task_version > version:
+        log.error("worker_outdated", run=str(run_id), task_version=run.task_version, ours=version)
+        waiting.update(reason=Reason.OUTDATED)
+    elif run.task_version < version:
+        replace(run, version)
+    return run.task_version == version
+
+
+@transaction.atomic
+def replace(run: Run, version: int) -> None:
+    """A run of the present version instead of one that waits on an earlier one."""
+    phase = _hold_phase(run)
+    stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
+    if not stale.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()):
+        return
+    gold = board_state.gold_of(phase) or run.gold_version
+    kept = run.prediction.runs.filter(gold_version=gold, task_version=version)
+    if not kept.exclude(state__in=(State.FAILED, State.CANCELLED)).exists():
+        queue(prediction=run.prediction, gold=gold)
+
+
+def _score(mine: Mine) -> None:
+    run, gold = mine.row, mine.row.gold_version
+    try:
+        with opened(run.prediction.file) as predictions:
+            check_digest(predictions, run.prediction.sha256)
+            with opened(gold.file) as stored:
+                check_digest(stored, gold.sha256)
+            answer = referee.score(
+                task=gold.split.dataset.task,
+                gold=gold,
+                predictions=predictions,
+                name=run.prediction.name,
+                options=provenance.options_of(run),
+                seed=provenance.SEED,
+                half=run.prediction.submission.phase.half,
+            )
+    except (FileNotFoundError, AlteredError) as error:
+        log.error("stored_file_unusable", run=str(run.pk), error=str(error))
+        give_up(mine, reason=Reason.STORAGE)
+        return
+    if answer.reason in (Reason.TIME, Reason.MEMORY):
+        reject(mine, reason=answer.reason, problems=[])
+    elif answer.reason:
+        # Our scorer crashed or said nothing usable: no file should bring that about, so it is our failure.
+        give_up(mine, reason=answer.reason, error_id=answer.error_id)
+    elif answer.ok:
+        _publish_if_sound(mine, answer)
+    elif answer.report.get("fault") == "predictions":
+        shown = run.prediction.submission.phase.split.inputs_public
+        reject(mine, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"] if shown else [])
+    else:
+        give_up(mine, reason=Reason.BAD_GOLD, final=True)
+
+
+def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
+    gold = mine.row.gold_version
+    task = TASKS[gold.split.dataset.task]
+    try:
+        result = reports.checked(
+            answer.report,
+            task=task.name,
+            task_version=mine.row.task_version,
+            measures=[task.measure(name) for name in gold.measures],
+        )
+    except reports.ReportError as error:
+        log.error("report_refused", run=str(mine.row.pk), error=str(error))
+        give_up(mine, reason=Reason.BAD_REPORT, final=True)
+        return
+    publish(mine, answer, result)
+
+
+def publish(mine: Mine, answer: referee.Answer, result: reports.Scored, **made_by: Any) -> None:
+    """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost.
+
+    made_by: further parts of the receipt. A scorer of the organisers' own may have given no outcomes.
+    """
+    run = mine.row
+    scores = [to_builtins(score) for score in result.scores]
+    # A warning quotes what a system wrote, and boards show it: so it could carry hidden inputs out.
+    warnings = result.warnings if run.prediction.submission.phase.split.inputs_public else []
+    digest, stored = "", ""
+    if answer.attachment:
+        digest = sha256(answer.attachment).hexdigest()
+        stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
+    try:
+        with transaction.atomic():
+            _hold_phase(run)
+            at = timezone.now()
+            won = mine.own().update(
+                state=State.DONE,
+                reason=Reason.NONE,
+                lease_until=None,
+                finished_at=at,
+                outcomes=stored,
+                outcomes_sha256=digest,
+                warnings=warnings,
+                provenance={**provenance.of(run, answer), **made_by},
+            )
+            if not won:
+                raise LateError
+            groups: list[int | None] = [*result.groups] or [None] * len(scores)
+            Score.objects.bulk_create(
+                _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
+            )
+            release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
+            drawings.keep(release, result.drawing)
+            # Before the commit: who sees the run done sees nothing left over. Their attempts can win no more.
+            _discard_outcomes(run, before=mine.attempt)
+    except BaseException:
+        if stored:
+            run.outcomes.storage.delete(stored)
+        raise
+
+
+def _outcomes_name(run: Run, attempt: int) -> str:
+    return f"{run.pk.hex}-{attempt}.outcomes"
+
+
+def _discard_outcomes(run: Run, *, before: int) -> None:
+    """Remove what attempts that were killed between writing and committing have left."""
+    for attempt in range(1, before):
+        run.outcomes.storage.delete(_outcomes_name(run, attempt))
+
+
+def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
+    names = ("measure", "slice", "value", "low", "high", "n")
+    told = {name: score[name] for name in names}
+    return Score(run=run, slice_key=releases.slice_key(score["slice"]), n_groups=n_groups, **told)
+
+
+@transaction.atomic
+def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]]) -> None:
+    """Their failure: the end of the work."""
+    phase = _hold_phase(mine.row)
+    ended = mine.own().update(
+        state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
+    )
+    if not ended:
+        raise LateError
+    # It may be the last one that a board in preparation waited for, or that later ones on a ladder did.
+    releases.settle(phase)
+
+
+@transaction.atomic
+def give_up(mine: Mine, *, reason: str, error_id: str = "", detail: str = "", final: bool = False) -> None:
+    """Our failure: queued again while attempts are left, else failed and refunded. detail: for organisers alone."""
+    if final or mine.attempt >= settings.MAX_ATTEMPTS:
+        phase = _hold_phase(mine.row)
+        _fail(mine.own(), mine.row, reason, error_id, detail)
+        releases.settle(phase)
+    elif mine.own().update(
+        state=State.QUEUED, reason=reason, error_id=error_id, lease_until=None, rung_at=timezone.now()
+    ):
+        doorbell.ring_for_run(mine.row.pk, by_scorer=mine.row.scorer_id is not None)
+
+
+def _fail(own: Any, run: Run, reason: str, error_id: str, detail: str) -> None:
+    at = timezone.now()
+    told = {"reason": reason, "error_id": error_id, "detail": detail}
+    if own.update(state=State.FAILED, lease_until=None, finished_at=at, **told):
+        if not run.prediction.runs.filter(state=State.DONE).exists():
+            # A rescore that fails takes nothing away: the submission has had its score.
+            submission = run.prediction.submission_id
+            QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
+        # After the commit: until then the last attempt may still win with its file.
+        transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
+
+
+def _hold_phase(run: Run) -> Phase:
+    """The phase's row before the run's, as who cancels a rescoring takes them: neither waits for the other for ever."""
+    return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)

@@ -1,0 +1,138 @@
+"""A phase's scoring over again: how far it has come, what it changes, and starting, cancelling and resuming it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard.boards.queries import board_state, frozen_boards
+from leaderboard.boards.queries.prepared_board import changes, failed_runs, outdated_version, progress_of
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.models import Phase
+from leaderboard.scoring.actions import rescoring
+
+ASK_AGAIN = 2000
+"""Milliseconds until the page asks again."""
+
+
+@login_required
+@never_cache
+@require_safe
+def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """The whole page."""
+    return _page(request, _phase(request, slug, phase))
+
+
+@login_required
+@never_cache
+@require_safe
+def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """The part that follows the scoring; once that is over the page is asked to load anew."""
+    context = _followed(_phase(request, slug, phase))
+    answer = render(request, "manage/rescoring_state.html", context)
+    if context["progress"] is None:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+@login_required
+@require_POST
+def begin(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Queue what failed or was never queued, on the gold that counts and the present task version."""
+
+    def work(found: Phase) -> str:
+        return _queued(rescoring.begin(phase=found, by=request.user))
+
+    return _do(request, slug, phase, work)
+
+
+@login_required
+@require_POST
+def cancel(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Give the board in preparation up."""
+
+    def work(found: Phase) -> str:
+        board = rescoring.cancel(phase=found, by=request.user)
+        shown = board_state.current(found)
+        is_correction = shown is None or shown.gold_version_id != board.gold_version_id
+        what = f"on gold version {board.gold_version.number}" if is_correction else f"by scorer {board.task_version}"
+        return f"The scoring {what} is cancelled."
+
+    return _do(request, slug, phase, work)
+
+
+@login_required
+@require_POST
+def resume(request: PersonRequest, slug: str, phase: str, number: int) -> HttpResponse:
+    """Take a cancelled scoring up again."""
+
+    def work(found: Phase) -> str:
+        gold = get_object_or_404(found.split.gold_versions, number=number)
+        return _queued(rescoring.resume(phase=found, gold=gold, by=request.user))
+
+    return _do(request, slug, phase, work)
+
+
+def _phase(request: PersonRequest, slug: str, phase: str) -> Phase:
+    benchmark = managed_or_404(request.user, slug)
+    return get_object_or_404(benchmark.phases.select_related("benchmark", "split__dataset"), slug=phase)
+
+
+def _do(request: PersonRequest, slug: str, phase: str, work: Callable[[Phase], str]) -> HttpResponse:
+    found = _phase(request, slug, phase)
+    try:
+        messages.success(request, work(found))
+    except Refused as refused:
+        return _page(request, found, Refusal(refused))
+    return redirect("manage_rescoring", slug, phase)
+
+
+def _queued(count: int) -> str:
+    return (
+        f"{count} prediction{'s' if count != 1 else ''} will be scored again." if count else "Nothing had to be queued."
+    )
+
+
+def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
+    context = {
+        **_followed(phase),
+        "scoring": scoring.of(phase),
+        "outdated_version": outdated_version(phase),
+        "resumable": rescoring.resumable(phase),
+        "past": phase.leaderboards.select_related("gold_version").order_by("-gold_version__number", "-task_version"),
+        "refusal": refusal,
+    }
+    return render(request, "manage/rescoring.html", context, status=refusal.status if refusal else 200)
+
+
+def _followed(phase: Phase) -> dict[str, Any]:
+    progress, shown = progress_of(phase), board_state.current(phase)
+    # While none is in preparation: what the last switch changed.
+    replaced = next(iter(frozen_boards(phase)), None) if progress is None else None
+    before, after = (shown, progress.board) if progress else (replaced, shown)
+    is_correction = bool(progress and shown and progress.board.gold_version_id != shown.gold_version_id)
+    on_the_way = progress is not None and progress.waiting + progress.running > 0
+    return {
+        "benchmark": phase.benchmark,
+        "phase": phase,
+        "progress": progress,
+        "shown": shown,
+        "is_correction": is_correction,
+        # Of an earlier task version no code is here; an earlier scorer's image is.
+        "is_cancellable": bool(progress and shown and (is_correction or phase.scorer_id)),
+        "replaced": replaced,
+        "changes": changes(before, after) if before and after else [],
+        "failed": failed_runs(progress.board) if progress else [],
+        "primary": scoring.of_board(after).primary(after.gold_version) if after else "",
+        "ask_again": ASK_AGAIN if on_the_way else None,
+    }

@@ -1,0 +1,280 @@
+"""Receiving predictions: validated in the request, then charged and queued in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import IO, cast
+
+import structlog
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import tracks
+from leaderboard.boards.queries import board_state
+from leaderboard.core import time_zones as zones
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.uploads import sha256_of
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    GoldVersion,
+    Image,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Split,
+    State,
+    Submission,
+    System,
+    Team,
+    User,
+)
+from leaderboard.scoring.actions import runs
+from leaderboard.submissions.actions import failure_limit as scorer_failures
+from leaderboard.submissions.queries import deadlines
+from leaderboard.submissions.queries.quotas import quota_of, team_of_phase
+
+log = structlog.get_logger(__name__)
+
+
+def submit(
+    *,
+    phase: Phase,
+    system: System,
+    file: UploadedFile,
+    by: User,
+    track: str = "",
+    note: str = "",
+    check: Callable[[], None] | None = None,
+) -> Submission:
+    """Accept a predictions file, or raise Refused and leave nothing but an audit entry.
+
+    A refused file costs no quota. An accepted one is a row with a queued run before any worker hears of it.
+    `system` may be one that is not stored yet (`teams.named`): the first accepted file stores it.
+    `track`: the name of one of the phase's; empty where it has none.
+    `check` raises Refused under the lock of the phase, before anything is charged: it sees all that the phase has.
+    """
+    received_at = timezone.now()
+    if not phase.takes_predictions:
+        raise Refused(Code.NOT_TAKEN, "This phase takes container images only, no predictions files.")
+    gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
+    name = (file.name or "predictions.jsonl")[-255:]
+    n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)
+    prediction = Prediction(
+        name=name,
+        sha256=sha256_of(file),
+        bytes=file.size or 0,
+        n_lines=n_lines,
+        warnings=warnings,
+        inputs_sha256=phase.split.inputs_sha256,
+        state=State.DONE,
+        queued_at=received_at,
+        finished_at=received_at,
+    )
+    file.seek(0)
+    prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
+    stored = str(prediction.file.name)
+    try:
+        return _accept(
+            phase=phase,
+            system=system,
+            prediction=prediction,
+            gold=gold,
+            by=by,
+            track=track,
+            note=note,
+            at=received_at,
+            check=check,
+        )
+    except BaseException:
+        prediction.file.storage.delete(stored)
+        raise
+
+
+def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:
+    """The cheap checks, before a sandbox is troubled; quota, team and track are checked again under their locks."""
+    _check_team(phase=phase, system=system, by=by)
+    check_open(phase, at, team=system.team)
+    tracks.check(phase=phase, system=system, track=track)
+    gold = board_state.gold_of(phase)
+    if gold is None or not phase.split.inputs:
+        raise Refused(
+            Code.NOT_READY,
+            "This phase has no data yet; its organisers are still preparing it.",
+            heading="This phase is not ready",
+        )
+    scorer_failures.check(phase=phase, team=system.team)
+    _check_quota(phase=phase, team=system.team, at=at)
+    return gold
+
+
+def _check_team(*, phase: Phase, system: System, by: User) -> None:
+    """Raises Refused where it is not this person's team, or they compete in this phase for another one."""
+    if not system.team.members.filter(pk=by.pk).exists():
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
+    official = Benchmark.objects.filter(baselines_team=system.team_id).first()
+    if official is not None and not (official.pk == phase.benchmark_id and official.is_managed_by(by)):
+        told = f"{system.team} submits the baselines of {official} alone, by those who manage it."
+        raise Refused(Code.NOT_AN_ORGANISER, told)
+    if system.kind != System.Kind.PARTICIPANT:
+        return
+    bound = team_of_phase(phase=phase, user=by)
+    if bound is not None and bound.pk != system.team_id:
+        whose = str(bound) if bound.members.filter(pk=by.pk).exists() else "another team"
+        raise Refused(
+            Code.OTHER_TEAM, f"You have submitted to this phase for {whose}; in one phase you compete for one team."
+        )
+
+
+def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
+    """Raises Refused where the phase takes nothing at this moment, of this team."""
+    check_in_use(phase, phase.split)
+    if not deadlines.is_open(phase, team=team, at=at):
+        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
+
+
+def check_open_to(phase: Phase, by: User, at: datetime) -> None:
+    """The same for a person whose team is not known yet."""
+    check_in_use(phase, phase.split)
+    if not deadlines.is_open_to(phase, by, at):
+        raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
+
+
+def check_in_use(phase: Phase, split: Split) -> None:
+    """Raises Refused where a phase's split is not in use yet, or not any more. A draft is in a rehearsal."""
+    if split.is_draft and phase.is_rehearsed:
+        return
+    if split.is_draft:
+        raise Refused(Code.PHASE_CLOSED, "The data of this phase are not published yet; it takes nothing until then.")
+    if not split.is_published:
+        raise Refused(
+            Code.PHASE_CLOSED, f"The data of this phase are retired, and it takes no more: {split.retired_reason}"
+        )
+
+
+def _closed_message(phase: Phase, at: datetime) -> str:
+    if phase.opens_at and at < phase.opens_at:
+        return f"This phase opens at {zones.in_words(phase.opens_at, phase.time_zone)}."
+    assert phase.closes_at is not None
+    return f"This phase closed at {zones.in_words(phase.closes_at, phase.time_zone)}."
+
+
+def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
+    quota = quota_of(phase=phase, team=team, at=at)
+    if quota.left_of_all == 0:
+        raise Refused(
+            Code.QUOTA_EXCEEDED, f"All {quota.of_all} submissions that this phase takes of all teams together are used."
+        )
+    if quota.left_total == 0:
+        raise Refused(Code.QUOTA_EXCEEDED, f"{team} has used all {quota.total} submissions of this phase.")
+    if quota.left_today == 0:
+        raise Refused(
+            Code.QUOTA_EXCEEDED,
+            f"{team} has used {quota.used_today} of {quota.per_day} submissions today; "
+            f"the next day begins at {quota.resets_at:%Y-%m-%d %H:%M} UTC.",
+            retry_at=quota.resets_at,
+        )
+
+
+def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
+    """The file's number of lines and its warnings; raises Refused with the lines at fault."""
+    try:
+        answer = referee.validate(
+            split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
+        )
+    except referee.SandboxError as error:
+        log.error("referee_away", error=str(error))
+        raise Refused(
+            Code.REFEREE_AWAY,
+            "Your file could not be checked: the server's sandbox does not answer. Try again soon.",
+        ) from error
+    if answer.ok:
+        return answer.report["n_lines"], answer.report["warnings"]
+    AuditEntry.record("submission.refused", phase, by=by, reason=answer.reason or "bad_predictions")
+    if answer.reason:
+        raise Refused(
+            Code.INVALID_PREDICTIONS,
+            "Your file could not be checked within the limits of time and memory for one file.",
+        )
+    if answer.report.get("fault") != "predictions":
+        log.error("inputs_do_not_read", split=phase.split_id)
+        raise Refused(Code.REFEREE_AWAY, "Your file could not be checked: the benchmark's inputs do not read.")
+    problems, more = answer.report["problems"], answer.report["more"]
+    count = len(problems) + more
+    raise Refused(
+        Code.INVALID_PREDICTIONS,
+        f"The file has {count} problem{'s' if count != 1 else ''}. Nothing was submitted, and no quota was used.",
+        problems,
+        more,
+    )
+
+
+@transaction.atomic
+def _accept(
+    *,
+    phase: Phase,
+    system: System,
+    prediction: Prediction,
+    gold: GoldVersion,
+    by: User,
+    track: str,
+    note: str,
+    at: datetime,
+    check: Callable[[], None] | None,
+) -> Submission:
+    split = locked_split(phase)
+    check_in_use(phase, split)
+    if check is not None:
+        check()
+    if split.inputs_sha256 != prediction.inputs_sha256:
+        raise Refused(
+            Code.NOT_READY,
+            "The inputs were replaced while your file was checked; download them again.",
+            heading="The inputs were replaced meanwhile",
+        )
+    gold = board_state.gold_of(phase) or gold
+    submission = charged(phase=phase, system=system, by=by, track=track, note=note, at=at)
+    prediction.submission = submission
+    prediction.save(force_insert=True)
+    runs.arrived(phase=phase, prediction=prediction, gold=gold)
+    AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
+    return submission
+
+
+def locked_split(phase: Phase) -> Split:
+    """The phase's split and the phase itself, locked in this order.
+
+    A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile, and
+    none is kept that answers inputs that were.
+    """
+    split = Split.objects.select_for_update().get(pk=phase.split_id)
+    Phase.objects.select_for_update().get(pk=phase.pk)
+    return split
+
+
+def charged(
+    *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
+) -> Submission:
+    """A submission that has cost its quota. Call in a transaction that holds `locked_split`; raises Refused."""
+    # The lock that makes the count and the insert one step: parallel posts of one team queue here.
+    team = Team.objects.select_for_update().get(pk=system.team_id)
+    # Looked at again under the locks: the person may have left, or have sent something for another team meanwhile.
+    _check_team(phase=phase, system=system, by=by)
+    scorer_failures.check(phase=phase, team=team)
+    _check_quota(phase=phase, team=team, at=at)
+    if system.pk is None:
+        described = {"kind": system.kind, "description": system.description}
+        system = teams.system(team=team, name=system.name, by=by, **described)
+    # As they are under the lock: somebody may have added the first ones meanwhile, or declared another one.
+    phase.refresh_from_db(fields=["tracks"])
+    tracks.check(phase=phase, system=system, track=track)
+    kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS
+    submission = Submission.objects.create(
+        phase=phase, system=system, kind=kind, image=image, track=track, submitted_by=by, received_at=at, note=note
+    )
+    QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
+    return submission

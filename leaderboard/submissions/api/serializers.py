@@ -1,0 +1,176 @@
+"""What the API says of a submission to those who may see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.http import urlencode
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from leaderboard.boards.disclosure import costs
+from leaderboard.core.api import addresses
+from leaderboard.core.api.serializers import ProblemShape
+from leaderboard.models import Run, State, Submission
+from leaderboard.submissions.queries import progress as reading
+from leaderboard.submissions.queries.progress import Progress, Revealed
+
+
+class Upload(serializers.Serializer[Any]):
+    """What a participant sends. Nothing else that a request holds is looked at."""
+
+    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
+    system = serializers.CharField(
+        max_length=200, help_text="the method's name; a system of that name is made if needed"
+    )
+    team = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
+    )
+    track = serializers.CharField(
+        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
+    )
+    note = serializers.CharField(
+        max_length=300, required=False, allow_blank=True, default="", help_text="for your own list; never published"
+    )
+
+
+class UploadQuery(serializers.Serializer[Any]):
+    """How a raw body is described, in the query."""
+
+    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the method's name")
+    team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
+    track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
+    note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
+    name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
+
+
+class SentFileShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    n_lines = serializers.IntegerField()
+    url = serializers.URLField()
+
+
+class SubmissionLine(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    url = serializers.URLField()
+    page = serializers.URLField()
+    benchmark = serializers.CharField()
+    phase = serializers.CharField()
+    system = serializers.CharField()
+    team = serializers.CharField()
+    track = serializers.CharField(help_text="the phase's track that it declares; empty: the phase has none")
+    note = serializers.CharField()
+    submitted_by = serializers.CharField()
+    received_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(State.choices)
+    is_over = serializers.BooleanField(help_text="whether the state may still change")
+    reason = serializers.CharField(help_text="a code for why it is in its state; mostly empty")
+    refunded = serializers.BooleanField(help_text="whether the quota was given back")
+    kind = serializers.ChoiceField(Submission.Kind.choices)
+    file = SentFileShape(allow_null=True, help_text="null: a container has yet to make it, or its inputs are hidden")
+
+
+class ScoringShape(serializers.Serializer[Any]):
+    """The submission as a board has it, or had it before gold was corrected or the scorer changed."""
+
+    gold_version = serializers.IntegerField()
+    task_version = serializers.IntegerField()
+    is_current = serializers.BooleanField(help_text="whether that board is the one that counts")
+    released_at = serializers.DateTimeField()
+    primary = serializers.CharField()
+    value = serializers.FloatField(allow_null=True, help_text="the primary measure")
+    leaderboard = serializers.URLField()
+    receipt = serializers.DictField(help_text="what these numbers were made of")
+
+
+class SubmissionShape(SubmissionLine):
+    revealed = serializers.ChoiceField(
+        [told.value for told in Revealed],
+        help_text="what of its scores is told: `scores`; `no_improvement` (a ladder: it does not beat the best shown "
+        "by a step); `sealed` (received and valid, scored when the phase is opened, if it is a final); `not_final`; "
+        "`nothing`: there are none",
+    )
+    is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
+    reason_text = serializers.CharField(help_text="the reason in words")
+    place_in_queue = serializers.IntegerField(
+        allow_null=True, help_text="how many runs are before it; null: not queued"
+    )
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    warnings = serializers.ListField(child=serializers.CharField())
+    problems = ProblemShape(many=True)
+    receipt = serializers.DictField(help_text="what the numbers were made of: versions, digests, seed, sandbox")
+    scores = serializers.URLField()
+    scorings = ScoringShape(many=True, help_text="all that were published, newest gold first")
+    stage = serializers.CharField(help_text="of a container that is under way: reading, loading, running, collecting")
+    log = serializers.CharField(help_text="the end of what the container printed, where the phase shows it")
+    cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
+
+
+def line(progress: Progress, request: Request) -> dict[str, Any]:
+    submission, prediction = progress.submission, progress.prediction
+    names = ("name", "bytes", "sha256", "n_lines")
+    address = addresses.of(request, "api_predictions", submission.pk)
+    file = (
+        prediction
+        and prediction.file
+        and progress.file_is_shown
+        and {**{name: getattr(prediction, name) for name in names}, "url": address}
+    )
+    return {
+        "id": submission.pk,
+        "url": addresses.of(request, "api_submission", submission.pk),
+        "page": addresses.of(request, "submission", submission.pk),
+        "benchmark": submission.phase.benchmark.slug,
+        "phase": submission.phase.slug,
+        "system": submission.system.name,
+        "team": submission.system.team.name,
+        "track": submission.track,
+        "note": submission.note,
+        "submitted_by": submission.submitted_by.username,
+        "received_at": submission.received_at,
+        "state": progress.state,
+        "is_over": progress.is_over,
+        "reason": progress.reason,
+        "refunded": progress.is_refunded,
+        "kind": submission.kind,
+        "file": file or None,
+    }
+
+
+def whole(progress: Progress, request: Request) -> dict[str, Any]:
+    run = progress.run
+    return {
+        **line(progress, request),
+        "revealed": progress.revealed.value,
+        "is_final": progress.is_final,
+        "reason_text": progress.reason.label if progress.reason else "",
+        "place_in_queue": progress.place,
+        "started_at": run and run.started_at,
+        "finished_at": run.finished_at if run and progress.is_over else None,
+        "warnings": progress.warnings,
+        "problems": progress.problems,
+        "receipt": progress.receipt,
+        "scores": addresses.of(request, "api_scores", progress.submission.pk),
+        "scorings": [_scoring(one, one.run, request) for one in reading.published(progress.submission) if one.run],
+        "stage": progress.prediction.stage if progress.prediction else "",
+        "log": progress.log,
+        "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_made else {},
+    }
+
+
+def _scoring(progress: Progress, run: Run, request: Request) -> dict[str, Any]:
+    phase, release = progress.submission.phase, progress.release
+    board = addresses.of(request, "api_leaderboard", phase.benchmark.slug, phase.slug)
+    version = {"gold_version": run.gold_version.number, "task_version": run.task_version}
+    return {
+        **version,
+        "is_current": progress.board_is_current,
+        "released_at": release and release.released_at,
+        "primary": release and release.primary,
+        "value": progress.value,
+        "leaderboard": f"{board}?{urlencode(version)}",
+        "receipt": progress.receipt,
+    }

@@ -1,0 +1,181 @@
+"""`/submissions/`: sending predictions, and following what was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.http import FileResponse, Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.queries import slice_of
+from leaderboard.core.api import parsers
+from leaderboard.core.api.base import View
+from leaderboard.core.api.pagination import Pages, pages_of
+from leaderboard.core.api.serializers import ScoreShape, errors
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import Phase, Prediction, Run, Submission, Team, User
+from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.api import serializers as shapes
+from leaderboard.submissions.queries import progress
+
+FILTERS = {
+    "benchmark": "phase__benchmark__slug",
+    "phase": "phase__slug",
+    "system": "system__name",
+    "team": "system__team__name__iexact",
+    "state": "last",
+}
+RAW = ("application/x-ndjson", "application/jsonl", "application/gzip", "application/octet-stream")
+
+
+class ScoresShape(serializers.Serializer[Any]):
+    submission = serializers.UUIDField()
+    primary = serializers.CharField()
+    released_at = serializers.DateTimeField()
+    policy = serializers.CharField(help_text="how the phase reveals scores")
+    warnings = serializers.ListField(child=serializers.CharField())
+    scores = ScoreShape(many=True)
+
+
+class SubmitView(View):
+    permission_classes = (IsAuthenticated,)
+    parser_classes = parsers.UPLOADS
+
+    @extend_schema(
+        operation_id="submit",
+        parameters=[shapes.UploadQuery],
+        request={"multipart/form-data": shapes.Upload, **dict.fromkeys(RAW, OpenApiTypes.BINARY)},
+        responses={201: shapes.SubmissionShape, **errors(409, 411, 413, 415, 422, 503)},
+    )
+    def post(self, request: Request, slug: str, phase: str) -> Response:
+        """Send predictions: a multipart form, or the bare file with its description in the query.
+
+        The file is checked at once: 422 lists the lines at fault, and costs nothing.
+        """
+        found = finding.phase_or_404(request.user, slug, phase)
+        parsers.check_before_reading(request)
+        try:
+            sent = _read(request)
+            submission = _submit(found, sent, request.user)
+        finally:
+            for file in request.FILES.values():
+                file.close()
+        answer = shapes.whole(progress.progress_or_404(request.user, submission.pk), request)
+        return Response(shapes.SubmissionShape(answer).data, status=201, headers={"Location": answer["url"]})
+
+
+def _read(request: Request) -> dict[str, Any]:
+    upload = shapes.Upload(data=request.data)
+    parsers.check_after_reading(request)
+    upload.is_valid(raise_exception=True)
+    return dict(upload.validated_data)
+
+
+def _submit(phase: Phase, sent: dict[str, Any], by: Any) -> Submission:
+    system = teams.named(team=team_named(by, sent["team"]), name=sent["system"])
+    described = {"by": by, "track": sent["track"], "note": sent["note"]}
+    return submissions.submit(phase=phase, system=system, file=sent["file"], **described)
+
+
+def team_named(user: User, name: str) -> Team:
+    """A team of this person's; their first if none is named. Raises Refused NOT_A_MEMBER."""
+    if not name:
+        return teams.of(user)
+    team = user.teams.filter(name__iexact=name).first()
+    if team is None:
+        raise Refused(Code.NOT_A_MEMBER, f"You are in no team called {name}.")
+    return team
+
+
+class SubmissionsView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(
+        operation_id="submission_list",
+        parameters=[queries.SubmissionQuery],
+        responses={200: pages_of(shapes.SubmissionLine), **errors()},
+    )
+    def get(self, request: Request) -> Response:
+        """What your teams sent, the last first."""
+        wanted = queries.read(queries.SubmissionQuery, request)
+        filters = {field: wanted[name] for name, field in FILTERS.items() if wanted[name]}
+        runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
+        # What a container has yet to make has no run.
+        made = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
+        last = Coalesce(Subquery(runs[:1]), Subquery(made[:1]))
+        rows = Submission.objects.of_teams_of(request.user).annotate(last=last).filter(**filters)
+        rows = rows.order_by("-received_at", "pk")
+        pages = Pages()
+        page = pages.paginate_queryset(progress.followed(rows), request, view=self) or []
+        lines = [shapes.line(progress.of(row), request) for row in page]
+        return pages.get_paginated_response(shapes.SubmissionLine(lines, many=True).data)
+
+
+class SubmissionView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(operation_id="submission", responses={200: shapes.SubmissionShape, **errors()})
+    def get(self, request: Request, pk: UUID) -> Response:
+        """How far a submission has come."""
+        answer = shapes.whole(progress.progress_or_404(request.user, pk), request)
+        return Response(shapes.SubmissionShape(answer).data)
+
+
+class ScoresView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(operation_id="submission_scores", responses={200: ScoresShape, **errors(409)})
+    def get(self, request: Request, pk: UUID) -> Response:
+        """All that was revealed of a submission; 409 `not_ready` until there is something."""
+        found = progress.progress_or_404(request.user, pk)
+        release = found.release
+        if release is None:
+            raise Refused(Code.NOT_READY, _without_scores(found))
+        scores = [{**score, "slice": dict(slice_of(score["slice"]))} for score in release.values]
+        names = ("primary", "released_at", "policy", "warnings")
+        answer = {**{name: getattr(release, name) for name in names}, "submission": pk, "scores": scores}
+        return Response(ScoresShape(answer).data)
+
+
+def _without_scores(found: progress.Progress) -> str:
+    """Why no release tells of it."""
+    match found.revealed:
+        case progress.Revealed.SEALED:
+            opened = found.submission.phase.sealed_until
+            day = f", {opened:%Y-%m-%d %H:%M} UTC" if opened else ""
+            return f"Received and valid. The phase is sealed: finals are scored when it is opened{day}."
+        case progress.Revealed.NOT_FINAL:
+            return "The phase was opened, and this was none of your team's finals: it is not scored."
+    return f"There are no scores; the submission is {found.state.value}."
+
+
+class PredictionsView(View):
+    permission_classes = (IsAuthenticated,)
+
+    @extend_schema(
+        operation_id="submission_predictions",
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, **errors()},
+    )
+    def get(self, request: Request, pk: UUID) -> FileResponse:
+        """The file as it was sent, byte for byte."""
+        found = progress.progress_or_404(request.user, pk)
+        prediction = found.prediction
+        if prediction is None or not prediction.file or not found.file_is_shown:
+            raise Http404
+        return FileResponse(
+            prediction.file.open("rb"),
+            as_attachment=True,
+            filename=prediction.name,
+            content_type="application/octet-stream",
+        )

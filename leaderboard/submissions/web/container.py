@@ -1,0 +1,96 @@
+"""What a submission's page tells of its container: where it is, what it has used and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from leaderboard.boards.disclosure import costs
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.models import Prediction, Stage, State
+from leaderboard.submissions.queries.progress import Progress
+
+ABOUT = (
+    ("wall_seconds", "Time", "s", "from the container's start to its end"),
+    ("cpu_seconds", "Processor time", "s", "of all its processes together"),
+    ("memory_mb", "Peak memory", "MB", "with what it wrote to /tmp and /output"),
+    ("image_mb", "Image", "MB", "its layers unpacked"),
+)
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """One cost as it is published: a coarse step in its unit, rounded up."""
+
+    name: str
+    value: float
+    unit: str
+    about: str
+
+    @property
+    def shown(self) -> str:
+        return f"{self.value:,g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Container:
+    """`seconds`: since a worker took it up; None where it does not run, or where the inputs are hidden.
+
+    `exact` and `log` are the organisers' alone on hidden inputs.
+    """
+
+    stage: str
+    seconds: int | None
+    wall_seconds: float
+    rows: list[limit_rows.LimitRow]
+    costs: list[CostRow]
+    log: str
+    log_is_cut: bool
+    log_is_for_managers: bool
+    exact: list[tuple[str, Any]]
+
+
+def container(progress: Progress, *, is_manager: bool) -> Container | None:
+    """None for an uploaded file."""
+    prediction = progress.prediction
+    if prediction is None or not progress.is_made:
+        return None
+    ran_under = prediction.execution.get("limits", {})
+    told = limits.of(progress.submission.phase).as_dict()
+    allowed = limits.ContainerLimits(**{name: ran_under.get(name, value) for name, value in told.items()})
+    return Container(
+        stage=Stage(prediction.stage).label if prediction.stage else "",
+        seconds=_seconds(prediction) if progress.file_is_shown else None,
+        wall_seconds=allowed.wall_seconds,
+        rows=limit_rows.rows(allowed),
+        costs=_costs(prediction),
+        log=prediction.log if is_manager else progress.log,
+        log_is_cut=bool(prediction.execution.get("log_is_cut")),
+        log_is_for_managers=is_manager and not progress.submission.phase.logs_are_shown,
+        exact=list(_exact(prediction)) if is_manager else [],
+    )
+
+
+def _seconds(prediction: Prediction) -> int | None:
+    if prediction.state != State.RUNNING or prediction.started_at is None:
+        return None
+    return max(0, int((timezone.now() - prediction.started_at).total_seconds()))
+
+
+def _costs(prediction: Prediction) -> list[CostRow]:
+    cost = costs.of(prediction).as_dict()
+    return [CostRow(name, value, unit, about) for key, name, unit, about in ABOUT if (value := cost[key]) is not None]
+
+
+def _exact(prediction: Prediction) -> list[tuple[str, Any]]:
+    """What was measured, and the record of the execution, laid flat."""
+    found: list[tuple[str, Any]] = []
+    for name, value in {**prediction.cost, **prediction.execution}.items():
+        if isinstance(value, dict):
+            found += [(f"{name}.{inner}", of_it) for inner, of_it in value.items()]
+        else:
+            found.append((name, value))
+    return found

@@ -1,0 +1,123 @@
+"""What a researcher fills in to submit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from leaderboard.boards.queries import tracks
+from leaderboard.models import ImageUpload, Phase, System, Team, User
+from leaderboard.models.submission import systems_known_to
+
+OTHER_FIELDS = "Choose one of your systems or name another, not both."
+ONE_IMAGE = "Choose an archive or name an image in a registry, one of the two."
+
+
+class SystemChoice(forms.ModelChoiceField):
+    """A system with its team's name, which matters to people with several teams."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} ({obj.team.name})"
+
+
+class SystemForm(forms.Form):
+    """A system that is chosen or named, its track where the phase has tracks, and a note."""
+
+    system = SystemChoice(System.objects.none(), required=False, empty_label="Another one, named below")
+    new_system = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Name of your system",
+        help_text="The method's name, as the leaderboard shall show it.",
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(), required=False, label="Team of the other system", empty_label=None
+    )
+    track = forms.ChoiceField(
+        widget=forms.RadioSelect, help_text="A system competes in one track of a phase, for good."
+    )
+    note = forms.CharField(
+        max_length=300, required=False, help_text="For your own list: a commit, a seed, a setting. Never published."
+    )
+
+    def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer_tracks(phase)
+        systems = systems_known_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
+        teams = user.teams.order_by("membership__id")
+        self.fields["system"].queryset = systems.order_by("name")  # type: ignore[attr-defined]
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+        if len(teams) < 2:
+            del self.fields["team"]
+        if not systems:
+            del self.fields["system"]
+            self.fields["new_system"].required = True
+        else:
+            told = "Where it is none of those above: the method's name, as the leaderboard shall show it."
+            self.fields["new_system"].help_text = told
+        for name in ("system", "new_system"):
+            # Neither is required by itself, and together they are: "optional" would mislead.
+            if name in self.fields:
+                self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
+
+    def _offer_tracks(self, phase: Phase) -> None:
+        offered = tracks.of(phase)
+        if not offered:
+            del self.fields["track"]
+            return
+        field = self.fields["track"]
+        told = [(one.name, f"{one.title}: {one.description}" if one.description else one.title) for one in offered]
+        field.choices = told  # type: ignore[attr-defined]
+        expected = f"expected one of {', '.join(one.title for one in offered)}."
+        field.error_messages = {
+            "required": f"No track is declared; {expected}",
+            "invalid_choice": f"%(value)s is no track of this phase; {expected}",
+        }
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if self.errors:
+            return found
+        if bool(found.get("system")) == bool(found.get("new_system")):
+            self.add_error("system" if found.get("system") else "new_system", OTHER_FIELDS)
+        return found
+
+
+class SubmissionForm(SystemForm):
+    """A predictions file of a system."""
+
+    file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].widget.attrs["accept"] = ".jsonl,.jsonl.gz,.gz,application/x-ndjson"
+
+
+class ImageForm(SystemForm):
+    """A container image of a system: an archive, one that is here already (`upload`), or a registry's by digest."""
+
+    file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
+    reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
+    upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, phase=phase, **kwargs)
+        mine = ImageUpload.objects.filter(by=user, phase=phase).select_related("phase__benchmark", "phase__split")
+        self.fields["upload"].queryset = mine  # type: ignore[attr-defined]
+        file, reference = self.fields["file"], self.fields["reference"]
+        file.widget.attrs["accept"] = ".tar,application/x-tar"
+        file.is_one_of_two = True  # type: ignore[attr-defined]
+        reference.is_one_of_two = True  # type: ignore[attr-defined]
+        reference.help_text = f"registry/name@sha256:… from {', '.join(settings.REGISTRIES)}"
+        reference.widget.attrs["spellcheck"] = "false"
+        if not settings.REGISTRIES:
+            del self.fields["reference"]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean()
+        named = [name for name in ("file", "reference", "upload") if found.get(name)]
+        if not self.errors and len(named) != 1:
+            self.add_error("file", ONE_IMAGE if "reference" in self.fields else "Choose the archive of your image.")
+        return found

@@ -1,0 +1,129 @@
+"""A submission's page, the part of it that follows the state, and the file as it was sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from leaderboard.boards.queries import tracks
+from leaderboard.core.web.access import PersonRequest
+from leaderboard.models import Move, Reason, State, Submission
+from leaderboard.submissions.queries import receipts
+from leaderboard.submissions.queries.progress import Progress, progress_or_404, published
+from leaderboard.submissions.web.container import container
+from leaderboard.submissions.web.score_sheet import sheet
+from leaderboard.work_queue import worker_status as availability
+
+# Seconds that a submission has waited -> milliseconds until its page asks again.
+PATIENCE = ((10, 400), (60, 1000), (600, 3000))
+SLOWEST = 10_000
+
+
+@login_required
+@never_cache
+@require_safe
+def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """The whole page."""
+    return render(request, "people/submission.html", _context(request, pk))
+
+
+@never_cache
+@require_safe
+def state(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The part that follows the state: it asks for itself again until the submission is over."""
+    context = {**_context(request, pk), "asks": True}
+    # Those who listen hear of a change once, not every time that the page asks.
+    context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
+    return render(request, "people/submission_state.html", context)
+
+
+@login_required
+@require_safe
+def download(request: PersonRequest, pk: UUID) -> FileResponse:
+    """One's own file, byte for byte, never shown by the browser."""
+    found = progress_or_404(request.user, pk)
+    prediction = found.prediction
+    if prediction is None or not prediction.file or not found.file_is_shown:
+        raise Http404
+    name = "".join(character for character in prediction.name if character.isprintable())
+    return FileResponse(
+        prediction.file.open("rb"), as_attachment=True, filename=name, content_type="application/octet-stream"
+    )
+
+
+@login_required
+@never_cache
+@require_safe
+def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """The receipt as a file, once there are numbers; `?gold_version=1&task_version=1`: that of an earlier board."""
+    progress = progress_or_404(request.user, pk)
+    asked = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
+    told = [one for one in published(progress.submission) if _version(one) == asked] if any(asked) else [progress]
+    document = receipts.document(told[0]) if told else {}
+    if not document:
+        raise Http404
+    content = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    answer = HttpResponse(content, content_type="application/json")
+    answer["Content-Disposition"] = 'attachment; filename="receipt.json"'
+    return answer
+
+
+def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
+    progress = progress_or_404(request.user, pk)
+    found = progress.submission
+    # A file's page tells everybody the same: who asks matters only for what a container left.
+    is_manager = progress.is_made and found.phase.benchmark.is_managed_by(request.user)
+    may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
+    return {
+        "container": container(progress, is_manager=is_manager),
+        "is_manager": is_manager,
+        "may_still_run": progress.container_waits_or_runs,
+        "may_withdraw": may_withdraw,
+        "progress": progress,
+        "submission": found,
+        "track": tracks.title_of(found.phase, found.track),
+        "published": published(found),
+        "benchmark": found.phase.benchmark,
+        "phase": found.phase,
+        "moves": _moves(found),
+        "sheet": sheet(progress.release) if progress.release else None,
+        "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
+        "is_queued": progress.state is State.QUEUED,
+        "scorer_away": _scorer_is_away(progress),
+        "ask_again": None if progress.is_over else _ask_again(found.received_at),
+    }
+
+
+def _moves(found: Submission) -> QuerySet[Move]:
+    """What switches of boards after it came moved of its system."""
+    moves = Move.objects.filter(leaderboard__phase=found.phase_id, leaderboard__shown_from__gt=found.received_at)
+    return moves.filter(system=found.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
+
+
+def _scorer_is_away(progress: Progress) -> bool:
+    """Whether a scoring waits for an image of the organisers that nobody can run at this moment."""
+    waits = progress.run is not None and progress.run.scorer_id is not None and progress.state is State.QUEUED
+    return waits and not availability.of(availability.SCORERS).ready
+
+
+def _version(progress: Progress) -> tuple[str, str] | None:
+    run = progress.run
+    return (str(run.gold_version.number), str(run.task_version)) if run else None
+
+
+def _is_of_its_team(request: HttpRequest, progress: Progress) -> bool:
+    return progress.submission.system.team.members.filter(pk=request.user.pk).exists()
+
+
+def _ask_again(since: Any) -> int:
+    waited = (timezone.now() - since).total_seconds()
+    return next((milliseconds for seconds, milliseconds in PATIENCE if waited < seconds), SLOWEST)

@@ -1,0 +1,71 @@
+"""The page to submit on: what is left of the quota, what a file must look like, and the upload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, phase_or_404
+from leaderboard.core.web.refusals import Refusal, with_retry
+from leaderboard.core.web.upload import check_upload
+from leaderboard.models import Phase, Submission
+from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.queries import deadlines
+from leaderboard.submissions.web.forms import SubmissionForm
+from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Takes a predictions file; a refused one comes back with its problems and the status that fits."""
+    found = phase_or_404(request.user, slug, phase)
+    if request.method == "GET":
+        if not found.takes_predictions:
+            messages.info(request, "This phase takes container images, no predictions files.")
+            return redirect("submit_image", slug, phase)
+        begun = {"system": request.GET.get("system")}
+        return _page(request, found, SubmissionForm(user=request.user, phase=found, initial=begun))
+    form = SubmissionForm(request.POST, request.FILES, user=request.user, phase=found)
+    try:
+        check_upload(request)
+        if not form.is_valid():
+            return _page(request, found, form, status=422)
+        return redirect(_submit(request, found, form.cleaned_data))
+    except Refused as refused:
+        return _page(request, found, form, refused)
+
+
+def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
+    system = form.get("system") or teams.named(team=form.get("team") or teams.of(request.user), name=form["new_system"])
+    described = {"by": request.user, "track": form.get("track", ""), "note": form["note"]}
+    return submissions.submit(phase=phase, system=system, file=form["file"], **described)
+
+
+def _page(
+    request: PersonRequest, phase: Phase, form: SubmissionForm, refused: Refused | None = None, status: int = 200
+) -> HttpResponse:
+    quotas = quotas_of_person(request.user, phase)
+    context = {
+        "benchmark": phase.benchmark,
+        "phase": phase,
+        "task": TASKS[phase.benchmark.task],
+        "form": form,
+        "quotas": quotas,
+        "own_time": deadlines.own_time(phase, request.user),
+        "open": deadlines.is_open_to(phase, request.user),
+        "may_submit": phase.takes_predictions and may_submit(phase, quotas, request.user),
+        "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "refusal": Refusal(refused) if refused else None,
+    }
+    response = render(request, "people/submit.html", context, status=refused.code.status if refused else status)
+    return with_retry(response, refused)

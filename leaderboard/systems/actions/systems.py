@@ -1,0 +1,184 @@
+"""A system as its team shows it, and whether its phase's organisers let it compete."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from leaderboard.boards.actions import boards
+from leaderboard.boards.disclosure.policies import lets_choose
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.core import validation as fields
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import (
+    AuditEntry,
+    Disqualification,
+    Leaderboard,
+    Phase,
+    Representative,
+    Submission,
+    System,
+    User,
+)
+
+LONGEST_BIBTEX = 10_000
+LONGEST_HIDDEN = timedelta(days=3 * 365)
+"""That a name may stay hidden: a board of numbers for ever tells nobody who was good."""
+
+
+@transaction.atomic
+def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime | None, **described: str) -> System:
+    """What its page says of it. `described` are description, paper_url and code_url. For members of its team.
+
+    anonymous_until: until then the public is told a number in the place of name and team. The number stays the same.
+    Raises Refused INVALID_NAME for a moment that has passed or is further away than LONGEST_HIDDEN; one that is kept is
+    not asked again.
+    """
+    _check_member(system, by)
+    system = System.objects.select_for_update().get(pk=system.pk)
+    if len(bibtex) > LONGEST_BIBTEX:
+        raise Refused(
+            Code.INVALID_NAME, f"The BibTeX has {len(bibtex):,} characters; expected at most {LONGEST_BIBTEX:,}."
+        )
+    before = system.anonymous_until
+    if anonymous_until != before:
+        _check_until(anonymous_until)
+    system.bibtex, system.anonymous_until = bibtex, anonymous_until
+    for name, value in described.items():
+        setattr(system, name, value)
+    if anonymous_until is not None and system.anonymous_number is None:
+        system.anonymous_number = _next_number()
+    fields.check(system)
+    system.save()
+    boards.revise(Leaderboard.objects.filter(standings__system=system))
+    AuditEntry.record("system.described", system, by=by)
+    if before != anonymous_until:
+        until = anonymous_until.isoformat() if anonymous_until else None
+        AuditEntry.record("system.anonymous", system, by=by, until=until)
+    return system
+
+
+@transaction.atomic
+def represent(*, submission: Submission, by: User) -> None:
+    """Let a submission represent its system on the phase's boards, the frozen ones excepted. For members of its team.
+
+    Raises Refused NOT_TAKEN where the phase leaves no choice, or has told nothing of this submission.
+    """
+    _check_member(submission.system, by)
+    phase = _held(submission.phase)
+    if not lets_choose(phase):
+        raise Refused(
+            Code.NOT_TAKEN, "On a ladder the best score that was told represents a system.", heading="It was not chosen"
+        )
+    if not submission.releases.exists():
+        raise Refused(
+            Code.NOT_TAKEN,
+            "No score of this submission has been told yet; choose one that has its scores.",
+            heading="It was not chosen",
+        )
+    Representative.objects.update_or_create(
+        phase=phase,
+        system=submission.system,
+        defaults={"submission": submission, "chosen_by": by, "chosen_at": timezone.now()},
+    )
+    AuditEntry.record("system.represented", submission.system, by=by, submission=str(submission.pk))
+    _stand_again(phase, submission.system)
+
+
+@transaction.atomic
+def represent_by_best(*, phase: Phase, system: System, by: User) -> None:
+    """Take a choice back: the best submission represents the system again. For members of its team."""
+    _check_member(system, by)
+    phase = _held(phase)
+    if not phase.representatives.filter(system=system).delete()[0]:
+        return
+    AuditEntry.record("system.represented", system, by=by, phase=str(phase.pk), submission=None)
+    _stand_again(phase, system)
+
+
+@transaction.atomic
+def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
+    """Take a system out of the phase's ranking, for a reason that everybody reads. For the phase's organisers.
+
+    Its row and numbers stay: what was told stays told. Frozen boards stay as they were.
+    """
+    _check_manages(phase, by)
+    reason = " ".join(reason.split())
+    if not 1 <= len(reason) <= 300:
+        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
+    phase = _held(phase)
+    if not phase.submissions.filter(system=system).exists():
+        raise Refused(
+            Code.NOT_TAKEN, "That system has sent nothing to this phase.", heading="The system was not disqualified"
+        )
+    Disqualification.objects.update_or_create(
+        phase=phase, system=system, defaults={"reason": reason, "made_by": by, "made_at": timezone.now()}
+    )
+    AuditEntry.record("system.disqualified", system, by=by, phase=phase.pk, reason=reason)
+    _set_standing(phase, system, disqualified=reason, rank=None, rank_low=None, rank_high=None)
+
+
+@transaction.atomic
+def reinstate(*, phase: Phase, system: System, by: User) -> None:
+    """Let a disqualified system compete again. For the phase's organisers."""
+    _check_manages(phase, by)
+    phase = _held(phase)
+    if not phase.disqualifications.filter(system=system).delete()[0]:
+        return
+    AuditEntry.record("system.reinstated", system, by=by, phase=phase.pk)
+    _set_standing(phase, system, disqualified="")
+
+
+def _check_until(until: datetime | None) -> None:
+    now = timezone.now()
+    if until is not None and not now < until <= now + LONGEST_HIDDEN:
+        latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
+        found = f"The name is to be hidden until {until:%Y-%m-%d %H:%M}"
+        raise Refused(Code.INVALID_NAME, f"{found}; expected a moment to come, {latest} (UTC) at the latest.")
+
+
+def _next_number() -> int:
+    # Whoever wants a number holds the oldest system's row: two at once would take the same.
+    System.objects.select_for_update().order_by("pk").first()
+    return (System.objects.aggregate(last=Max("anonymous_number"))["last"] or 0) + 1
+
+
+def _set_standing(phase: Phase, system: System, **values: Any) -> None:
+    for board in _open_boards(phase):
+        board.standings.filter(system=system).update(**values)
+        _rank_again(board)
+
+
+def _stand_again(phase: Phase, system: System) -> None:
+    for board in _open_boards(phase):
+        boards.stand_again(board, system)
+        _rank_again(board)
+
+
+def _rank_again(board: Leaderboard) -> None:
+    # The ranges go first: a new rank may lie outside of the old range, which the database refuses.
+    comparisons.changed(board)
+    boards.rank(board)
+
+
+def _open_boards(phase: Phase) -> list[Leaderboard]:
+    return list(phase.leaderboards.filter(state__in=Leaderboard.OPEN).select_related("gold_version"))
+
+
+def _held(phase: Phase) -> Phase:
+    """The phase with its row locked, as who publishes on its boards holds it."""
+    return Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
+
+
+def _check_member(system: System, by: User) -> None:
+    if not system.team.members.filter(pk=by.pk).exists():
+        raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do that.")
+
+
+def _check_manages(phase: Phase, by: User) -> None:
+    if not phase.benchmark.is_managed_by(by):
+        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do that.")

@@ -1,0 +1,74 @@
+"""What a team does with its system: describing it, and choosing what represents it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.core.refusal import Refused
+from leaderboard.core.web.access import PersonRequest, phase_or_404
+from leaderboard.core.web.refusals import Refusal
+from leaderboard.models import Submission, System
+from leaderboard.models.submission import systems_known_to
+from leaderboard.systems.actions import systems
+from leaderboard.systems.web.forms import DescribeForm
+
+
+def own_or_404(request: PersonRequest, pk: int) -> System:
+    """A system of a team that this person belongs to."""
+    return get_object_or_404(
+        systems_known_to(request.user).select_related("team"), pk=pk, team__in=request.user.teams.values("pk")
+    )
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def edit(request: PersonRequest, pk: int) -> HttpResponse:
+    """Its description, links, BibTeX and anonymity."""
+    found = own_or_404(request, pk)
+    form = DescribeForm(request.POST or None, instance=found)
+    refusal = None
+    # A form fills its instance in while it checks: the action takes the row as it is stored.
+    if form.is_valid():
+        try:
+            systems.describe(system=own_or_404(request, pk), by=request.user, **form.cleaned_data)
+        except Refused as refused:
+            refusal = Refusal(refused)
+        else:
+            messages.success(request, "The page says so from this moment on.")
+            return redirect("system", pk)
+    status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
+    return render(
+        request, "people/system_form.html", {"system": found, "form": form, "refusal": refusal}, status=status
+    )
+
+
+@login_required
+@require_POST
+def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Let one of one's own submissions represent its system."""
+    found = get_object_or_404(Submission.objects.of_teams_of(request.user).select_related("system", "phase"), pk=pk)
+    try:
+        systems.represent(submission=found, by=request.user)
+    except Refused as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, "This submission represents the system, until you choose another.")
+    return redirect("system", found.system_id)
+
+
+@login_required
+@require_POST
+def represent_by_best(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
+    """Take the choice back."""
+    found = own_or_404(request, pk)
+    systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=found, by=request.user)
+    messages.success(request, "The best submission represents the system again.")
+    return redirect("system", pk)

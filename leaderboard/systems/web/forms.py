@@ -1,0 +1,52 @@
+"""What a team fills in about its system, and organisers about a disqualification."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import forms
+from django.utils import timezone
+
+from leaderboard.models import System
+from leaderboard.systems.actions.systems import LONGEST_HIDDEN
+
+
+class DescribeForm(forms.ModelForm):
+    """Description, links, BibTeX, and until when the name is not shown."""
+
+    paper_url = forms.URLField(label="Address of the paper", required=False, assume_scheme="https")
+    code_url = forms.URLField(label="Address of the code", required=False, assume_scheme="https")
+
+    class Meta:
+        model = System
+        fields = ("description", "paper_url", "code_url", "bibtex", "anonymous_until")
+        labels = {"bibtex": "BibTeX"}
+        help_texts = {
+            "bibtex": "How to cite it, shown as it stands here.",
+            "anonymous_until": "UTC. Until then all but your team and the organisers read “Anonymous” with a number "
+            "in the place of its name and your team's, and nothing of the above. At most three years. "
+            "Empty: it is not anonymous.",
+        }
+        widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
+
+    def clean_anonymous_until(self) -> datetime | None:
+        """To come, and within LONGEST_HIDDEN; a date that is kept is not asked again."""
+        until: datetime | None = self.cleaned_data["anonymous_until"]
+        kept: datetime | None = self.instance.anonymous_until
+        # The field knows no seconds.
+        if until is None or (kept is not None and until == kept.replace(second=0, microsecond=0)):
+            return kept if until else None
+        now = timezone.now()
+        if not now < until <= now + LONGEST_HIDDEN:
+            raise forms.ValidationError(
+                f"Expected a moment to come, {now + LONGEST_HIDDEN:%Y-%m-%d} (UTC) at the latest."
+            )
+        return until
+
+
+class DisqualifyForm(forms.Form):
+    """The reason that everybody reads."""
+
+    reason = forms.CharField(
+        max_length=300, help_text="One sentence that everybody reads beside the system on the board."
+    )

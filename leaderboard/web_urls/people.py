@@ -1,0 +1,198 @@
+"""The addresses of what people do: submit, follow, manage."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from leaderboard.accounts.web import invitations, teams, tokens
+from leaderboard.archives.web import manage_exports
+from leaderboard.archives.web import manage_imports as manage_arrivals
+from leaderboard.benchmarks.web import (
+    manage_announcements,
+    manage_benchmarks,
+    manage_deadlines,
+    manage_phases,
+)
+from leaderboard.benchmarks.web import (
+    manage_audit_trail as manage_trail,
+)
+from leaderboard.benchmarks.web import (
+    manage_edit as manage_editing,
+)
+from leaderboard.benchmarks.web import (
+    manage_leakage_budget as manage_information,
+)
+from leaderboard.boards.web import manage_tracks
+from leaderboard.containers.web import manage_scorers, manage_workers, submit_image, withdraw
+from leaderboard.curation.web import manage_dry_runs, manage_generators, manage_previews
+from leaderboard.curation.web import manage_raw_files as manage_raw
+from leaderboard.datasets.web import (
+    manage_audits,
+    manage_corrections,
+    manage_gold,
+    manage_halves,
+    manage_splits,
+)
+from leaderboard.datasets.web import (
+    manage_lifecycle as manage_life,
+)
+from leaderboard.datasets.web import (
+    manage_publish_preview as manage_beside,
+)
+from leaderboard.near_copies.web import manage_near_copies
+from leaderboard.notifications.web import notices
+from leaderboard.rehearsals.web import manage_rehearsals
+from leaderboard.scoring.web import manage_rescoring
+from leaderboard.submissions.web import finals, submission, submit
+from leaderboard.submissions.web import my_submissions as mine
+from leaderboard.systems.web import edit as systems
+from leaderboard.systems.web import manage_systems
+
+rescoring: list[URLPattern] = [
+    path("", manage_rescoring.rescoring_page, name="manage_rescoring"),
+    path("state/", manage_rescoring.state, name="manage_rescoring_state"),
+    path("begin/", manage_rescoring.begin, name="manage_rescoring_begin"),
+    path("cancel/", manage_rescoring.cancel, name="manage_rescoring_cancel"),
+    path("resume/<int:number>/", manage_rescoring.resume, name="manage_rescoring_resume"),
+]
+
+split: list[URLPattern] = [
+    path("life/", manage_life.life, name="manage_split"),
+    path("publish/", manage_life.publish, name="manage_split_publish"),
+    path("retire/", manage_life.retire, name="manage_split_retire"),
+    path("beside/", manage_beside.beside, name="manage_beside"),
+    path("dry-run/", manage_dry_runs.dry_run, name="manage_dry_run"),
+    path("dry-run/state/", manage_dry_runs.state, name="manage_dry_run_state"),
+    path("dry-run/begin/", manage_dry_runs.begin, name="manage_dry_run_begin"),
+    path("dry-run/add/", manage_dry_runs.add, name="manage_dry_run_add"),
+    path("dry-run/<int:pk>/remove/", manage_dry_runs.remove, name="manage_dry_run_remove"),
+    path("dry-run/<int:pk>/submit/", manage_dry_runs.submit, name="manage_dry_run_submit"),
+    path("audits/begin/", manage_audits.begin, name="manage_audit_begin"),
+    path("audits/<int:pk>/", manage_audits.report, name="manage_audit"),
+    path("audits/<int:pk>/state/", manage_audits.state, name="manage_audit_state"),
+    path("audits/<int:pk>/cancel/", manage_audits.cancel, name="manage_audit_cancel"),
+    path("audits/<int:pk>/show/", manage_audits.show, name="manage_audit_show"),
+    path("corrections/<int:pk>/", manage_corrections.correction, name="manage_correction"),
+    path("corrections/<int:pk>/state/", manage_corrections.state, name="manage_correction_state"),
+    path("corrections/<int:pk>/items/", manage_corrections.items, name="manage_correction_items"),
+    path("corrections/<int:pk>/confirm/", manage_corrections.confirm, name="manage_correction_confirm"),
+    path("corrections/<int:pk>/drop/", manage_corrections.drop, name="manage_correction_drop"),
+]
+
+new_split: list[URLPattern] = [
+    path("", manage_raw.new_split, name="manage_new_split"),
+    path("raw-files/<int:pk>/remove/", manage_raw.remove, name="manage_raw_remove"),
+    path("raw-uploads/<uuid:pk>/give-up/", manage_raw.give_up, name="give_up_raw_upload"),
+    path("generators/<slug:generator>/", manage_generators.generator, name="manage_generator"),
+    path("previews/<int:pk>/", manage_previews.preview, name="manage_preview"),
+    path("previews/<int:pk>/state/", manage_previews.state, name="manage_preview_state"),
+    path("previews/<int:pk>/cancel/", manage_previews.cancel, name="manage_preview_cancel"),
+    path("previews/<int:pk>/forget/", manage_previews.forget, name="manage_preview_forget"),
+    path("previews/<int:pk>/drafts/", manage_previews.make_drafts, name="manage_preview_drafts"),
+    path("previews/<int:pk>/corrections/", manage_previews.correct, name="manage_preview_correct"),
+]
+
+manage: list[URLPattern | URLResolver] = [
+    path("", manage_benchmarks.desk, name="manage"),
+    path("workers/", manage_workers.workers, name="manage_workers"),
+    path("archives/", manage_arrivals.arrivals, name="manage_arrivals"),
+    path("archives/<int:pk>/", manage_arrivals.arrival, name="manage_arrival"),
+    path("archives/<int:pk>/remove/", manage_arrivals.remove, name="manage_arrival_remove"),
+    path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
+    path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
+    path("benchmarks/<slug:slug>/edit/", manage_editing.edit, name="manage_benchmark_edit"),
+    path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
+    path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/information/",
+        manage_information.information,
+        name="manage_information",
+    ),
+    path("benchmarks/<slug:slug>/scorers/", manage_scorers.scorers_page, name="manage_scorers"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/scorer/", manage_scorers.attach, name="manage_scorer_attach"),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/systems/<int:pk>/disqualify/",
+        manage_systems.disqualify,
+        name="disqualify",
+    ),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/systems/<int:pk>/reinstate/",
+        manage_systems.reinstate,
+        name="reinstate",
+    ),
+    path("benchmarks/<slug:slug>/announcements/", manage_announcements.announcements, name="manage_announcements"),
+    path(
+        "benchmarks/<slug:slug>/announcements/<uuid:pk>/take-back/",
+        manage_announcements.take_back,
+        name="take_announcement_back",
+    ),
+    path("benchmarks/<slug:slug>/exports/", manage_exports.exports_page, name="manage_exports"),
+    path("benchmarks/<slug:slug>/exports/<int:pk>/state/", manage_exports.state, name="manage_export_state"),
+    path("benchmarks/<slug:slug>/exports/<int:pk>/download/", manage_exports.download, name="manage_export_download"),
+    path("benchmarks/<slug:slug>/exports/<int:pk>/remove/", manage_exports.remove, name="manage_export_remove"),
+    path("benchmarks/<slug:slug>/contact/", manage_announcements.contact, name="manage_contact"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/deadline/", manage_deadlines.deadline, name="manage_deadline"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/tracks/", manage_tracks.manage_tracks, name="manage_tracks"),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/", manage_rehearsals.rehearsal, name="manage_rehearsal"),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/testers/",
+        manage_rehearsals.testers,
+        name="manage_rehearsal_testers",
+    ),
+    path(
+        "benchmarks/<slug:slug>/phases/<slug:phase>/rehearsal/<int:pk>/end/",
+        manage_rehearsals.end,
+        name="manage_rehearsal_end",
+    ),
+    path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_zone"),
+    path("benchmarks/<slug:slug>/near-copies/", manage_near_copies.near_copies, name="manage_near_copies"),
+    path(
+        "benchmarks/<slug:slug>/near-copies/<int:pk>/dismiss/",
+        manage_near_copies.dismiss,
+        name="manage_near_copy_dismiss",
+    ),
+    path("benchmarks/<slug:slug>/trail/", manage_trail.manage_trail, name="manage_trail"),
+    path("benchmarks/<slug:slug>/new-split/", include(new_split)),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/", include(split)),
+    path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/halves/", manage_halves.divide, name="manage_halves"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/gold/<int:number>/", manage_gold.read, name="manage_gold_read"),
+]
+
+urlpatterns = [
+    path("benchmarks/<slug:slug>/<slug:phase>/submit/", submit.submit, name="submit"),
+    path("benchmarks/<slug:slug>/<slug:phase>/submit-image/", submit_image.submit_image, name="submit_image"),
+    path("benchmarks/<slug:slug>/<slug:phase>/finals/", finals.finals, name="finals"),
+    path("submissions/<uuid:pk>/final/", finals.choose, name="choose_final"),
+    path("submissions/<uuid:pk>/final/give-back/", finals.give_back, name="give_back_final"),
+    path("me/image-uploads/<uuid:pk>/give-up/", submit_image.give_up, name="give_up_image_upload"),
+    path("submissions/<uuid:pk>/", submission.submission, name="submission"),
+    path("submissions/<uuid:pk>/state/", submission.state, name="submission_state"),
+    path("submissions/<uuid:pk>/receipt.json", submission.receipt, name="submission_receipt"),
+    path("submissions/<uuid:pk>/withdraw/", withdraw.withdraw, name="withdraw_submission"),
+    path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
+    path("submissions/<uuid:pk>/represent/", systems.represent, name="represent_system"),
+    path("systems/<int:pk>/edit/", systems.edit, name="edit_system"),
+    path(
+        "benchmarks/<slug:slug>/<slug:phase>/systems/<int:pk>/best/",
+        systems.represent_by_best,
+        name="represent_system_by_best",
+    ),
+    path("me/submissions/", mine.my_submissions, name="my_submissions"),
+    path("me/teams/", teams.my_teams, name="my_teams"),
+    path("me/teams/<int:pk>/", teams.team, name="team"),
+    path("me/teams/<int:pk>/invite/", teams.invite, name="invite_to_team"),
+    path("me/teams/<int:pk>/invitations/<int:invitation>/revoke/", teams.revoke, name="revoke_invitation"),
+    path("me/teams/<int:pk>/leave/", teams.leave, name="leave_team"),
+    path("me/teams/<int:pk>/members/<int:member>/transfer/", teams.transfer, name="transfer_team"),
+    path("me/teams/<int:pk>/members/<int:member>/remove/", teams.remove, name="remove_member"),
+    path("me/teams/<int:pk>/delete/", teams.delete, name="delete_team"),
+    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
+    path("me/notices/", notices.my_notices, name="my_notices"),
+    path("me/notices/mail/", notices.mail, name="mail_notices"),
+    path("me/webhooks/<uuid:pk>/test/", notices.test, name="test_webhook"),
+    path("me/webhooks/<uuid:pk>/remove/", notices.remove, name="remove_webhook"),
+    path("me/tokens/", tokens.my_tokens, name="my_tokens"),
+    path("me/tokens/<str:key>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("manage/", include(manage)),
+]

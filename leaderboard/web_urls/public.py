@@ -1,0 +1,76 @@
+"""Addresses of the pages that everyone may read."""
+
+from django.urls import path
+
+from leaderboard.benchmarks.web.benchmark import benchmark
+from leaderboard.benchmarks.web.home import home
+from leaderboard.benchmarks.web.tasks import measures, tasks
+from leaderboard.boards.web.pages.badge import badge
+from leaderboard.boards.web.pages.by_slice import board_by_slice
+from leaderboard.boards.web.pages.by_track import board_by_track
+from leaderboard.boards.web.pages.cite import cite
+from leaderboard.boards.web.pages.contrast_pairs import pairs
+from leaderboard.boards.web.pages.cost import cost_board
+from leaderboard.boards.web.pages.embed import embed
+from leaderboard.boards.web.pages.leaderboard import leaderboard
+from leaderboard.boards.web.pages.progress import progress
+from leaderboard.boards.web.pages.rank_agreement import agreement
+from leaderboard.boards.web.pages.roc import roc
+from leaderboard.boards.web.pages.symmetric import symmetric_board
+from leaderboard.boards.web.pages.two_way import crossed_board
+from leaderboard.comparisons.web.critical_difference import apart
+from leaderboard.comparisons.web.head_to_head import side_by_side
+from leaderboard.containers.web.scorer import scorer
+from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs
+from leaderboard.datasets.web.split import archive, split
+from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
+from leaderboard.systems.web.system import system
+
+FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
+"""A board that was shown before; beneath it the same views as of the current one."""
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("feed.atom", site_feed, name="site_feed"),
+    path("tasks/", tasks, name="tasks"),
+    path("tasks/<slug:task>/", measures, name="measures"),
+    path("systems/<int:pk>/", system, name="system"),
+    path("benchmarks/<slug:slug>/", benchmark, name="benchmark"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/", split, name="split"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/archive.zip", archive, name="download_archive"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", download_inputs, name="download_inputs"),
+    path("benchmarks/<slug:slug>/splits/<slug:split>/gold.jsonl", download_gold, name="download_gold"),
+    path("benchmarks/<slug:slug>/scorers/<int:number>/", scorer, name="scorer_measures"),
+    path("benchmarks/<slug:slug>/downloads/<slug:name>", download_file, name="download_file"),
+    path("benchmarks/<slug:slug>/feed.atom", benchmark_feed, name="benchmark_feed"),
+    path("benchmarks/<slug:slug>/<slug:phase>/", leaderboard, name="leaderboard"),
+    path(f"{FROZEN}/", leaderboard, name="frozen_board"),
+    path(f"{FROZEN}/by/track/", board_by_track, name="frozen_board_by_track"),
+    path(f"{FROZEN}/by/<path:dimension>/", board_by_slice, name="frozen_board_by_slice"),
+    path(f"{FROZEN}/cross/<path:pair>/", crossed_board, name="frozen_crossed_board"),
+    path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
+    path(f"{FROZEN}/side-by-side/", side_by_side, name="frozen_side_by_side"),
+    path("benchmarks/<slug:slug>/<slug:phase>/side-by-side/", side_by_side, name="side_by_side"),
+    path(f"{FROZEN}/progress/", progress, name="frozen_progress"),
+    path("benchmarks/<slug:slug>/<slug:phase>/progress/", progress, name="progress"),
+    path(f"{FROZEN}/apart/", apart, name="frozen_apart"),
+    path("benchmarks/<slug:slug>/<slug:phase>/apart/", apart, name="apart"),
+    path(f"{FROZEN}/pairs/", pairs, name="frozen_pairs"),
+    path("benchmarks/<slug:slug>/<slug:phase>/pairs/", pairs, name="pairs"),
+    path(f"{FROZEN}/roc/", roc, name="frozen_roc"),
+    path("benchmarks/<slug:slug>/<slug:phase>/roc/", roc, name="roc"),
+    path(f"{FROZEN}/agreement/", agreement, name="frozen_agreement"),
+    path("benchmarks/<slug:slug>/<slug:phase>/agreement/", agreement, name="agreement"),
+    path(f"{FROZEN}/cost/", cost_board, name="frozen_cost_board"),
+    path(f"{FROZEN}/cite/", cite, name="frozen_cite"),
+    path(f"{FROZEN}/badge.svg", badge, name="frozen_badge"),
+    path(f"{FROZEN}/embed/", embed, name="frozen_embed"),
+    path("benchmarks/<slug:slug>/<slug:phase>/by/track/", board_by_track, name="board_by_track"),
+    path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
+    path("benchmarks/<slug:slug>/<slug:phase>/cross/<path:pair>/", crossed_board, name="crossed_board"),
+    path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),
+    path("benchmarks/<slug:slug>/<slug:phase>/cost/", cost_board, name="cost_board"),
+    path("benchmarks/<slug:slug>/<slug:phase>/cite/", cite, name="cite"),
+    path("benchmarks/<slug:slug>/<slug:phase>/badge.svg", badge, name="badge"),
+    path("benchmarks/<slug:slug>/<slug:phase>/embed/", embed, name="embed"),
+]
