@@ -16,7 +16,11 @@ import pytest
 
 # Several modules name them as plugins; only what is registered before its first import explains its assertions.
 pytest.register_assert_rewrite(
-    "tests.stack", "tests.faults", "tests.images", "tests.integration.importing", "tests.integration.made_images"
+    "tests.support.workers.running_stack",
+    "tests.support.workers.killed_workers",
+    "tests.support.container_images",
+    "tests.support.hosted_imports",
+    "tests.support.image_fixtures",
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +36,7 @@ def pytest_configure() -> None:
 
     connection_created.connect(_reverse_what_has_no_order, dispatch_uid="no order is taken for granted")
     if os.environ.get("HOLDOUT_DATABASE_URL", "").startswith("postgres"):
-        from tests import flushing
+        from tests.support import postgres_truncate as flushing
 
         flushing.install()
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from leaderboard.operations import processes
-from tests.stack import environment
+from tests.support.workers.running_stack import environment
 
 TICK = os.sysconf("SC_CLK_TCK")
 PATIENCE = 60.0

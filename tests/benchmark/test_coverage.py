@@ -6,15 +6,7 @@ version of each runs with the unit tests (test_intervals_short.py).
 
 import pytest
 
-from tests.unit.evaluator.simulated import (
-    ORDERS,
-    SUMS,
-    by_rows,
-    coverage,
-    rejections,
-    simulate_pair,
-    simulate_scores,
-)
+from tests.support.simulated_outcomes import ORDERS, SUMS, by_rows, coverage, rejections, simulate_pair, simulate_scores
 
 pytestmark = pytest.mark.slow
 TRIALS = 1000

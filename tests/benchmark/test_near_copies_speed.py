@@ -21,7 +21,7 @@ from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import Items
 from leaderboard.models import Likeness, Prediction, Submission, System, Team
 from leaderboard.near_copies.actions import similarity as likenesses
-from tests.world import build
+from tests.support.tiny_world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db]
 FILES, TEAMS, UNITS = 2000, 200, 20_000

@@ -8,7 +8,17 @@ import pytest
 
 from evaluator.scoring.compare_pairs import compare_pairs
 from evaluator.statistics.multiple_testing import ALPHA, holm
-from tests.unit.evaluator.simulated import ACCURACY, AUROC, F1, MRR, SPEARMAN, answered, difficulty, group_codes, table
+from tests.support.simulated_outcomes import (
+    ACCURACY,
+    AUROC,
+    F1,
+    MRR,
+    SPEARMAN,
+    answered,
+    difficulty,
+    group_codes,
+    table,
+)
 
 pytestmark = pytest.mark.benchmark
 GROUPS, SYSTEMS = 1000, 50

@@ -13,7 +13,7 @@ import pytest
 
 from evaluator.jobs import JOBS
 from tests.benchmark.measuring import SIZES, grown, timed
-from tests.unit.evaluator import lp_oracle
+from tests.evaluator.tasks.link_prediction import lp_oracle
 
 pytestmark = pytest.mark.benchmark
 UNITS = 20_000

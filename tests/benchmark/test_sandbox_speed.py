@@ -16,7 +16,7 @@ from evaluator.sandbox.process.launch import ROOT, start
 
 pytestmark = pytest.mark.benchmark
 
-HOSTILE = ROOT / "tests/sandbox"
+HOSTILE = ROOT / "tests/evaluator/sandbox/process"
 LIMITS = Limits(memory_bytes=2 << 30)
 
 

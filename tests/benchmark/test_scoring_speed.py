@@ -17,7 +17,8 @@ from evaluator.outcomes.serialization import to_bytes
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
 from tests.benchmark.measuring import SIZES, grown, median, timed
-from tests.unit.evaluator import fv_oracle, kbp_oracle
+from tests.evaluator.tasks.fact_verification import fv_oracle
+from tests.evaluator.tasks.knowledge_base_population import kbp_oracle
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [

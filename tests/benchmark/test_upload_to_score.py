@@ -16,9 +16,9 @@ from django.core.management import call_command
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Phase, Run, Score, State, User
 from leaderboard.submissions.actions import submit as submissions
-from tests.world import uploaded
+from tests.support.tiny_world import uploaded
 
-pytest_plugins = ["tests.stack"]
+pytest_plugins = ["tests.support.workers.running_stack"]
 pytestmark = [pytest.mark.benchmark, pytest.mark.realdata, pytest.mark.django_db(transaction=True)]
 TIMES = 10
 

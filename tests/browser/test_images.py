@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests import images as made
 from tests.browser.conftest import Site, faults, log_in, shoot
+from tests.support import container_images as made
 
 pytestmark = [
     pytest.mark.browser,

@@ -40,14 +40,14 @@ from leaderboard.models import (
     User,
     Webhook,
 )
-from tests import scorers
-from tests.boards import score, stand, symmetric_scores
 from tests.browser.conftest import Watch
-from tests.containers import engine_is_there, takes_images
-from tests.crossing import cross, crossed_scores
-from tests.integration.calling import person
-from tests.integration.crawling import crawl
-from tests.world import World, build
+from tests.support import custom_scorers as scorers
+from tests.support.api_calls import person
+from tests.support.board_rows import score, stand, symmetric_scores
+from tests.support.container_rows import engine_is_there, takes_images
+from tests.support.crawler import crawl
+from tests.support.tiny_world import World, build
+from tests.support.two_way_phase import cross, crossed_scores
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NASTY = "\"'></title></textarea></script><script>taken=1</script><img src=x onerror=taken=1><svg onload=taken=1>"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import images
 from tests.container.composed import Services, eventually, request
 from tests.container.test_composed import PREDICTIONS, token_of
+from tests.support import container_images as images
 
 PHASE = "/api/v1/benchmarks/mirror-claims/phases/test"
 

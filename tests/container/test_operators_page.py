@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.container import engine
 from tests.container.composed import Services
-from tests.documents.blocks import walk_of
-from tests.documents.shell import shell
+from tests.docs.blocks import walk_of
+from tests.docs.shell import shell
 
 
 def test_production_is_made_and_backed_up(site: Services, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from evaluator.sandbox.containers.image_errors import (
 from evaluator.sandbox.containers.image_reader import ImageLimits
 from tests.container import engine
 from tests.container.systems.registry import Registry, registry
-from tests.unit.evaluator.sandbox.archives import Image, member, packed, tarred
+from tests.evaluator.sandbox.containers.archives import Image, member, packed, tarred
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,130 @@
+"""A shell that keeps its folder, variables and background processes from one block of a document to the next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import Block, missing
+
+PATIENCE = 300.0
+
+
+class Shell:
+    """bash in a folder. `substitutions`: what stands for what in the document's text, such as a port."""
+
+    def __init__(self, folder: Path, substitutions: Mapping[str, str], **environment: str) -> None:
+        self.folder, self.substitutions = folder, dict(substitutions)
+        self.environment = {**clean_environment(), **environment}
+        self.terminals: list[subprocess.Popen[bytes]] = []
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            ["bash", "--noprofile", "--norc"],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def run(self, block: Block) -> str:
+        """Do what a block says; what was printed. Fails where a command does, or shows other lines."""
+        said = self._stay(block) if block.stays else self._do(block)
+        lacking = missing(tuple(self._meant(line) for line in block.shown), said)
+        if lacking is not None:
+            pytest.fail(f"{block.place}: it never said {lacking!r}, but:\n{said[-6000:]}")
+        return said
+
+    def _meant(self, text: str) -> str:
+        for stands, meant in self.substitutions.items():
+            text = text.replace(stands, meant)
+        return text
+
+    def _do(self, block: Block) -> str:
+        mark = f"done-{uuid.uuid4().hex}"
+        # Any command that fails is told, also in the middle; a variable or a folder that it changes stays changed. From
+        # a file: a command that reads its input, as `docker compose exec -T` does, would swallow the lines after it.
+        script = self.folder / f".{mark}"
+        script.write_text(f"__failed=0; trap '__failed=$?' ERR\n{self._meant(block.text)}\ntrap - ERR\n")
+        assert self.process.stdin is not None
+        self.process.stdin.write(f". '{script}' </dev/null; echo; echo {mark} $__failed\n".encode())
+        self.process.stdin.flush()
+        said = self._until(mark, block)
+        script.unlink()
+        text, status = re.split(rf"\n?{mark} ", said, maxsplit=1)
+        if int(status.split()[0]):
+            pytest.fail(f"{block.place}: a command ended with status {status.strip()}:\n{text[-6000:]}")
+        return text
+
+    def _until(self, mark: str, block: Block) -> str:
+        assert self.process.stdout is not None
+        said, deadline = b"", time.monotonic() + PATIENCE
+        while not re.search(rf"{mark} \d+\n".encode(), said):
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            piece = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not piece:
+                pytest.fail(f"{block.place}: no end after {PATIENCE:.0f} s:\n{said.decode(errors='replace')[-6000:]}")
+            said += piece
+        return said.decode(errors="replace")
+
+    def _stay(self, block: Block) -> str:
+        """A terminal of its own, until it has said the last line that the document shows."""
+        log = self.folder / f".terminal-{len(self.terminals)}"
+        with log.open("wb") as output:
+            terminal = subprocess.Popen(
+                ["bash", "-c", f"exec {self._meant(block.text)}"],
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.terminals.append(terminal)
+        wanted, deadline = tuple(self._meant(line) for line in block.shown), time.monotonic() + PATIENCE
+        while missing(wanted, log.read_text(errors="replace")) and time.monotonic() < deadline:
+            if terminal.poll() is not None:
+                break
+            time.sleep(0.1)
+        return log.read_text(errors="replace")
+
+    def close(self) -> None:
+        for terminal in self.terminals:
+            if terminal.poll() is None:
+                terminal.send_signal(signal.SIGINT)
+        for terminal in self.terminals:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                terminal.wait(60)
+        for process in [self.process, *self.terminals]:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextlib.contextmanager
+def shell(folder: Path, substitutions: Mapping[str, str], **environment: str) -> Iterator[Shell]:
+    """A shell that is closed in the end, with all that it left running."""
+    opened = Shell(folder, substitutions, **environment)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def clean_environment() -> dict[str, str]:
+    """A person's: nothing of the tests' own settings."""
+    ours = ("HOLDOUT_", "DJANGO_", "PYTEST_", "TEST_", "VIRTUAL_ENV", "PYTHONPATH", "AWS_", "RCLONE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

@@ -1,0 +1,163 @@
+"""docs/guide-curators.md, done sentence by sentence in a browser: from a raw file to a public board."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from leaderboard.models import Standing, User
+from tests.conftest import DATA, ROOT
+from tests.docs.blocks import Block, blocks_of, indented_code
+from tests.docs.sentences import Hands, NotUnderstood, Sentence, sentences_of
+from tests.docs.shell import Shell, shell
+
+pytest_plugins = ["tests.support.workers.running_stack"]
+PAGE = ROOT / "docs" / "guide-curators.md"
+SYMMETRIC, TRIPLES = "A symmetric set from published files", "Link prediction from triples"
+SHELLS = {SYMMETRIC: "symmetric", TRIPLES: "triples"}
+THERE_IN_THE_END = {
+    SYMMETRIC: ("Symmetric claims", "Always the same"),
+    TRIPLES: ("Links of a small graph", "What others ask"),
+}
+
+
+@pytest.fixture
+def curator(transactional_db: None) -> User:
+    """The reader, as an operator has made her."""
+    return User.objects.create_user("maria", "maria@holdout.example", "three grey geese", is_curator=True)
+
+
+@pytest.fixture
+def page(live_server: Any) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        context = chromium.new_context(base_url=live_server.url, accept_downloads=True)
+        faults: list[str] = []
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+        yield page
+        chromium.close()
+    assert faults == []
+
+
+def walk(section: str, page: Page, files: Path, stands_for: Mapping[str, str] | None = None) -> None:
+    """Everything under a heading in its order: sentences by hand, commands in a shell where the files lie.
+
+    `stands_for`: what is another number on other files than the guide's own.
+    """
+    commands = files / "bin"
+    commands.mkdir()
+    # The command as `pip install` leaves it.
+    (commands / "holdout").write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m evaluator "$@"\n')
+    (commands / "holdout").chmod(0o755)
+    hands = Hands(page, files)
+    with shell(files, {}, PATH=f"{commands}:/usr/bin:/bin") as terminal:
+        for step in steps_of(section):
+            _do(step, hands, terminal, stands_for or {})
+
+
+def steps_of(section: str) -> list[Sentence | Block]:
+    blocks = [block for block in blocks_of(PAGE) if block.walk == SHELLS.get(section)]
+    found: list[Sentence | Block] = [*sentences_of(PAGE, section), *blocks]
+    return sorted(found, key=lambda step: int(step.place.rpartition(":")[2]))
+
+
+def _do(step: Sentence | Block, hands: Hands, terminal: Shell, stands_for: Mapping[str, str]) -> None:
+    if isinstance(step, Block):
+        terminal.run(step)
+        return
+    text = step.text
+    for told, meant in stands_for.items():
+        text = text.replace(told, meant)
+    hands.do(Sentence(step.place, text))
+
+
+def test_every_step_is_of_a_form_that_hands_know() -> None:
+    for section in ("Log in", SYMMETRIC, TRIPLES):
+        sentences = sentences_of(PAGE, section)
+        assert sentences and all(Hands.understand(sentence) for sentence in sentences)
+    assert {block.walk for block in blocks_of(PAGE)} == set(SHELLS.values())
+    assert indented_code(PAGE) == []
+
+
+def test_a_sentence_of_no_form_is_refused() -> None:
+    with pytest.raises(NotUnderstood, match=r"guide.md:7: 'Have a look at \*\*Manage\*\*\.'"):
+        Hands.understand(Sentence("guide.md:7", "Have a look at **Manage**."))
+
+
+@pytest.mark.parametrize(
+    ("files", "stands_for"),
+    [
+        pytest.param("own", {"239 groups, 956 lines": "120 groups, 480 lines"}, id="own"),
+        pytest.param("published", {}, id="published", marks=pytest.mark.realdata),
+    ],
+)
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("stack", "curator")
+def test_the_way_from_a_raw_file_to_a_public_board(
+    files: str, stands_for: dict[str, str], page: Page, tmp_path: Path
+) -> None:
+    """Both walks in their order by one reader, who has a system and benchmarks already when the second begins."""
+    for sentence in sentences_of(PAGE, "Log in"):
+        Hands(page, tmp_path).do(sentence)
+    for section, (title, system) in THERE_IN_THE_END.items():
+        folder = tmp_path / SHELLS[section]
+        folder.mkdir()
+        FILES[files, section](folder)
+        walk(section, page, folder, stands_for)
+        standing = Standing.objects.get(leaderboard__phase__benchmark__title=title)
+        assert standing.system.name == system
+    # A stranger reads them.
+    page.context.clear_cookies()
+    for standing in Standing.objects.select_related("leaderboard__phase__benchmark", "system"):
+        page.goto(standing.leaderboard.phase.get_absolute_url())
+        assert standing.system.name in page.locator("main").inner_text()
+
+
+def published_pairs(folder: Path) -> None:
+    """The project's own symmetric claims in the layout in which FEVER Symmetric was published."""
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in (ROOT / "fixtures" / "mirror-claims" / "splits" / "test.jsonl").read_text().splitlines():
+        claim = json.loads(line)
+        groups[claim["group"]].append(claim)
+    with (folder / "fever_symmetric_full.jsonl").open("w") as out:
+        for number, members in enumerate(groups.values(), 1000):
+            members.sort(key=lambda claim: claim["slices"]["origin"] != "original")
+            for place, claim in enumerate(members, 1):
+                id_ = f"{number}" if place == 1 else f"{number}000000{place}"
+                told = {"id": id_, "label": claim["label"], "claim": claim["claim"]}
+                out.write(json.dumps({**told, "evidence_sentence": claim["evidence_text"]}) + "\n")
+
+
+def triples_of_a_graph(folder: Path) -> None:
+    """Two hundred triples of the project's own graph to ask about, and the others."""
+    triples = (ROOT / "fixtures" / "graph-claims" / "graph" / "triples.tsv").read_text().splitlines(keepends=True)
+    (folder / "test.txt").write_text("".join(triples[::50][:200]))
+    (folder / "train.txt").write_text("".join(line for place, line in enumerate(triples) if place % 50))
+
+
+def fever_symmetric(folder: Path) -> None:
+    shutil.copy(DATA / "symmetric" / "source" / "fever_symmetric_full.jsonl", folder)
+
+
+def codex(folder: Path) -> None:
+    for name in ("test.txt", "train.txt"):
+        shutil.copy(DATA / "codex-s" / name, folder)
+
+
+FILES = {
+    ("own", SYMMETRIC): published_pairs,
+    ("own", TRIPLES): triples_of_a_graph,
+    ("published", SYMMETRIC): fever_symmetric,
+    ("published", TRIPLES): codex,
+}

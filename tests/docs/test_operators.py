@@ -1,0 +1,145 @@
+"""docs/operators.md, done as it says: one machine, PostgreSQL, an archive on another server, an upgrade."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from tests.conftest import ROOT
+from tests.docs.blocks import blocks_of, indented_code, walk_of
+from tests.docs.conftest import copy_project, free_port
+from tests.docs.shell import shell
+
+PAGE = ROOT / "docs" / "operators.md"
+OLDER = Path(__file__).parent / "older" / "site-0015.tgz"
+RUN_HERE = {"one-machine", "archive", "postgresql", "s3", "upgrade"}
+RUN_IN_CONTAINERS = {"compose"}
+
+
+def test_every_block_of_commands_is_in_a_walk() -> None:
+    assert {block.walk for block in blocks_of(PAGE)} == RUN_HERE | RUN_IN_CONTAINERS
+    assert indented_code(PAGE) == []
+
+
+def test_one_machine_and_its_archive_on_another(project: Path, tmp_path: Path, needs: Callable[..., None]) -> None:
+    needs("sqlite3", "curl", "openssl", "flock")
+    with shell(project, {"8000": str(free_port())}) as here:
+        for block in walk_of(PAGE, "one-machine"):
+            here.run(block)
+    other = tmp_path / "other"
+    other.mkdir()
+    copy_project(other)
+    for name in ("mirror.zip", "key.txt"):
+        shutil.copy(project / name, other / name)
+    with shell(other, {}, **activated(other)) as there:
+        for block in walk_of(PAGE, "archive"):
+            there.run(block)
+
+
+def test_a_site_of_an_earlier_release_is_brought_up(project: Path, needs: Callable[..., None]) -> None:
+    needs("sqlite3")
+    _as_it_was(project)
+    with shell(project, {"8000": str(free_port())}) as here:
+        for block in walk_of(PAGE, "upgrade"):
+            here.run(block)
+
+
+def test_postgresql(project: Path, postgres: str, needs: Callable[..., None]) -> None:
+    needs("pg_dump", "pg_restore", "psql")
+    _as_it_was(project)
+    python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
+    (project / "var" / "secret_key").write_text("kept from before " * 4)
+    with shell(project, {"holdout@127.0.0.1:5432": postgres}, **activated(project)) as here:
+        # The site that is taken along is one of this release.
+        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=here.environment, check=True)
+        for block in walk_of(PAGE, "postgresql"):
+            here.run(block)
+
+
+def test_files_in_buckets(project: Path, s3: str, needs: Callable[..., None]) -> None:
+    needs("rclone")
+    _as_it_was(project)
+    python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
+    keys = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
+    with shell(project, {"127.0.0.1:9000": s3}, **keys, **activated(project)) as here:
+        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=here.environment, check=True)
+        moved, backup, restored = walk_of(PAGE, "s3")
+        here.run(moved)
+        # What is in the buckets is all there is.
+        (project / "var" / "files").rename(project / "var" / "files.lost")
+        here.run(backup)
+        kept = {path.relative_to(project / "backup") for path in (project / "backup").rglob("*") if path.is_file()}
+        lost = project / "var" / "files.lost"
+        assert kept == {Path("files") / path.relative_to(lost) for path in lost.rglob("*") if path.is_file()}
+        assert any(path.parts[1] == "gold" for path in kept)
+        _empty(f"http://{s3}", "holdout-files", "holdout-gold")
+        here.run(restored)
+
+
+def _empty(endpoint: str, *buckets: str) -> None:
+    """As a disaster leaves them."""
+    store = boto3.resource("s3", endpoint_url=endpoint, aws_access_key_id="one", aws_secret_access_key="two")
+    for bucket in buckets:
+        assert store.Bucket(bucket).objects.all().delete()
+
+
+def _as_it_was(project: Path) -> None:
+    """The data folder of a small site that an earlier release has left: a benchmark, two boards, eleven submissions."""
+    (project / "var").mkdir(mode=0o700)
+    with tarfile.open(OLDER) as archive:
+        archive.extractall(project / "var", filter="data")
+
+
+def activated(project: Path) -> dict[str, str]:
+    """What `. .venv/bin/activate` would set."""
+    return {"PATH": f"{project / '.venv' / 'bin'}:{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def s3() -> Iterator[str]:
+    """`host:port` of an S3 server of its own, in memory."""
+    port = free_port()
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """`user@host:port` of a cluster of its own."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not programs:
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
+    bin_, port = programs[-1], free_port()
+    # Not below pytest's folders, which nobody else may enter; a socket's path must be short, too.
+    folder = Path(tempfile.mkdtemp(prefix="holdout-postgres-"))
+    as_user: list[str] = []
+    if os.geteuid() == 0:
+        # PostgreSQL refuses to run as root.
+        shutil.chown(folder, "postgres")
+        as_user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups"]
+    data = str(folder / "data")
+    subprocess.run(
+        [*as_user, bin_ / "initdb", "-D", data, "-U", "holdout", "--auth", "trust", "-E", "UTF8"], check=True
+    )
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+    control = [*as_user, str(bin_ / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log")]
+    subprocess.run([*control, "-o", options, "start"], check=True)
+    try:
+        subprocess.run([bin_ / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "holdout", "holdout"], check=True)
+        yield f"holdout@127.0.0.1:{port}"
+    finally:
+        subprocess.run([*control, "-m", "immediate", "stop"], check=True)
+        shutil.rmtree(folder)

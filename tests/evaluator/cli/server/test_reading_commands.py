@@ -1,0 +1,215 @@
+"""`holdout login`, `benchmarks`, `teams`, `inputs`, `scores` and `board` against a live server."""
+
+from __future__ import annotations
+
+import csv
+import getpass
+import hashlib
+import io
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from knox.models import AuthToken
+
+from evaluator.cli.main import main
+from evaluator.cli.server import token_store as kept
+from leaderboard.accounts.actions import teams
+from leaderboard.core.api.pagination import Pages
+from leaderboard.models import Benchmark, Membership, Submission
+from tests.support.api_calls import person
+from tests.support.board_rows import stand, symmetric_scores
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BOARD = ("board", "--benchmark", "tiny", "--phase", "test")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("HOLDOUT_TOKEN", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return build()
+
+
+@pytest.fixture
+def run(world: World, live_server: Any, capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs a command at the server; status, output and errors. No word of it is a password or a token."""
+
+    def run(*words: str, server: str | None = live_server.url) -> tuple[int, str, str]:
+        status = main([*words, *(["--server", server] if server else [])])
+        out, err = (said.decode() for said in capsysbinary.readouterr())
+        for secret in ("correct horse", *kept.read().tokens.values()):
+            assert secret not in out + err
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def typing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A person at a terminal, who types this password."""
+
+    def typing(password: str) -> None:
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+        monkeypatch.setattr(getpass, "getpass", lambda _: password)
+
+    return typing
+
+
+def test_a_log_in_serves_the_commands_that_follow(run: Run, typing: Any, world: World, live_server: Any) -> None:
+    typing("correct horse")
+    status, _, err = run("login", "--user", "ada")
+    assert status == 0, err
+    assert set(kept.read().tokens) == {live_server.url}
+    stand(world, "Bernoulli", symmetric_scores(0.75))
+    submission = Submission.objects.get()
+    status, out, err = run("scores", str(submission.pk), server=None)
+    assert status == 0, err
+    assert ["accuracy", "all", "0.7500"] in [line.split()[:3] for line in out.splitlines()]
+    assert run("logout", server=None)[0] == 0
+    assert not AuthToken.objects.exists() and not kept.read().tokens
+    assert run("scores", str(submission.pk))[0] == 64
+
+
+def test_a_wrong_password_keeps_nothing(run: Run, typing: Any) -> None:
+    typing("wrong horse")
+    status, _, err = run("login", "--user", "ada")
+    assert (status, "(authentication_failed)" in err) == (64, True), err
+    assert not kept.place().exists()
+
+
+def test_a_password_is_asked_for_at_a_terminal_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))
+    status, _, err = run("login", "--user", "ada")
+    assert (status, "--token-file" in err) == (64, True)
+
+
+def test_a_token_of_the_site_is_checked_before_it_is_kept(run: Run, world: World) -> None:
+    Path("token").write_text("0" * 64)
+    assert run("login", "--token-file", "token")[0] == 64
+    assert not kept.place().exists()
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    assert run("login", "--token-file", "token")[0] == 0
+    assert list(kept.read().tokens.values()) == [Path("token").read_text()]
+
+
+def test_benchmarks_are_listed_without_an_account(run: Run, world: World) -> None:
+    Benchmark.objects.create(slug="draft", title="Draft", task=world.benchmark.task, dataset=world.split.dataset)
+    status, out, _ = run("benchmarks")
+    assert (status, [line.split()[0] for line in out.splitlines()]) == (0, ["benchmark", "tiny"])
+    assert json.loads(run("benchmarks", "--json", "--search", "zebra")[1]) == []
+
+
+def test_ones_own_teams_are_listed(run: Run, world: World) -> None:
+    mate = person("grace")
+    compilers = teams.create(name="Compilers", by=mate)
+    teams.system(team=compilers, name="A-0", by=mate)
+    teams.create(name="Others", by=mate)
+    Membership.objects.create(team=compilers, user=world.researcher)
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    status, out, err = run("teams", "--token-file", "token")
+    assert status == 0, err
+    assert [re.split(" {2,}", line) for line in out.splitlines()] == [
+        ["team", "you are", "members", "systems"],
+        ["Analytical Engines", "owner", "ada", "Bernoulli"],
+        ["Compilers", "member", "grace, ada", "A-0"],
+    ]
+    listed = json.loads(run("teams", "--token-file", "token", "--json")[1])
+    assert [row["name"] for row in listed] == ["Analytical Engines", "Compilers"]
+
+
+def test_who_is_in_no_team_is_told_so(run: Run, world: World) -> None:
+    Path("token").write_text(AuthToken.objects.create(user=person("grace"))[1])
+    status, out, err = run("teams", "--token-file", "token", "--json")
+    assert (status, json.loads(out)) == (0, [])
+    assert "in no team" in err
+    assert run("teams")[0] == 64
+
+
+def test_all_pages_of_a_list_are_read(run: Run, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pages, "max_page_size", 2)
+    for name in ("One", "Two", "Three", "Four"):
+        teams.create(name=name, by=world.researcher)
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    listed = json.loads(run("teams", "--token-file", "token", "--json")[1])
+    assert [row["name"] for row in listed] == ["Analytical Engines", "Four", "One", "Three", "Two"]
+
+
+def test_inputs_arrive_whole_and_are_not_written_over(run: Run, world: World) -> None:
+    status, _, err = run("inputs", "--benchmark", "tiny")
+    assert status == 0, err
+    content = Path("tiny-test-inputs.jsonl").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == world.split.inputs_sha256
+    assert run("inputs", "--benchmark", "tiny")[0] == 64
+    assert run("inputs", "--benchmark", "tiny", "--output", "tiny-test-inputs.jsonl", "--phase", "test")[0] == 0
+
+
+def test_inputs_that_are_not_what_was_promised_are_not_kept(run: Run, world: World) -> None:
+    world.split.inputs_sha256 = "0" * 64
+    world.split.save()
+    status, _, err = run("inputs", "--benchmark", "tiny")
+    assert (status, "sha256 differs" in err) == (4, True)
+    assert list(Path().glob("*.jsonl")) == [] and list(Path().glob("tmp*")) == []
+
+
+@pytest.mark.parametrize("words", [("--phase", "final"), ("--split", "nowhere")])
+def test_inputs_of_what_is_not_there(run: Run, words: tuple[str, ...]) -> None:
+    assert run("inputs", "--benchmark", "tiny", *words)[0] == 64
+    assert not list(Path().glob("tmp*"))
+
+
+def test_scores_that_are_not_there_yet_have_their_own_status(run: Run, world: World) -> None:
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    submission = world.insert_run().prediction.submission
+    status, out, err = run("scores", str(submission.pk), "--token-file", "token")
+    assert (status, out) == (75, ""), err
+    assert "--wait" in err
+    assert run("scores", "../benchmarks", "--token-file", "token")[0] == 64
+
+
+def test_a_board_as_text(run: Run, world: World) -> None:
+    stand(world, "First", symmetric_scores(0.75))
+    stand(world, "Second", symmetric_scores(0.5))
+    status, out, err = run(*BOARD, "--measure", "accuracy", "--slices", "origin")
+    assert status == 0, err
+    head, first, second = out.splitlines()
+    assert head.split("  ")[0] == "rank" and "accuracy origin=original" in head
+    assert first.split()[:2] == ["1", "First"] and "0.7500 [0.6500, 0.8500]" in first
+    assert second.split()[:2] == ["2", "Second"]
+
+
+def test_a_board_in_the_servers_own_formats(run: Run, world: World) -> None:
+    stand(world, "First", symmetric_scores(0.75))
+    for option, suffix in {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}.items():
+        status, out, err = run(*BOARD, f"--{option}")
+        assert status == 0, err
+        assert out == Client().get(f"/api/v1/benchmarks/tiny/phases/test/leaderboard.{suffix}").content.decode()
+    (row,) = csv.DictReader(io.StringIO(run(*BOARD, "--csv", "--measure", "accuracy")[1]))
+    assert (row["system"], row["accuracy"]) == ("First", "0.75")
+    assert json.loads(run(*BOARD, "--json")[1])["rows"][0]["rank"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--measure", "beauty"), "beauty"),
+        (("--gold-version", "1"), "needs"),
+        (("--gold-version", "7", "--task-version", "7"), "has shown no board"),
+        (("--json", "--csv"), "not allowed with"),
+    ],
+)
+def test_what_a_board_cannot_show(run: Run, words: tuple[str, ...], said: str) -> None:
+    status, out, err = run(*BOARD, *words)
+    assert (status, said in out + err) == (64, True), err
+
+
+def test_a_server_that_is_away_is_no_fault_of_the_commands(run: Run) -> None:
+    assert run("benchmarks", server="http://127.0.0.1:9")[0] == 4

@@ -1,0 +1,77 @@
+"""Where a token is kept, and which one is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evaluator.cli.server import token_store as kept
+from evaluator.cli.server.token_store import Kept
+from evaluator.cli.server.tokens import connected
+from evaluator.errors import UsageError
+from tests.evaluator.cli.server.test_http import answering
+
+SERVER = "https://board.example"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("HOLDOUT_TOKEN", raising=False)
+    return tmp_path
+
+
+def sent_with(token_file: str | None) -> str:
+    """The Authorization header that a server sees."""
+    with answering(200, b"{}") as server:
+        kept.write(Kept(server.address, {server.address: "of-the-login"}))
+        connected(None, token_file).get("tasks/")
+    return server.asked[0][1]
+
+
+def test_a_file_comes_before_the_environment_and_that_before_a_login(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "token").write_text("of-the-file\n")
+    assert sent_with(None) == "Token of-the-login"
+    monkeypatch.setenv("HOLDOUT_TOKEN", "of-the-environment\n")
+    assert sent_with(None) == "Token of-the-environment"
+    assert sent_with(str(home / "token")) == "Token of-the-file"
+    with pytest.raises(UsageError, match="cannot read --token-file"):
+        sent_with(str(home / "absent"))
+
+
+def test_a_token_goes_to_its_own_server_alone() -> None:
+    kept.write(Kept(SERVER, {SERVER: "secret"}))
+    with answering(200, b"{}") as other:
+        connected(other.address, None, needs_token=False).get("tasks/")
+    assert other.asked == [("/api/v1/tasks/", "")]
+    with pytest.raises(UsageError, match="there is no token"):
+        connected(other.address, None)
+
+
+def test_without_a_login_a_server_must_be_named() -> None:
+    with pytest.raises(UsageError, match="there is no server"):
+        connected(None, None, needs_token=False)
+
+
+def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
+    kept.write(Kept(SERVER, {SERVER: "secret"}))
+    assert kept.place().stat().st_mode & 0o777 == 0o600
+    assert kept.place().parent.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in kept.place().parent.iterdir()] == ["servers.json"]
+    kept.place().chmod(0o644)
+    with pytest.raises(UsageError, match="can be read by others") as refused:
+        kept.read()
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"latest": "x"}', '{"latest": "x", "tokens": ["secret"]}', "\ufeff{}"])
+def test_a_file_of_another_kind_is_refused(content: str) -> None:
+    kept.place().parent.mkdir(parents=True)
+    kept.place().write_text(content)
+    kept.place().chmod(0o600)
+    with pytest.raises(UsageError, match="delete it") as refused:
+        kept.read()
+    assert "secret" not in str(refused.value)

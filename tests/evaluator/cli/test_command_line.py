@@ -1,0 +1,177 @@
+"""`python -m evaluator`: its exit status, its two streams, its one JSON object."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluator.cli.main import main
+from evaluator.jobs import JOBS
+from evaluator.tasks.registry import TASKS
+from tests.support.scoring_runs import jsonl
+
+ROOT = Path(__file__).parents[3]
+GOLD = [
+    {"id": i, "claim": "c", "label": label, "slices": {"kind": i % 2 == 0}}
+    for i, label in enumerate(["SUPPORTS", "REFUTES", "SUPPORTS", "REFUTES"])
+]
+ANSWERS = [{"id": i, "predicted_label": "SUPPORTS"} for i in range(4)]
+INPUTS = [{"id": i, "claim": "c"} for i in range(4)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, lines in (("gold", GOLD), ("answers", ANSWERS), ("inputs", INPUTS)):
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl(lines))
+    (tmp_path / "bad.jsonl").write_bytes(b'{"id": 0, "predicted_label": "MAYBE"}\n{"id": 9}\nx y\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+SCORE = ["score", "fact-verification", "--gold", "gold.jsonl"]
+
+
+def run(capsys, *arguments):
+    status = main(arguments)
+    return status, *capsys.readouterr()
+
+
+def test_json_is_one_object(folder, capsys):
+    status, out, err = run(capsys, *SCORE, "answers.jsonl", "--json", "--option", "cross=label,kind")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    assert result.keys() == {"task", "task_version", "n_units", "n_groups", "scores", "warnings"}
+    assert (result["task"], result["task_version"], result["n_units"], result["n_groups"]) == (
+        "fact-verification",
+        1,
+        4,
+        4,
+    )
+    first = result["scores"][0]
+    assert first.keys() == {"measure", "slice", "value", "low", "high", "n"}
+    assert (first["measure"], first["slice"], first["value"], first["n"]) == ("accuracy", {}, 0.5, 4)
+    assert 0 <= first["low"] <= first["value"] <= first["high"] <= 1
+    assert {"label": "SUPPORTS", "kind": True} in [score["slice"] for score in result["scores"]]
+
+
+def test_seed_and_resamples(folder, capsys):
+    def scores(*more):
+        return json.loads(run(capsys, *SCORE, "answers.jsonl", "--json", *more)[1])["scores"]
+
+    assert scores() == scores("--resamples", "1000", "--seed", "0")
+    assert [score["low"] for score in scores("--resamples", "0")] == [None] * len(scores())
+    assert [score["value"] for score in scores("--seed", "7")] == [score["value"] for score in scores()]
+
+
+def test_the_table_is_for_people(folder, capsys):
+    status, out, _ = run(capsys, *SCORE, "answers.jsonl")
+    assert status == 0
+    assert "accuracy" in out and "kind=true" in out and "0.5000" in out
+
+
+def test_bad_predictions_exit_2_with_a_line_a_problem(folder, capsys):
+    status, out, err = run(capsys, *SCORE, "bad.jsonl")
+    assert (status, out) == (2, "")
+    assert err.splitlines() == [
+        'bad.jsonl:1: unknown predicted_label, found "MAYBE", expected SUPPORTS, REFUTES or NOT ENOUGH INFO',
+        "bad.jsonl:2: predicted_label is missing, found no such key, expected predicted_label",
+        "bad.jsonl:3: the last line is not whole, found Expecting value at column 1, expected one JSON object",
+        "bad.jsonl: 3 ids are missing: 1, 2, 3 (some may be on the 2 lines that could not be read)",
+    ]
+
+
+def test_bad_predictions_as_json(folder, capsys):
+    status, out, _ = run(capsys, *SCORE, "bad.jsonl", "--json")
+    report = json.loads(out)
+    assert (status, report["ok"], report["fault"], len(report["problems"])) == (2, False, "predictions", 4)
+
+
+def test_bad_gold_exits_3(folder, capsys):
+    Path("gold.jsonl").write_bytes(b"{}")
+    status, out, err = run(capsys, *SCORE, "answers.jsonl")
+    assert (status, out) == (3, "")
+    assert err == "gold.jsonl:1: id is missing, found no such key, expected id\n"
+
+
+def test_validate(folder, capsys):
+    status, out, _ = run(capsys, "validate", "fact-verification", "--inputs", "inputs.jsonl", "answers.jsonl")
+    assert (status, out) == (0, "answers.jsonl: 4 lines, no problems\n")
+    assert run(capsys, "validate", "fact-verification", "--inputs", "inputs.jsonl", "bad.jsonl")[0] == 2
+    assert run(capsys, "validate", "fact-verification", "--inputs", "bad.jsonl", "answers.jsonl")[0] == 3
+
+
+def test_tasks(capsys):
+    status, out, _ = run(capsys, "tasks")
+    assert status == 0
+    assert [line.split(" ")[0] for line in out.splitlines() if not line.startswith(" ")] == list(TASKS)
+    assert [task["task"] for task in json.loads(run(capsys, "tasks", "--json")[1])] == list(TASKS)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["score"],
+        ["score", "fact-verification", "answers.jsonl"],
+        ["score", "no-such-task", "--gold", "gold.jsonl", "answers.jsonl"],
+        [*SCORE, "no-such-file.jsonl"],
+        [*SCORE, "."],
+        [*SCORE, "answers.jsonl", "extra.jsonl"],
+        [*SCORE, "answers.jsonl", "--unknown"],
+        [*SCORE, "answers.jsonl", "--option", "fold=1"],
+        [*SCORE, "answers.jsonl", "--option", "max_evidence"],
+        [*SCORE, "answers.jsonl", "--option", "max_evidence=many"],
+        [*SCORE, "answers.jsonl", "--option", "max_evidence=1", "--option", "max_evidence=2"],
+        [*SCORE, "answers.jsonl", "--option", "cross=label,nowhere"],
+        [*SCORE, "answers.jsonl", "--resamples", "-1"],
+        [*SCORE, "answers.jsonl", "--resamples", "1e3"],
+        [*SCORE, "answers.jsonl", "--seed", "x"],
+        ["score", "knowledge-base-population", "--gold", "gold.jsonl", "answers.jsonl", "--option", "fold=6"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_exits_64(folder, capsys, arguments):
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (64, "")
+    assert err.startswith("evaluator: ")
+
+
+def test_an_unforeseen_error_exits_4_and_quotes_nothing(folder, capsys, monkeypatch):
+    def broken(files, arguments):
+        raise RuntimeError("SECRET")
+
+    monkeypatch.setitem(JOBS, "score", broken)
+    status, out, err = run(capsys, *SCORE, "answers.jsonl")
+    assert (status, out) == (4, "")
+    assert "RuntimeError at test_command_line.py" in err
+    assert "SECRET" not in err
+
+
+def test_as_a_program(folder):
+    command = [sys.executable, "-m", "evaluator"]
+    done = subprocess.run(
+        [*command, *SCORE, "answers.jsonl", "--json"], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)}
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["n_units"] == 4
+    assert (
+        subprocess.run([*command, "score"], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)}).returncode
+        == 64
+    )
+
+
+def test_a_reader_that_has_gone_is_no_fault(folder):
+    script = f"{sys.executable} -m evaluator tasks --json | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_hostile_file_names_are_printed_harmlessly(folder, capsys):
+    name = "x\x1b[31m\n\u202e.jsonl"
+    Path(name).write_bytes(b"x")
+    _, _, err = run(capsys, *SCORE, name)
+    assert "\x1b" not in err and "\u202e" not in err
+    assert err.splitlines()[0].startswith("x\\u001b[31m\\n\\u202e.jsonl:1: ")

@@ -1,0 +1,192 @@
+"""`audit split` as a command: statuses, the report for programs, files, bad input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluator.cli.main import main
+from tests.conftest import ROOT
+from tests.evaluator.curation.audit.splits import claims, facts
+
+KEYS = {
+    "agreement",
+    "audit",
+    "balance",
+    "counts",
+    "cues",
+    "duplicates",
+    "file",
+    "findings",
+    "groups",
+    "lines",
+    "not_looked_at",
+    "overlaps",
+    "primary",
+    "publishable",
+    "published_layout",
+    "sizes",
+    "task",
+    "task_version",
+    "tells",
+    "trivial",
+    "units",
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, lines):
+        path = tmp_path / name
+        path.write_text("".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines))
+        return str(path)
+
+    return write
+
+
+def run(capsys, *words):
+    status = main(["audit", "split", *words, "--json"])
+    out, err = capsys.readouterr()
+    return status, json.loads(out) if out else None, err
+
+
+@pytest.mark.parametrize(
+    "name", ["atlas-facts", "graph-claims", "life-facts", "mirror-claims", "open-facts", "sourced-claims"]
+)
+def test_every_fixture_can_be_audited_and_may_be_published(capsys, name):
+    folder = ROOT / "fixtures" / name
+    task = json.loads((folder / "benchmark.json").read_text())["task"]
+    status, report, _ = run(capsys, task, "--gold", str(folder / "splits" / "test.jsonl"))
+    assert (status, report["publishable"], report["counts"]["errors"]) == (0, True, 0)
+    assert set(report) == KEYS
+    assert report["audit"] == 1
+    assert all(
+        set(one) == {"severity", "code", "where", "found", "means", "do", "numbers"} for one in report["findings"]
+    )
+
+
+def test_errors_end_with_status_1_and_the_report_is_whole(capsys, write):
+    gold = write("gold.jsonl", facts(60))
+    inputs = write("inputs.jsonl", sorted(facts(60), key=lambda line: line["label"]))
+    status, report, _ = run(capsys, "fact-checking", "--gold", gold, "--inputs", inputs)
+    assert status == 1
+    found = {(one["severity"], one["code"], one["where"]["file"]) for one in report["findings"]}
+    assert ("error", "inputs-hold-gold", "inputs.jsonl") in found
+    assert ("error", "order-tells-label", "gold.jsonl") in found
+    assert [one["severity"] for one in report["findings"]] == sorted(one["severity"] for one in report["findings"])
+    assert main(["audit", "split", "fact-checking", "--gold", gold, "--inputs", inputs]) == 1
+    text = capsys.readouterr().out
+    assert "how far an auroc of" in text or "how far an accuracy of" in text
+    assert "ERROR inputs.jsonl:1 [inputs-hold-gold]" in text
+
+
+def test_the_folder_has_the_report_and_no_place_of_this_machine(capsys, write, tmp_path):
+    gold, train = write("gold.jsonl", claims(60)), write("train.jsonl", [*claims(30, 2), claims(60)[0] | {"id": "x"}])
+    folder = tmp_path / "audit"
+    words = ["fact-verification", "--gold", gold, "--train", train, "--output", str(folder)]
+    status, report, _ = run(capsys, *words)
+    assert status == 1
+    assert json.loads((folder / "audit.json").read_text()) == report
+    page = (folder / "audit.html").read_text()
+    assert "leakage-simple" in page
+    assert "<script" not in page
+    assert all(str(tmp_path) not in path.read_text() for path in folder.iterdir())
+    assert run(capsys, *words[:-2], "--output", str(tmp_path / "again"))[1] == report
+    assert (tmp_path / "again" / "audit.json").read_bytes() == (folder / "audit.json").read_bytes()
+
+
+HEADER = "Subject\tObject\tRelation\tLabel\tOrigin_Relation\tCluster\n"
+
+
+def test_the_published_layout_of_scenarios(capsys, write):
+    rows = [
+        f"s{n:02}\to{n:02}\tr\t{1 if n < 20 else -1}\t{'No' if n < 20 else f'p{n % 4}'}\t{n % 5}\n" for n in range(40)
+    ]
+    status, report, _ = run(capsys, "fact-checking", "--gold", write("a.tsv", [HEADER, *rows]))
+    assert status == 1
+    assert report["published_layout"]
+    told = {one["code"]: one["numbers"]["source"] for one in report["findings"] if "tells" in one["code"]}
+    assert told == {"order-tells-label": "order", "column-tells-label": "column Origin_Relation"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["Subject\tLabel\n"], "a.tsv:1: the header is another one"),
+        ([HEADER, "s\to\tr\t1\n"], "a.tsv:2: the line has another number of cells, found 4, expected 6"),
+        ([HEADER, "s\to\tr\tmaybe\tNo\t1\n"], "a.tsv:2: Label is no label, found another text, expected 1 or -1"),
+        ([HEADER], "a.tsv: the file has no claim"),
+    ],
+)
+def test_a_bad_published_file(capsys, write, rows, message):
+    status, _, err = run(capsys, "fact-checking", "--gold", write("a.tsv", rows))
+    assert status == 3
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["fact", "--gold", "gold.jsonl"], 64, "unknown task"),
+        (["fact-checking", "--gold", "none.jsonl"], 64, "cannot read"),
+        (["fact-checking", "--gold", "gold.jsonl", "--option", "x"], 64, "expected NAME=VALUE"),
+        (["fact-checking", "--gold", "gold.jsonl", "--option", "x=1"], 64, "unknown option"),
+        (["fact-verification", "--gold", "gold.jsonl", "--near", "0"], 64, "the threshold is 0"),
+        (["fact-checking", "--gold", "gold.jsonl", "--annotations", "bad.jsonl"], 3, "annotator is no name"),
+        (["fact-checking", "--gold", "gold.jsonl", "--inputs", "bad.jsonl"], 3, "id is no name"),
+        (["fact-checking", "--gold", "empty.jsonl"], 3, "the file is empty"),
+    ],
+)
+def test_wrong_words_and_bad_files(capsys, write, monkeypatch, tmp_path, words, status, message):
+    write("gold.jsonl", claims(12) if words[0] == "fact-verification" else facts(12))
+    write("bad.jsonl", [{"id": None}])
+    write("empty.jsonl", [])
+    monkeypatch.chdir(tmp_path)
+    got, _, err = run(capsys, *words)
+    assert got == status
+    assert message in err
+
+
+def test_agreement_is_part_of_it(capsys, write):
+    lines = facts(12)
+    judged = [
+        {"id": line["id"], "annotator": who, "label": line["label"] if who == "a" or n % 3 else not line["label"]}
+        for n, line in enumerate(lines)
+        for who in ("a", "b", "c")
+    ]
+    words = ["fact-checking", "--gold", write("gold.jsonl", lines), "--annotations"]
+    _, report, _ = run(capsys, *words, write("judged.jsonl", judged))
+    told = report["agreement"]
+    assert (told["items"], told["annotators"], told["gold_against_majority"]) == (12, 3, 4)
+    assert told["percent"] == pytest.approx((8 * 3 + 4) / 36, abs=1e-5)
+    assert {one["n"] for one in told["pairs"]} == {12}
+    found = {one["code"] for one in report["findings"]}
+    assert {"low-agreement", "gold-against-majority"} <= found
+    stranger = [*judged, {"id": "nobody", "annotator": "a", "label": True}]
+    status, report, _ = run(capsys, *words, write("more.jsonl", stranger))
+    assert status == 1
+    assert "judgements-without-gold" in {one["code"] for one in report["findings"]}
+    twice = [*judged, judged[0]]
+    status, _, err = run(capsys, *words, write("twice.jsonl", twice))
+    assert status == 3
+    assert "an annotator judges an item twice" in err
+
+
+ODD = {
+    "fact-verification": [{"id": 1, "claim": "?", "label": "SUPPORTS"}],
+    "fact-checking": [{"id": "a", "subject": "", "relation": "", "object": "", "label": True}],
+    "link-prediction": [{"id": "a", "question": ["x", "r", "?"], "answers": [""], "filtered": []}],
+    "knowledge-base-population": [{"documentId": 1, "documentText": "", "passages": []}],
+    "fact-extraction": [{"id": 1, "facts": []}],
+    "metric-correlation": [{"id": 1, "human": 1e308}, {"id": 2, "human": -1e308}],
+}
+
+
+@pytest.mark.parametrize("task", ODD)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_gold_with_next_to_nothing_in_it(capsys, write, task):
+    gold = write("gold.jsonl", ODD[task])
+    status, report, err = run(capsys, task, "--gold", gold, "--train", gold)
+    assert status in (0, 1), err
+    assert report["lines"] == len(ODD[task])

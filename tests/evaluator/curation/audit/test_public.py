@@ -1,0 +1,94 @@
+"""Inputs beside gold: what they must not hold, what they lack, what they change."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluator.curation.audit.public_inputs import public
+from evaluator.errors import InputsError
+from tests.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
+
+TASKS = {
+    "fact-verification": claims(30),
+    "fact-checking": facts(30),
+    "link-prediction": [
+        {"id": f"q{n}", "question": ["x", f"r{n}", "?"], "answers": [f"a{n}"], "filtered": []} for n in range(30)
+    ],
+    "knowledge-base-population": [document(f"d{n}", "Ann leads Acme", [fact((0, 3), (10, 14))]) for n in range(30)],
+    "fact-extraction": [{"id": f"t{n}", "text": f"x{n}", "facts": [["x", "r", f"x{n}"]]} for n in range(30)],
+    "metric-correlation": [{"id": f"t{n}", "human": n % 7, "generated": f"x{n}"} for n in range(30)],
+}
+LEAKS = {
+    "fact-verification": {"label": "SUPPORTS"},
+    "fact-checking": {"label": True},
+    "link-prediction": {"answers": ["a"]},
+    "knowledge-base-population": {"slices": {"topic": "x"}},
+    "fact-extraction": {"facts": []},
+    "metric-correlation": {"human": 3},
+}
+
+
+def written(one):
+    return [json.loads(line) for line in one.task.public_inputs(one.gold).splitlines()]
+
+
+def found(one, lines):
+    return {finding.code: finding for finding in public(one, stream(lines), "inputs.jsonl").findings}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_the_server_writes_is_clean_and_each_fault_is_an_error(task):
+    one = split(task, TASKS[task])
+    lines = written(one)
+    assert found(one, lines) == {}
+    assert "inputs-hold-gold" in found(one, [lines[0] | LEAKS[task], *lines[1:]])
+    assert "inputs-hold-gold" in found(one, [lines[0] | {"group": 1}, *lines[1:]])
+    assert found(one, lines[1:])["gold-without-inputs"].numbers["count"] == 1
+    key = "documentId" if task == "knowledge-base-population" else "id"
+    strange = found(one, [*lines, lines[0] | {key: "nobody"}])
+    assert strange["inputs-without-gold"].line == len(lines) + 1
+    assert all(finding.severity.value == "error" for finding in strange.values())
+
+
+def test_facts_in_a_passage_of_the_inputs():
+    one = split("knowledge-base-population", TASKS["knowledge-base-population"])
+    lines = written(one)
+    lines[3]["passages"][0] |= {"facts": [], "exhaustivelyAnnotatedProperties": []}
+    assert found(one, lines) == {}
+    lines[3]["passages"][0]["facts"] = [fact((0, 3), (10, 14))]
+    assert found(one, lines)["inputs-hold-gold"].line == 4
+
+
+def test_a_text_that_was_changed():
+    one = split("fact-verification", TASKS["fact-verification"])
+    lines = written(one)
+    lines[5]["claim"] += "!"
+    assert found(one, lines)["inputs-differ"].line == 6
+
+
+def test_the_order_of_the_inputs_is_what_counts_and_more_columns_are_looked_at():
+    gold = sorted(claims(100), key=lambda line: line["label"])
+    one = split("fact-verification", gold)
+    lines = written(one)
+    severity = {finding["code"]: finding["severity"] for finding in audited(one)["findings"]}
+    assert severity["order-tells-label"] == "warning"  # the server writes inputs in another order
+    clean = public(one, stream(lines), "inputs.jsonl")
+    assert "order-tells-label" not in codes(audited(one, public=clean))
+    label = {line["id"]: line["label"] for line in gold}
+    told = [line | {"source": "a" if label[line["id"]] == "SUPPORTS" else "b"} for line in lines]
+    assert "column-tells-label" in codes(audited(one, public=public(one, stream(told), "inputs.jsonl")))
+    bad = public(one, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
+    report = audited(one, public=bad)
+    severity = {finding["code"]: finding["severity"] for finding in report["findings"]}
+    assert severity["order-tells-label"] == "error"
+    assert not report["publishable"]
+
+
+def test_inputs_that_cannot_be_read():
+    one = split("fact-verification", claims(30))
+    with pytest.raises(InputsError, match=r'inputs.jsonl:2: duplicate id, found "'):
+        public(one, stream([written(one)[0]] * 2), "inputs.jsonl")
+    with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is no name, found true"):
+        public(one, stream([{"id": True}]), "inputs.jsonl")

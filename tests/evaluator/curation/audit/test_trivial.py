@@ -1,0 +1,115 @@
+"""Systems that do not solve the task: against scikit-learn, against counting, and where there is something to find."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
+
+from evaluator.curation.audit.trivial_baselines.claims import systems
+from evaluator.curation.audit.trivial_baselines.naive_bayes import Words
+from evaluator.jobs import JOBS
+from tests.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
+
+
+def scores(report):
+    return {one["system"]: one["scores"] for one in report["trivial"]}
+
+
+def test_naive_bayes_is_that_of_scikit_learn():
+    rng = random.Random(1)
+    texts = [" ".join(rng.choices("abcdefgh", k=rng.randrange(1, 9))) for _ in range(60)]
+    labels = [rng.choice("xyz") for _ in texts]
+    learnt = np.arange(60) < 40
+    counts = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\w+")
+    model = MultinomialNB().fit(counts.fit_transform(texts[:40]), labels[:40])
+    ours = Words(texts, labels).log_probabilities(learnt)
+    theirs = model.predict_joint_log_proba(counts.transform(texts))
+    assert ours == pytest.approx(theirs, abs=1e-9)
+    assert Words(texts, labels).predicted(learnt).tolist() == theirs.argmax(axis=1).tolist()
+
+
+COMMON = "the a in is was of by an film has"  # the ten most frequent, which cue tables leave out
+
+
+def with_cue(lines):
+    cue = {"REFUTES": "did not", "SUPPORTS": "sure enough"}
+    return [line | {"claim": f"{COMMON} {line['claim']} {cue[line['label']]} {COMMON}"} for line in lines]
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_claim_that_gives_its_label_away(trained):
+    trains = [split("fact-verification", with_cue(claims(200, 2)), "train.jsonl")] if trained else []
+    report = audited(split("fact-verification", with_cue(claims(200, 1))), trains=trains)
+    assert scores(report)["claim-only"]["accuracy"] > 0.95
+    assert {"trivial-system", "one-sided-words"} <= codes(report)
+    clean = audited(split("fact-verification", claims(200, 1)))
+    assert not {"trivial-system", "one-sided-words"} & codes(clean)
+    assert scores(clean)["majority"]["accuracy"] == pytest.approx(clean["balance"][0]["majority"], abs=1e-5)
+
+
+@pytest.mark.parametrize("first", ["REFUTES", "SUPPORTS"])
+def test_of_two_labels_as_frequent_audit_and_baseline_answer_the_same(first):
+    other = {"REFUTES": "SUPPORTS", "SUPPORTS": "REFUTES"}[first]
+    tied = [line | {"label": (first, other)[place % 2]} for place, line in enumerate(claims(40, 2))]
+    asked = claims(30, 1)
+    majority = next(iter(systems(split("fact-verification", asked), [split("fact-verification", tied, "train.jsonl")])))
+    audit = [line["predicted_label"] for line in majority.predictions]
+    questions = [{name: line[name] for name in ("id", "claim")} for line in asked]
+    arguments = {"task": "fact-verification", "baseline": "majority", "inputs_name": "i", "train_names": ["t"]}
+    _, body = JOBS["baseline"]({"inputs": stream(questions), "0": stream(tied)}, arguments)
+    dry_run = [json.loads(line)["predicted_label"] for line in body.splitlines()]
+    assert audit == dry_run == ["SUPPORTS"] * len(asked)
+
+
+def test_entities_that_give_a_fact_away():
+    rng = random.Random(3)
+
+    def lines(seed):
+        made = facts(120, seed)
+        for line in made:
+            line["subject"] = f"{'good' if line['label'] else 'bad'} {rng.randrange(8)}"
+        return made
+
+    report = audited(split("fact-checking", lines(1)), trains=[split("fact-checking", lines(2), "train.jsonl")])
+    found = scores(report)
+    assert found["subject-only"]["auroc"] == 1
+    assert found["relation-only"]["auroc"] == 0.5
+    assert "trivial-system" in codes(report)
+
+
+def test_a_relation_that_answers():
+    lines = [
+        {"id": f"q{n}", "question": [f"x{n}", "in", "?"], "answers": ["york" if n % 3 else "rome"], "filtered": []}
+        for n in range(30)
+    ]
+    train = [
+        {"id": f"t{n}", "question": [f"y{n}", "in", "?"], "answers": ["york" if n % 4 else "rome"], "filtered": []}
+        for n in range(30)
+    ]
+    found = scores(audited(split("link-prediction", lines), trains=[split("link-prediction", train)]))
+    assert found["predict-with-relation"]["mrr"] == pytest.approx((20 + 10 / 2) / 30, abs=1e-5)
+    assert found["predict-with-entity"]["mrr"] == 0
+
+
+def test_a_fact_that_spans_the_passage():
+    lines = [document(f"d{n}", "Ann leads Acme", [fact((0, 3), (10, 14))]) for n in range(12)]
+    report = audited(split("knowledge-base-population", lines))
+    assert scores(report)["whole-passage"] == {"text_f1": 1, "exact_f1": 0, "link_f1": 0}
+
+
+def test_known_facts_and_lengths():
+    lines = [
+        {"id": f"t{n}", "subject": f"s{n}", "text": f"s{n} o{n}", "facts": [[f"s{n}", "r", f"o{n}"]]} for n in range(12)
+    ]
+    train = [line | {"id": "x" + line["id"]} for line in lines[:6]]
+    found = scores(audited(split("fact-extraction", lines), trains=[split("fact-extraction", train)]))
+    assert found["known-facts"]["recall"] == 0.5
+    rated = [{"id": f"t{n}", "human": n, "generated": "word " * (n + 1)} for n in range(30)]
+    report = audited(split("metric-correlation", rated))
+    assert scores(report)["length"]["spearman"] == 1
+    assert "trivial-system" in codes(report)

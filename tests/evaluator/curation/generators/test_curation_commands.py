@@ -1,0 +1,319 @@
+"""`split` and `audit`: recipes, the same bytes for the same seed, and nothing left of work that broke off."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evaluator.cli import curation as commands
+from evaluator.cli.main import main
+from evaluator.curation.generators.base import Generator
+from evaluator.curation.generators.workspace import Bench
+from evaluator.errors import GoldError, Problem, UsageError
+from tests.support.scoring_runs import jsonl
+
+ROOT = Path(__file__).parents[4]
+SALT = "a salt that nobody knows"
+CLAIMS = [
+    {
+        "id": k,
+        "claim": f"it did not {'rain' if k % 3 else 'snow'} in {k % 7}",
+        "label": "REFUTES" if k % 4 else "SUPPORTS",
+    }
+    for k in range(40)
+]
+GOLD = [{"id": f"g{k}", "documentId": f"d{k // 3}", "group": k // 2, "label": "AB"[k % 2], "x": 1.0} for k in range(40)]
+ORIGINALS = [
+    {"id": k, "claim": f"{k} is red", "evidence_text": f"{k} is a rose", "label": "SUPPORTS"} for k in range(3)
+]
+CONTRARIES = [{"id": k, "claim": f"{k} is green", "evidence_text": f"{k} is a leaf"} for k in range(3)]
+SPLITS = {
+    "folds": ["folds", "gold.jsonl"],
+    "holdout": ["holdout", "gold.jsonl", "--stratify", "label", "--seed", "5"],
+    "halves": ["halves", "gold.jsonl", "--seed", "5", "--share", "0.25"],
+    "symmetric": ["symmetric", "originals.jsonl", "contraries.jsonl", "--salt", SALT],
+    "reweight": ["reweight", "claims.jsonl", "--lambda", "0.05", "--min-frequency", "2", "--drop", ""],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    files = {"gold": GOLD, "claims": CLAIMS, "originals": ORIGINALS, "contraries": CONTRARIES}
+    for name, lines in files.items():
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("words", SPLITS.values(), ids=SPLITS)
+def test_the_recipe_tells_what_was_made_of_what(folder, capsys, words):
+    assert main(["split", *words, "--output", "made", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    recipe = json.loads((folder / "made/recipe.json").read_text())
+    assert recipe["generator"] == words[0]
+    assert recipe["report"] == report
+    assert [one["name"] for one in recipe["inputs"]] == [word for word in words if word.endswith(".jsonl")]
+    assert sorted(one["name"] for one in recipe["outputs"]) == [n for n in names(folder / "made") if n != "recipe.json"]
+    for base, files in ((folder, recipe["inputs"]), (folder / "made", recipe["outputs"])):
+        for one in files:
+            content = (base / one["name"]).read_bytes()
+            assert (one["sha256"], one["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
+    text = (folder / "made/recipe.json").read_text()
+    assert str(folder) not in text and SALT not in text and os.sep not in text.replace("->", "")
+
+
+@pytest.mark.parametrize("words", SPLITS.values(), ids=SPLITS)
+def test_the_same_recipe_gives_the_same_bytes(folder, words):
+    for output in ("one", "two"):
+        assert main(["split", *words, "--output", output]) == 0
+    assert names(folder / "one") == names(folder / "two")
+    for name in names(folder / "one"):
+        assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
+
+
+def test_folds_share_documents_out_and_keep_lines_as_they_are(folder):
+    assert main(["split", "folds", "gold.jsonl", "--output", "made"]) == 0
+    fold = {one["documentId"]: one["fold"] for one in lines_of(folder / "made/folds.jsonl")}
+    assert fold == {f"d{k}": k % 5 + 1 for k in range(14)}
+    source = (folder / "gold.jsonl").read_bytes().splitlines()
+    found = {part: (folder / f"made/{part}.jsonl").read_bytes().splitlines() for part in ("train", "dev", "test")}
+    assert Counter(line for lines in found.values() for line in lines) == Counter(source)
+    assert {json.loads(line)["documentId"] for line in found["dev"]} == {"d3", "d8", "d13"}
+    assert {json.loads(line)["documentId"] for line in found["test"]} == {"d4", "d9"}
+
+
+def test_folds_can_be_written_into_the_lines(folder):
+    words = ["split", "folds", "gold.jsonl", "--folds", "3", "--mark", "fold", "--output", "made"]
+    assert main(words) == 0
+    for number in (1, 2, 3):
+        lines = lines_of(folder / f"made/fold-{number}.jsonl")
+        assert lines and all(line["fold"] == number == int(line["documentId"][1:]) % 3 + 1 for line in lines)
+    assert all(line.endswith('"x": 1.0}') for line in (folder / "made/fold-1.jsonl").read_text().splitlines())
+
+
+def test_a_key_that_is_there_is_not_written_over(folder, capsys):
+    assert main(["split", "folds", "gold.jsonl", "--mark", "label", "--output", "made"]) == 3
+    assert capsys.readouterr().err.startswith("gold.jsonl:1: label is there already")
+
+
+def test_a_holdout_keeps_groups_whole(folder):
+    assert main(["split", "holdout", "gold.jsonl", "--stratify", "label", "--output", "made"]) == 0
+    train, test = (lines_of(folder / f"made/{part}.jsonl") for part in ("train", "test"))
+    assert (len(train), len(test)) == (32, 8)
+    assert not {line["group"] for line in train} & {line["group"] for line in test}
+    assert Counter(line["label"] for line in test) == {"A": 4, "B": 4}
+
+
+@pytest.mark.parametrize("name", ["halves", "holdout"])
+def test_ids_of_two_types_are_refused(folder, capsys, name):
+    (folder / "gold.jsonl").write_bytes(
+        jsonl([{"id": 1, "label": "A"}, {"id": 2, "label": "A"}, {"id": "1", "label": "A"}])
+    )
+    assert main(["split", *SPLITS[name], "--output", "made"]) == 3
+    told = 'gold.jsonl:3: id has another type, found "1", expected an integer, as on the lines before'
+    assert told in capsys.readouterr().err
+
+
+def test_halves_are_of_groups(folder):
+    assert main(["split", *SPLITS["halves"], "--output", "made"]) == 0
+    public, private = (
+        {line["group"] for line in lines_of(folder / f"made/{part}.jsonl")} for part in ("public", "private")
+    )
+    assert (len(public), len(private), public & private) == (5, 15, set())
+
+
+def test_a_made_symmetric_set_passes_its_audit_and_a_broken_one_does_not(folder, capsys):
+    assert main(["split", *SPLITS["symmetric"], "--output", "made"]) == 0
+    assert main(["audit", "symmetric", "made/gold.jsonl"]) == 0
+    lines = lines_of(folder / "made/gold.jsonl")
+    lines[0]["label"] = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[lines[0]["label"]]
+    (folder / "broken.jsonl").write_bytes(jsonl(lines))
+    capsys.readouterr()
+    assert main(["audit", "symmetric", "broken.jsonl"]) == 3
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith(f'broken.jsonl:1: group "{lines[0]["group"]}": ')
+    assert any("tells the label" in line for line in told)
+
+
+def test_weights_have_every_id_in_order(folder, capsys):
+    assert main(["split", *SPLITS["reweight"], "--output", "made", "--json"]) == 0
+    objectives = json.loads(capsys.readouterr().out)["objectives"]
+    assert objectives[-1] < objectives[0]
+    lines = lines_of(folder / "made/weights.jsonl")
+    assert [line["id"] for line in lines] == [claim["id"] for claim in CLAIMS]
+    assert min(line["weight"] for line in lines) >= 1 < max(line["weight"] for line in lines)
+
+
+def test_cues_are_told_and_kept_only_where_asked_for(folder, capsys):
+    words = ["audit", "cues", "claims.jsonl", "--drop", "it in", "--top", "1"]
+    assert main(words) == 0
+    assert "not rain" in capsys.readouterr().out
+    assert names(folder) == ["claims.jsonl", "contraries.jsonl", "gold.jsonl", "originals.jsonl"]
+    assert main([*words, "--output", "made", "--json"]) == 0
+    top = json.loads(capsys.readouterr().out)["top"]
+    kept = lines_of(folder / "made/cues.jsonl")
+    assert next(cue for cue in kept if cue["label"] == "REFUTES") == top["REFUTES"][0]
+    assert {cue["label"] for cue in kept} == {"REFUTES", "SUPPORTS"}
+
+
+def test_frequent_words_may_come_from_another_file(folder, capsys):
+    training = [
+        {"id": k, "claim": word, "label": "REFUTES"} for k, word in enumerate(["did"] * 3 + list("abcdefghijk"))
+    ]
+    (folder / "training.jsonl").write_bytes(jsonl(training))
+    assert main(["audit", "cues", "claims.jsonl", "--drop-from", "training.jsonl", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["dropped"] == ["did", *"abcdefghi"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["halves", "none.jsonl"], "cannot read"),
+        (["halves", "."], "cannot read"),
+        (["halves", "gold.jsonl", "--share", "2"], "over 0 and under 1"),
+        (["halves", "gold.jsonl", "--seed", "-1"], "expected a whole number from 0"),
+        (["folds", "gold.jsonl", "--folds", "1"], "expected a whole number from 2"),
+        (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the list's own name"),
+        (["folds", "gold.jsonl", "--folds", "20"], "14 documents cannot fill 20 folds"),
+        (["holdout", "gold.jsonl", "--parts", "train=1"], "two or more"),
+        (
+            ["holdout", "gold.jsonl", "--parts", "a=\u00bd,b=0.5"],
+            'the share of part "a" is "\u00bd", expected a number',
+        ),
+        (["holdout", "gold.jsonl", "--parts", "../x=0.5,y=0.5"], "expected NAME=SHARE"),
+        (["reweight", "claims.jsonl", "--lambda", "nan"], "expected a number from 0"),
+        (["reweight", "claims.jsonl"], "--lambda"),
+        (["symmetric", "originals.jsonl", "contraries.jsonl"], "--salt"),
+        (["nothing"], "invalid choice"),
+    ],
+)
+def test_wrong_usage_exits_64_and_leaves_nothing(folder, capsys, words, told):
+    before = names(folder)
+    assert main(["split", *words, "--output", "made"]) == 64
+    assert told in capsys.readouterr().err
+    assert names(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "halves",
+            b'{"id": 1}\n{"id": 1.5}\n',
+            "bad.jsonl:2: group is no name, found 1.5, expected a string or an integer",
+        ),
+        ("halves", b'{"id": 1}\n\n', "bad.jsonl:2: blank line"),
+        ("halves", b'{"id": 1, "id": 2}\n', "bad.jsonl:1: duplicate key"),
+        ("halves", b'{"id": NaN}\n', "bad.jsonl:1: not valid JSON"),
+        ("halves", b"[1]\n", "bad.jsonl:1: the line is no object"),
+        ("halves", b"\xef\xbb\xbf{}", "bad.jsonl:1: the file begins with a byte order mark"),
+        ("halves", b'{"id": "\xff"}', "bad.jsonl:1: not UTF-8"),
+        ("halves", b"", "bad.jsonl: the file is empty"),
+        ("folds", b'{"id": 1}', "bad.jsonl:1: documentId is no name, found no such key"),
+        ("reweight", b'{"id": 1, "claim": 2, "label": "A"}', "bad.jsonl:1: claim has the wrong type"),
+    ],
+)
+def test_a_bad_file_exits_3_with_its_line(folder, capsys, name, content, told):
+    (folder / "bad.jsonl").write_bytes(content)
+    before = names(folder)
+    more = ["--lambda", "1"] if name == "reweight" else []
+    assert main(["split", name, "bad.jsonl", *more, "--output", "made", "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert told in err
+    assert json.loads(out)["problems"][0]["file"] == "bad.jsonl"
+    assert names(folder) == before
+
+
+def test_a_full_folder_is_not_touched_and_an_empty_one_is_used(folder, capsys):
+    (folder / "made").mkdir()
+    assert main(["split", *SPLITS["halves"], "--output", "made"]) == 0
+    kept = {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")}
+    assert main(["split", *SPLITS["folds"], "--output", "made"]) == 64
+    assert "which holds files" in capsys.readouterr().err
+    assert {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")} == kept
+    assert not [name for name in names(folder) if name.endswith(".partial")]
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (KeyboardInterrupt(), 130),
+        (GoldError([Problem("gold.jsonl", 3, "broken")]), 3),
+        (UsageError("wrong"), 64),
+        (ZeroDivisionError("with gold in its text"), 4),
+        (OSError(errno.ENOSPC, "No space left on device", "with gold"), 4),
+    ],
+)
+def test_work_that_breaks_off_leaves_nothing(folder, capsys, monkeypatch, failure, status):
+    def make(given, bench):
+        bench.input("gold", given.gold)
+        bench.output("half.jsonl").write(b"half")
+        raise failure
+
+    generator = Generator("breaking", 1, "", make, lambda parser: parser.add_argument("gold", type=Path))
+    monkeypatch.setattr(commands, "SPLITS", (generator,))
+    before = names(folder)
+    assert main(["split", "breaking", "gold.jsonl", "--output", "made"]) == status
+    assert "with gold" not in capsys.readouterr().err
+    assert names(folder) == before
+
+
+def test_a_signal_ends_the_work_and_leaves_nothing(folder):
+    """The command waits for its input, a pipe, with its hidden folder made; then it is told to stop."""
+    os.mkfifo(folder / "pipe.jsonl")
+    before = names(folder)
+    words = [sys.executable, "-m", "evaluator", "split", "halves", "pipe.jsonl", "--output", "made"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
+        with (folder / "pipe.jsonl").open("wb", buffering=0) as pipe:  # opened once the command reads
+            pipe.write(b'{"id": 1}\n')
+            assert len(names(folder)) == len(before) + 1
+            process.send_signal(signal.SIGTERM)
+            error = process.stderr.read()
+        assert process.wait() == 130
+    assert b"interrupted" in error
+    assert names(folder) == before
+
+
+def test_an_input_that_is_not_read_to_its_end_is_hashed_whole(folder):
+    with Bench(folder / "made") as bench:
+        bench.input("gold", folder / "gold.jsonl").readline()
+        inputs, _ = bench.files()
+    assert inputs[0]["sha256"] == hashlib.sha256((folder / "gold.jsonl").read_bytes()).hexdigest()
+
+
+def test_an_output_has_one_name_and_is_no_recipe(folder):
+    with Bench(folder / "made") as bench:
+        bench.output("a.jsonl")
+        for name in ("a.jsonl", "recipe.json"):
+            with pytest.raises(ValueError, match="there already"):
+                bench.output(name)
+    with Bench(None) as bench, pytest.raises(ValueError, match="keeps nothing"):
+        bench.output("a.jsonl")
+
+
+def test_scoring_loads_no_scipy():
+    """The commands are known to the parser; what they need is loaded when they run."""
+    code = (
+        "import sys\nfrom evaluator.cli.main import main\nmain(['tasks', '--json'])\n"
+        "sys.exit(any(name in sys.modules for name in ('scipy', 'sklearn', 'pandas')))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert found.returncode == 0, found.stderr.decode()

@@ -1,0 +1,36 @@
+"""Popularity of pairs and facts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from evaluator.curation.graph.graph import Graph
+from evaluator.curation.scenarios.popularity import pair_popularity, popularity, preferred
+from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph.small_graphs import graphs
+
+
+@pytest.mark.parametrize(
+    ("degrees", "published"), [((942, 23298), 16056.82), ((1101, 1144), 1968.45), ((205, 328), 251.31)]
+)
+def test_the_papers_examples(degrees, published):
+    assert round(pair_popularity(*degrees, 1452), 2) == published
+    assert pair_popularity(*degrees[::-1], 1452) == pair_popularity(*degrees, 1452)
+
+
+@given(graphs())
+@settings(deadline=None)
+def test_every_fact_against_counting_by_hand(triples):
+    graph = Graph(triples)
+    facts = graph.facts("p")
+    expected = [oracle.popularity(triples, "p", graph.entities[s], graph.entities[o]) for s, o in facts.tolist()]
+    assert popularity(graph, facts).tolist() == pytest.approx(expected)
+
+
+def test_popular_facts_come_first_or_last_and_random_ones_by_the_seed():
+    scores = np.array([3.0, 9.0, 3.0, 1.0])
+    assert preferred("popular", scores, 0).tolist() == [1, 0, 2, 3]
+    assert preferred("non-popular", scores, 0).tolist() == [3, 0, 2, 1]
+    orders = {tuple(preferred("random", scores, seed).tolist()) for seed in range(200)}
+    assert len(orders) == 24
+    assert preferred("random", scores, 7).tolist() == preferred("random", scores, 7).tolist()

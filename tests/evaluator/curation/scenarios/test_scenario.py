@@ -1,0 +1,133 @@
+"""Scenarios over any small graph: what is promised, or a refusal."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from evaluator.curation.graph.graph import Graph
+from evaluator.curation.scenarios.embeddings import embed
+from evaluator.curation.scenarios.matrix import cells, decimal, matrix, name, recurrence
+from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios, Wanted
+from evaluator.errors import UsageError
+from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph import small_graphs
+
+shares = st.sampled_from(["0", "0.3", "0.5", "1"])
+
+
+def made_of(triples, types, wanted, **more):
+    graph = Graph(triples)
+    return Scenarios(graph, "p", wanted, types=types, vectors=lambda: embed(graph, seed=0), **more)
+
+
+@given(
+    small_graphs.graphs(40),
+    small_graphs.types,
+    st.builds(Cell, shares, st.none() | shares, st.sampled_from(["popular", "non-popular", "random"])),
+    st.builds(Wanted, st.integers(2, 7), st.sampled_from(["1", "0.5", "2"]), st.integers(0, 5), pool=st.integers(0, 9)),
+    st.sampled_from(["walks", "closed-world"]),
+    st.sets(st.tuples(small_graphs.entity, small_graphs.entity), max_size=4),
+)
+@settings(deadline=None, max_examples=300)
+def test_what_is_promised_or_a_refusal(triples, types, cell, wanted, plausible, avoid):
+    wanted = Wanted(wanted.size, wanted.ratio, wanted.seed, plausible, wanted.pool)
+    try:
+        claims = made_of(triples, types, wanted, avoid=avoid).claims(cell)
+    except UsageError:
+        event("refused")
+        return
+    event("made")
+    pairs = [(claim.subject, claim.object) for claim in claims]
+    assert len(set(pairs)) == len(pairs) == wanted.size
+    assert not avoid & set(pairs)
+    facts = {(s, o) for s, p, o in triples if p == "p"}
+    links = {(s, o) for s, _, o in triples}
+    false = [claim for claim in claims if not claim.label]
+    ratio = Fraction(wanted.ratio)
+    assert wanted.size - len(false) == -(-wanted.size * ratio // (1 + ratio))
+    assert (
+        Counter(claim.origin == "unrelated" for claim in false)[False]
+        == (1 - Fraction(cell.transparency)) * len(false) // 1
+    )
+    rule = oracle.walkable if plausible == "walks" else oracle.closed_world
+    for claim in claims:
+        pair = claim.subject, claim.object
+        assert (pair in facts) == claim.label
+        if claim.origin == "unrelated":
+            assert not {pair, pair[::-1]} & links
+        elif not claim.label:
+            assert pair in rule(triples, types, "p", claim.source)
+            assert claim.object in oracle.ends(triples, claim.subject, claim.path, {"p"})
+    assert made_of(list(reversed(triples)), types, wanted, avoid=avoid).claims(cell) == claims
+
+
+def test_a_plausible_claim_is_no_unrelated_one_too():
+    """(a, d) is where a walk may end, and the only pair that nothing links: it can be one claim, not two."""
+    triples = [("a", "p", "b"), ("c", "p", "d"), ("a", "r", "m"), ("m", "s", "z"), ("m", "s", "d"), ("a", "q", "z")]
+    refused = 0
+    for seed in range(60):
+        try:
+            claims = made_of([*triples, ("c", "q", "b")], {}, Wanted(4, seed=seed)).claims(Cell("0.5"))
+        except UsageError as error:
+            assert "0 pairs of subjects and objects" in str(error)
+            refused += 1
+        else:
+            assert len({(claim.subject, claim.object) for claim in claims}) == 4
+    assert 0 < refused < 60
+
+
+def test_the_order_of_cells_is_the_one_given_and_names_are_those_of_the_files():
+    wanted = cells(["0.5", "1"], ["0.25", None], ["non-popular", "random"])
+    assert [(cell.popularity, cell.homogeneity, cell.transparency) for cell in wanted][:3] == [
+        ("non-popular", "0.25", "0.5"),
+        ("non-popular", "0.25", "1"),
+        ("non-popular", None, "0.5"),
+    ]
+    scenarios = made_of([("a", "p", "b"), ("c", "p", "d")], {}, Wanted(2, "0.20"))
+    assert name(wanted[1], scenarios) == "c1.0 h0.25 s2 r0.2 nopopular"
+    assert name(wanted[6], scenarios) == "c0.5 s2 r0.2 random"
+    assert [decimal(text) for text in ("1", "0.50", "00.2", "10", "0")] == ["1.0", "0.5", "0.2", "10.0", "0.0"]
+
+
+def test_a_matrix_comes_in_the_order_asked_for():
+    scenarios = made_of([("a", "p", "b"), ("c", "p", "d"), ("a", "q", "d")], {}, Wanted(2))
+    wanted = cells(["1", "0"], [None], ["popular", "random"])
+    assert [cell for cell, _ in matrix(scenarios, wanted)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"), [([(1, 0), (1, 0)], 1.0), ([(1, 1), (0, 0)], 0.5), ([(0, 1), (0, 1)], 0.0)]
+)
+def test_how_well_recurrence_tells_true_from_false(labels, expected):
+    """Pair 0 stands in both scenarios, the others in one; labels: of pair 0 and of the other one."""
+    made = [
+        (Cell("1"), [Claim("s", "0", bool(first), ""), Claim("s", f"{number}", bool(other), "")])
+        for number, (first, other) in enumerate(labels, 1)
+    ]
+    assert recurrence(made) == expected
+
+
+@given(
+    small_graphs.graphs(60),
+    st.lists(st.builds(Cell, shares, st.none() | shares), min_size=2, max_size=3, unique=True),
+    st.builds(Wanted, st.integers(2, 4), st.just("1"), st.integers(0, 5)),
+)
+@settings(deadline=None, max_examples=200)
+def test_pairs_that_stand_in_one_cell_alone(triples, wanted_cells, wanted):
+    plain, once = (made_of(triples, {}, wanted) for _ in range(2))
+    try:
+        apart = matrix(once, wanted_cells, once=True)
+    except UsageError:
+        event("refused")
+        return
+    event("made")
+    pairs = [(claim.subject, claim.object) for _, claims in apart for claim in claims]
+    assert len(set(pairs)) == len(pairs) == wanted.size * len(wanted_cells)
+    assert recurrence(apart) == 0.5
+    first = min(wanted_cells, key=lambda cell: Fraction(cell.transparency))
+    assert dict(apart)[first] == plain.claims(first)
+    facts = {(s, o) for s, p, o in triples if p == "p"}
+    assert all(((claim.subject, claim.object) in facts) == claim.label for _, claims in apart for claim in claims)

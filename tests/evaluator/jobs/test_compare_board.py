@@ -1,0 +1,59 @@
+"""The job that compares the systems of a board, from stored outcomes."""
+
+import io
+import json
+
+import pytest
+
+from evaluator.jobs import JOBS
+from evaluator.outcomes.serialization import from_bytes, to_bytes
+from evaluator.outcomes.table import Outcomes
+from tests.evaluator.jobs.test_operations import answers, symmetric
+from tests.support.scoring_runs import jsonl
+
+ARGUMENTS = {"task": "fact-verification", "gold_name": "g", "predictions_name": "p", "resamples": 20}
+
+
+def stored(groups=3, wrong=()):
+    """Outcomes of answers that are all right but those."""
+    gold = symmetric(groups)
+    given = answers(gold)
+    turned = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}
+    for place in wrong:
+        given[place]["predicted_label"] = turned[given[place]["predicted_label"]]
+    files = {"gold": io.BytesIO(jsonl(gold)), "predictions": io.BytesIO(jsonl(given))}
+    return JOBS["score"](files, ARGUMENTS)[1]
+
+
+def compare(*tables, pairs, measure="accuracy", **more):
+    files = {str(place): io.BytesIO(table) for place, table in enumerate(tables)}
+    report, attachment = JOBS["compare_board"](files, {"pairs": pairs, "measure": measure, "resamples": 20, **more})
+    assert attachment == b""
+    return json.loads(json.dumps(report, allow_nan=False))
+
+
+def test_each_pair_in_the_order_asked():
+    report = compare(stored(wrong=[0, 1]), stored(wrong=[5]), stored(), pairs=[[2, 0], [1, 2]])
+    assert report["ok"] and report["n_groups"] == 3
+    first, second = report["comparisons"]
+    assert (first["a"], first["b"], first["difference"]) == (2, 0, pytest.approx(2 / 12))
+    assert (second["a"], second["b"], second["difference"]) == (1, 2, pytest.approx(-1 / 12))
+    # Three groups have eight exchanges, and each of these differences lies in one group: all are as large.
+    assert first["p"] == second["p"] == 1.0
+
+
+def test_outcomes_of_another_version_are_refused():
+    table = from_bytes(stored())
+    older = Outcomes(**{**vars(table), "task_version": 0})
+    report = compare(stored(), to_bytes(older), pairs=[[0, 1]])
+    assert report["fault"] == "usage" and "version 0, expected" in report["problems"][0]["text"]
+
+
+def test_outcomes_of_another_gold_are_refused():
+    report = compare(stored(3), stored(4), pairs=[[0, 1]])
+    assert report["fault"] == "usage" and "expected outcomes of one gold" in report["problems"][0]["text"]
+
+
+def test_a_measure_that_this_gold_does_not_have_is_refused():
+    report = compare(stored(), stored(), pairs=[[0, 1]], measure="fever_score")
+    assert report["fault"] == "usage" and "fever_score" in report["problems"][0]["text"]

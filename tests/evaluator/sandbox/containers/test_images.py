@@ -1,0 +1,298 @@
+"""Image archives that are right, and that are wrong in one thing each."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import lzma
+import os
+import tarfile
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.sandbox.containers import image_errors
+from evaluator.sandbox.containers.image_errors import ImageError
+from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits, read_image
+from tests.evaluator.sandbox.containers.archives import Image, layer, member, packed, stored, tarred, zeros
+
+SMALL = ImageLimits(unpacked_bytes=1 << 20, members=600, layer_members=1000, config_bytes=50_000)
+
+
+def read(folder: Path, content: bytes, limits: ImageLimits | None = None) -> ImageArchive:
+    descriptor = os.open(stored(folder, content), os.O_RDONLY)
+    try:
+        return read_image(os.dup(descriptor), limits, scratch=folder)
+    finally:
+        os.close(descriptor)
+
+
+def refused(folder: Path, content: bytes, limits: ImageLimits | None = None) -> ImageError:
+    with pytest.raises(ImageError) as caught:
+        read(folder, content, limits)
+    assert str(caught.value)
+    assert str(folder) not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("layout", ["legacy", "oci"])
+@pytest.mark.parametrize("pack", [bytes, packed], ids=["plain", "packed-layers"])
+@pytest.mark.parametrize("around", [bytes, packed], ids=["plain", "packed"])
+def test_an_archive_is_read_and_written_clean(tmp_path: Path, layout: str, pack: Any, around: Any) -> None:
+    image = Image(pack=pack, tags=["python:3.11", "postgres:latest"])
+    found = read(tmp_path, around(getattr(image, layout)()))
+    assert found.id == image.id()
+    assert found.size == sum(map(len, image.layers))
+    with tarfile.open(fileobj=io.BytesIO(b"".join(found.clean()))) as archive:
+        files = {info.name: archive.extractfile(info).read() for info in archive if info.isfile()}  # type: ignore[union-attr]
+        assert len(archive.getmembers()) == len(files)
+    manifest = json.loads(files.pop("manifest.json"))
+    assert len(manifest) == 1 and manifest[0]["RepoTags"] is None
+    assert files.pop(manifest[0]["Config"]) == image.config_bytes()
+    assert [files[name] for name in manifest[0]["Layers"]] == image.layers
+    assert set(files) == set(manifest[0]["Layers"])
+
+
+def test_a_cleaned_archive_is_as_right_as_the_first(tmp_path: Path) -> None:
+    image = Image()
+    once = read(tmp_path, image.legacy())
+    assert read(tmp_path, b"".join(once.clean())).id == image.id()
+
+
+def test_two_equal_layers_are_written_once(tmp_path: Path) -> None:
+    """Engines to 24 write the second as a link to the first, later ones name one blob twice."""
+    same = layer(3)
+    image = Image(layers=[same, same])
+    assert read(tmp_path, image.oci()).diff_ids[0] == read(tmp_path, image.oci()).diff_ids[1]
+    first, second = "a" * 64, "b" * 64
+    config = member("c.json", image.config_bytes())
+    link = member(f"{second}/layer.tar", type=tarfile.SYMTYPE, linkname=f"../{first}/layer.tar")
+    entry = {"Config": "c.json", "Layers": [f"{first}/layer.tar", f"{second}/layer.tar"]}
+    manifest = member("manifest.json", json.dumps([entry]).encode())
+    found = read(tmp_path, tarred([config, member(f"{first}/layer.tar", same), link, manifest]))
+    assert found.id == image.id()
+    assert sum(len(piece) for piece in found.clean()) < 3 * len(same)
+
+
+def test_the_archive_changed_between_reading_and_loading(tmp_path: Path) -> None:
+    path = stored(tmp_path, Image(layers=[layer(1000)]).legacy())
+    descriptor = os.open(path, os.O_RDONLY)
+    found = read_image(descriptor)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"contentcontent", b"contentCONTENT", 1))
+    with pytest.raises(image_errors.LayerDigestError):
+        list(found.clean())
+    os.close(descriptor)
+
+
+TWO = [{"Config": "x", "Layers": []}, {"Config": "y", "Layers": []}]
+HERE, AWAY = (
+    {"type": tarfile.SYMTYPE, "linkname": "manifest.json"},
+    {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"},
+)
+WRONG: dict[str, tuple[Image, type[ImageError], str]] = {
+    "two images": (Image(entries=TWO), image_errors.SeveralImagesError, "lists 2 images"),
+    "no image": (Image(entries=[]), image_errors.SeveralImagesError, "lists 0 images"),
+    "no manifest": (Image(without="manifest.json"), image_errors.ArchiveError, "no file"),
+    "a manifest without layers": (Image(entries=[{"Config": "x"}]), image_errors.ArchiveError, "names no config"),
+    "a manifest with a path": (
+        Image(entries=[{"Config": "../../etc/passwd", "Layers": []}]),
+        image_errors.ArchiveError,
+        "no file",
+    ),
+    "dot dot": (Image(more=[member("../evil", b"x")]), image_errors.UnsafeMemberError, "below its top"),
+    "dot dot inside": (Image(more=[member("a/../../evil", b"x")]), image_errors.UnsafeMemberError, "below its top"),
+    "absolute": (Image(more=[member("/etc/evil", b"x")]), image_errors.UnsafeMemberError, "below its top"),
+    "backslash": (Image(more=[member("..\\evil", b"x")]), image_errors.UnsafeMemberError, "below its top"),
+    "symlink": (Image(more=[member("link", **AWAY)]), image_errors.UnsafeMemberError, "a symlink"),
+    "symlink inside": (Image(more=[member("link", **HERE)]), image_errors.UnsafeMemberError, "a symlink"),
+    "hard link": (
+        Image(more=[member("link", type=tarfile.LNKTYPE, linkname="manifest.json")]),
+        image_errors.UnsafeMemberError,
+        "a hard link",
+    ),
+    "character device": (Image(more=[member("d", type=tarfile.CHRTYPE)]), image_errors.UnsafeMemberError, "device"),
+    "block device": (Image(more=[member("d", type=tarfile.BLKTYPE)]), image_errors.UnsafeMemberError, "device"),
+    "FIFO": (Image(more=[member("f", type=tarfile.FIFOTYPE)]), image_errors.UnsafeMemberError, "a FIFO"),
+    "twice": (Image(more=[member("manifest.json", b"[]")]), image_errors.DuplicateMemberError, "twice"),
+    "twice by another name": (
+        Image(more=[member("./manifest.json", b"[]")]),
+        image_errors.DuplicateMemberError,
+        "twice",
+    ),
+    "many members": (
+        Image(more=[member(f"m{number}") for number in range(700)]),
+        image_errors.TooLargeError,
+        "over 600 members",
+    ),
+    "layer claim": (
+        Image(layers=[layer(1)], diff_ids=["sha256:" + "0" * 64]),
+        image_errors.LayerDigestError,
+        "as the image's config says",
+    ),
+    "another count of layers": (
+        Image(layers=[layer(1)], diff_ids=["sha256:" + "0" * 64] * 2),
+        image_errors.LayerCountError,
+        "lists 1 layers, the image's config 2",
+    ),
+    "130 layers": (Image(layers=[layer(1)] * 130), image_errors.LayerCountError, "130 layers, expected 1 to 127"),
+    "no layers": (Image(layers=[]), image_errors.LayerCountError, "0 layers"),
+    "wrong architecture": (Image(top={"architecture": "s390x"}), image_errors.PlatformError, "s390x"),
+    "no architecture": (Image(top={"architecture": None}), image_errors.PlatformError, "expected linux on"),
+    "windows": (Image(top={"os": "windows"}), image_errors.PlatformError, "windows"),
+    "volume": (Image(settings={"Cmd": ["x"], "Volumes": {"/data": {}}}), image_errors.VolumeError, "/data"),
+    "volume in another case": (
+        Image(settings={"Cmd": ["x"], "vOLUME\u017f": {"/data": {}}}),
+        image_errors.VolumeError,
+        "/data",
+    ),
+    "config in two cases": (
+        Image(top={"Config": {"Volumes": {"/data": {}}}}),
+        image_errors.ConfigError,
+        "names a key twice",
+    ),
+    "no command": (Image(settings={}), image_errors.ConfigError, "no command"),
+    "command of numbers": (Image(settings={"Cmd": [1]}), image_errors.ConfigError, "list of strings"),
+    "workdir on a descriptor": (
+        Image(settings={"Cmd": ["x"], "WorkingDir": "/proc/self/fd/7"}),
+        image_errors.ConfigError,
+        "WORKDIR",
+    ),
+    "workdir around": (
+        Image(settings={"Cmd": ["x"], "WorkingDir": "/tmp/../proc/self/fd/7"}),
+        image_errors.ConfigError,
+        "WORKDIR",
+    ),
+    "workdir with two slashes": (
+        Image(settings={"Cmd": ["x"], "WorkingDir": "//proc/self/fd/7"}),
+        image_errors.ConfigError,
+        "WORKDIR",
+    ),
+    "config no JSON": (Image(config=b"{"), image_errors.ConfigError, "not valid JSON"),
+    "config too deep": (Image(config=b"[" * 9_000), image_errors.ConfigError, "not valid JSON"),
+    "config with NaN": (Image(config=b'{"a": NaN}'), image_errors.ConfigError, "NaN"),
+    "config not UTF-8": (Image(config=b'{"a": "\xff"}'), image_errors.ConfigError, "not valid JSON"),
+    "config a list": (Image(config=b"[]"), image_errors.ConfigError, "expected an object"),
+    "config too large": (Image(config=b" " * 50_001), image_errors.TooLargeError, "50001 bytes"),
+    "layer no tar": (Image(layers=[b"x" * 2000]), image_errors.LayerContentError, "not a tar"),
+    "layer cut": (Image(layers=[layer(1)[:700]]), image_errors.LayerContentError, "not a tar"),
+    "layer with more after its end": (
+        Image(layers=[layer(1) + layer(2)]),
+        image_errors.LayerContentError,
+        "follows the end mark",
+    ),
+    "layer with dot dot": (
+        Image(layers=[tarred([member("../../evil", b"x")])]),
+        image_errors.LayerContentError,
+        "expected none with ..",
+    ),
+    "layer of a million files": (
+        Image(layers=[tarred(member(f"f{number}") for number in range(1001))]),
+        image_errors.TooLargeError,
+        "more files",
+    ),
+    "layer too large": (
+        Image(layers=[tarred([member("f", bytes(2 << 20))])]),
+        image_errors.TooLargeError,
+        "more bytes",
+    ),
+    "layer packed with xz": (Image(pack=lzma.compress), image_errors.LayerContentError, "xz"),
+    "layer packed twice": (
+        Image(pack=lambda content: packed(packed(content))),
+        image_errors.LayerContentError,
+        "not a tar",
+    ),
+    "layer packed and damaged": (
+        Image(pack=lambda content: packed(content)[:-20] + bytes(20)),
+        image_errors.LayerContentError,
+        "gzip data",
+    ),
+    "layer packed and cut": (
+        Image(pack=lambda content: packed(content)[:-9]),
+        image_errors.LayerContentError,
+        "too early",
+    ),
+    "layer packed with more after it": (
+        Image(pack=lambda content: packed(content) + packed(b"more")),
+        image_errors.LayerContentError,
+        "something follows",
+    ),
+    "gzip layer bomb": (Image(pack=lambda _: zeros(64 << 20)), image_errors.TooLargeError, "unpacks to"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("layout", ["legacy", "oci"])
+def test_a_wrong_archive_is_refused(tmp_path: Path, name: str, layout: str) -> None:
+    image, kind, words = WRONG[name]
+    problem = refused(tmp_path, getattr(image, layout)(), SMALL)
+    assert type(problem) is kind, repr(problem)
+    assert words in str(problem)
+
+
+@pytest.mark.parametrize("name", ["sparse by GNU", "sparse by PAX"])
+def test_a_sparse_file_in_a_layer(tmp_path: Path, name: str) -> None:
+    """Engines write its holes out: a terabyte from a kilobyte."""
+    if name == "sparse by GNU":
+        content = bytearray(tarred([member("hole", b"x", type=tarfile.GNUTYPE_SPARSE)]))
+    else:
+        headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": str(1 << 40)}
+        content = bytearray(tarred([member("hole", b"1\n0\n0\n", pax_headers=headers)], tarfile.PAX_FORMAT))
+    problem = refused(tmp_path, Image(layers=[bytes(content)]).oci())
+    assert type(problem) is image_errors.LayerContentError
+    assert "a sparse file" in str(problem)
+
+
+@pytest.mark.parametrize("cut", [1, 100, 511, 512, 513, 2000, 5000])
+def test_an_archive_that_is_cut(tmp_path: Path, cut: int) -> None:
+    content = Image().legacy().rstrip(b"\0")
+    assert isinstance(refused(tmp_path, content[:-cut]), image_errors.ArchiveError)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(10_240), b"PK\x03\x04" * 1000, packed(b"x" * 1000)])
+def test_what_is_no_archive(tmp_path: Path, content: bytes) -> None:
+    assert isinstance(refused(tmp_path, content), image_errors.ArchiveError)
+
+
+def test_a_packed_archive_that_is_a_bomb(tmp_path: Path) -> None:
+    limits = dataclasses.replace(SMALL, archive_bytes=1 << 20)
+    assert isinstance(refused(tmp_path, zeros(100 << 20), limits), image_errors.TooLargeError)
+    assert isinstance(refused(tmp_path, bytes(2 << 20), limits), image_errors.TooLargeError)
+
+
+def test_a_layer_that_is_packed_too_well(tmp_path: Path) -> None:
+    """Though it would fit: what unpacks by a thousand to one is no layer of files."""
+    image = Image(layers=[tarred([member("zeros", bytes(16 << 20))])], pack=packed)
+    problem = refused(tmp_path, image.oci(), ImageLimits(ratio=100))
+    assert "over 100 times its packed bytes" in str(problem)
+    assert read(tmp_path, image.oci(), ImageLimits(ratio=2000)).id == image.id()
+
+
+def test_a_folder_or_fifo_in_place_of_the_archive(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(image_errors.ArchiveError, match="no regular file"):
+        read_image(descriptor)
+    os.close(descriptor)
+
+
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    """A layer of 128 MB, packed and plain, is read in a fraction of it."""
+    image = Image(layers=[tarred([member("zeros", bytes(128 << 20))])], pack=packed)
+    path = stored(tmp_path, image.oci())
+    tracemalloc.start()
+    try:
+        with path.open("rb") as file:
+            found = read_image(file.fileno(), ImageLimits(ratio=2000))
+            assert sum(map(len, found.clean())) > 128 << 20
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_each_refusal_has_a_code_of_its_own() -> None:
+    kinds = [kind for kind in vars(image_errors).values() if isinstance(kind, type) and issubclass(kind, ImageError)]
+    assert len(kinds) > 10
+    assert len({kind.code for kind in kinds}) == len(kinds)

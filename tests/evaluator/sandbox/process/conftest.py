@@ -1,0 +1,141 @@
+"""A sandbox server in every place, one at a time, shared by the tests of that place."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.sandbox.contract import Execution, Limits, Result
+from evaluator.sandbox.process.client import ProcessSandbox
+from evaluator.sandbox.process.launch import start
+from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, Place, remove_shared, shared_folder
+
+SECRET = "postgres://holdout:canary-of-the-environment@db/holdout"
+
+
+@dataclass
+class Box:
+    """A running server and its client."""
+
+    place: Place
+    server: subprocess.Popen[bytes]
+    client: ProcessSandbox
+    log: Path
+
+    def run(
+        self, job: str, files: dict[str, int] | None = None, *, limits: Limits | None = None, **arguments: Any
+    ) -> Result:
+        execution = Execution(job=job, arguments=arguments, files=files or {}, limits=limits or Limits())
+        return self.client.run(execution)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_up() -> Iterator[None]:
+    yield
+    remove_shared()
+
+
+def launch_at(place: Place, folder: Path, **more: Any) -> Box:
+    log = folder / "log"
+    with log.open("ab") as stderr:
+        options: dict[str, Any] = place.start | more
+        server = start(folder / "s", jobs=options.pop("jobs", "hostile_jobs"), stderr=stderr.fileno(), **options)
+    return Box(place, server, ProcessSandbox(folder / "s"), log)
+
+
+@pytest.fixture(scope="session", params=PLACES, ids=lambda place: place.name)
+def place(request: pytest.FixtureRequest) -> Place:
+    found: Place = request.param
+    if reason := found.possible():
+        pytest.skip(reason)
+    return found
+
+
+@pytest.fixture(scope="session")
+def box(place: Place) -> Iterator[Box]:
+    """The starter's environment holds a secret, as the site's would."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLDOUT_DATABASE_URL", SECRET)
+        made = launch_at(place, shared_folder(NOBODY if place.user else None))
+    yield made
+    made.server.terminate()
+    assert made.server.wait(30) == 0
+
+
+@pytest.fixture
+def own(place: Place) -> Iterator[Callable[..., Box]]:
+    """Servers that a test may break; their end is nobody's concern."""
+    made: list[Box] = []
+
+    def make(**more: Any) -> Box:
+        folder = more.pop("folder", None) or shared_folder(NOBODY if place.user else None)
+        made.append(launch_at(place, folder, **more))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.server.kill()
+        each.server.wait()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Callable[..., int]]:
+    """Makes read-only descriptors of files with a given content."""
+    opened: list[int] = []
+
+    def make(content: bytes, flags: int = os.O_RDONLY) -> int:
+        path = tmp_path / f"file{len(opened)}"
+        path.write_bytes(content)
+        opened.append(os.open(path, flags))
+        return opened[-1]
+
+    yield make
+    for descriptor in opened:
+        os.close(descriptor)
+
+
+@pytest.fixture(scope="session")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What lives beside a sandbox: a sibling's gold that anybody may read, and servers that answer anybody."""
+    folder = shared_folder()
+    folder.chmod(0o777)
+    sibling = folder / "gold.jsonl"
+    sibling.write_text("the gold of another run")
+    sibling.chmod(0o644)
+    abstract = f"holdout-{os.getpid()}"
+    tcp = socket.create_server(("127.0.0.1", 0))
+    unix = socket.socket(socket.AF_UNIX)
+    unix.bind(str(folder / "db"))
+    (folder / "db").chmod(0o777)
+    hidden = socket.socket(socket.AF_UNIX)
+    hidden.bind("\0" + abstract)
+    for listener in (tcp, unix, hidden):
+        listener.listen()
+        threading.Thread(target=_greet, args=[listener], daemon=True).start()
+    yield {
+        "path": str(sibling),
+        "port": tcp.getsockname()[1],
+        "unix": str(folder / "db"),
+        "abstract": abstract,
+        "folder": str(folder),
+    }
+    for listener in (tcp, unix, hidden):
+        listener.close()
+
+
+def _greet(listener: socket.socket) -> None:
+    while True:
+        try:
+            client, _ = listener.accept()
+        except OSError:
+            return
+        with client:
+            client.sendall(b"hello")

@@ -1,0 +1,201 @@
+"""What a job may use, and what it may hand back: every excess ends with a verdict of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from typing import Any
+
+import pytest
+
+from evaluator.errors import SandboxError
+from evaluator.sandbox.contract import Limits, Verdict
+from evaluator.sandbox.process import protocol as wire
+from tests.evaluator.sandbox.process.conftest import Box
+
+pytestmark = pytest.mark.hostile
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize("how", ["numpy", "bytes"])
+def test_two_gigabytes(box: Box, how: str) -> None:
+    limits = Limits(memory_bytes=256 * MEGABYTE)
+    assert box.run("allocate", limits=limits, bytes=2 << 30, how=how).verdict == Verdict.MEMORY
+    assert box.run("allocate", limits=limits, bytes=100 * MEGABYTE, how=how).verdict == Verdict.DONE
+
+
+def test_memory_by_small_pieces(box: Box) -> None:
+    assert box.run("memory_by_pieces", limits=Limits(memory_bytes=64 * MEGABYTE)).verdict == Verdict.MEMORY
+
+
+@pytest.mark.parametrize("arguments", [{}, {"deaf": True}, {"in_c": True}])
+def test_endless_loop_ends_at_the_deadline(box: Box, arguments: dict[str, Any]) -> None:
+    assert box.run("spin", limits=Limits(wall_seconds=0.4), **arguments).verdict == Verdict.TIME
+
+
+@pytest.mark.slow
+def test_endless_loop_ends_at_the_processor_limit(box: Box) -> None:
+    result = box.run("spin", limits=Limits(cpu_seconds=1, wall_seconds=300))
+    assert result.verdict == Verdict.TIME
+    assert result.wall_seconds < 300
+
+
+@pytest.mark.parametrize("shut", [False, True])
+def test_a_sleeper_ends_at_the_deadline(box: Box, shut: bool) -> None:
+    assert box.run("sleep", limits=Limits(wall_seconds=0.4), shut=shut).verdict == Verdict.TIME
+
+
+def test_a_gigabyte_of_output_is_cut(box: Box) -> None:
+    result = box.run("flood", limits=Limits(output_bytes=MEGABYTE), descriptor=3)
+    assert (result.verdict, result.report, result.attachment) == (Verdict.OUTPUT, None, b"")
+
+
+@pytest.mark.parametrize("descriptor", [1, 2, 4])
+def test_a_flood_elsewhere_goes_nowhere(box: Box, descriptor: int) -> None:
+    """Standard output is a sink; the status pipe is read to its bound and then left full."""
+    before = box.log.stat().st_size
+    assert box.run("flood", limits=Limits(wall_seconds=0.4), descriptor=descriptor).verdict == Verdict.TIME
+    assert box.log.stat().st_size - before < 10_000
+
+
+def test_what_a_job_prints_reaches_nobody(box: Box) -> None:
+    result = box.run("prints", words="canary-on-stdout")
+    assert result.report == {"printed": True}
+    assert "canary-on-stdout" not in box.log.read_text()
+
+
+WHATS = ["nan", "infinity", "numpy_nan", "nested_nan", "object", "bytes", "set", "deep", "surrogate"]
+
+
+@pytest.mark.parametrize("what", WHATS)
+def test_reports_that_are_refused(box: Box, what: str) -> None:
+    assert box.run("report", what=what).verdict == Verdict.OUTPUT
+
+
+def test_a_report_over_its_limit(box: Box) -> None:
+    limits = Limits(output_bytes=10_000)
+    assert box.run("report", limits=limits, what="large", bytes=9_000).verdict == Verdict.DONE
+    assert box.run("report", limits=limits, what="large", bytes=10_000).verdict == Verdict.OUTPUT
+
+
+@pytest.mark.parametrize("what", ["none", "list", "text", "three"])
+def test_a_job_that_returns_something_else(box: Box, what: str) -> None:
+    assert box.run("wrong_shape", what=what).verdict in {Verdict.EXIT, Verdict.OUTPUT}
+
+
+def frame(report: bytes, attachment: bytes = b"", magic: bytes = b"HOLD", longer: int = 0) -> bytes:
+    return struct.pack("<4sIQ", magic, len(report) + longer, len(attachment)) + report + attachment
+
+
+FORGERIES = {
+    "nothing": b"",
+    "half a header": b"HOLD\0\0",
+    "another magic": frame(b"{}", magic=b"DLOH"),
+    "a cut report": frame(b'{"a": 1}', longer=1),
+    "an extra byte": frame(b"{}") + b"x",
+    "two reports": frame(b"{}") * 2,
+    "a giant size": struct.pack("<4sIQ", b"HOLD", 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF),
+    "NaN": frame(b'{"a": NaN}'),
+    "infinity": frame(b'{"a": 1e999}'),
+    "a list": frame(b"[1]"),
+    "no JSON": frame(b"{'a': 1}"),
+    "trailing garbage": frame(b"{} {}"),
+    "bad UTF-8": frame(b'{"a": "\xff"}'),
+    "a lone surrogate": frame(b'{"a": "\\ud800"}'),
+    "depth": frame(b'{"a":' + b"[" * 20_000 + b"]" * 20_000 + b"}"),
+    "a traceback": b"Traceback (most recent call last):\n  KeyError: SUPPORTS\n",
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forged_reports(box: Box, name: str) -> None:
+    result = box.run("forge", hex=FORGERIES[name].hex(), code=0)
+    assert (result.verdict, result.report, result.attachment) == (Verdict.OUTPUT, None, b"")
+
+
+def test_a_whole_forged_report_is_just_a_report(box: Box) -> None:
+    """A job that is wholly in the hands of another may still say one schema-checked thing: callers check it."""
+    result = box.run("forge", hex=frame(b'{"a": 1}', b"xyz").hex(), code=0)
+    assert (result.verdict, result.report, result.attachment) == (Verdict.DONE, {"a": 1}, b"xyz")
+    assert box.run("forge", hex=frame(b'{"a": 1}').hex(), code=7).verdict == Verdict.EXIT
+
+
+@pytest.mark.parametrize("code", [1, 2, 42, 64, 80, 81, 84, 127, 128, 137, 255])
+def test_exit_codes(box: Box, code: int) -> None:
+    result = box.run("leave", code=code)
+    assert (result.verdict, result.report) == (Verdict.EXIT, None)
+    assert len(result.error_id) == 12
+
+
+@pytest.mark.parametrize("how", ["segfault", "abort", "sys.exit", "interrupt", "recursion"])
+def test_other_ends(box: Box, how: str) -> None:
+    assert box.run("die", how=how, words="SUPPORTS").verdict == Verdict.EXIT
+
+
+@pytest.mark.parametrize("what", ["PredictionError", "SandboxError", "UsageError"])
+def test_an_exception_of_ours_inside_a_job_is_still_the_jobs_end(box: Box, what: str) -> None:
+    assert box.run("raise_named", what=what).verdict == Verdict.EXIT
+
+
+@pytest.mark.parametrize("options", [{}, {"named": True}, {"chained": True}, {"mute": True}])
+def test_a_traceback_that_quotes_gold_is_seen_by_nobody(box: Box, file: Any, options: dict[str, bool]) -> None:
+    result = box.run("raise_gold", {"gold": file(b"canary label of gold")}, **options)
+    assert result.verdict == Verdict.EXIT
+    assert "canary" not in repr(result)
+    lines = box.log.read_text()
+    assert "canary" not in lines
+    [line] = [line for line in map(json.loads, lines.splitlines()) if line.get("error_id") == result.error_id]
+    expected = "no readable diagnosis" if {"named", "mute"} & set(options) else "in raise_gold"
+    assert expected in line["what"]
+
+
+@pytest.mark.parametrize("words", ["canary\n{}", "canary: SUPPORTS", "x" * 10_000, "\x1b[31mcanary", "Name at \n"])
+def test_a_forged_diagnosis_is_not_logged(box: Box, words: str) -> None:
+    result = box.run("forged_diagnosis", words=words, code=81)
+    assert result.verdict == Verdict.EXIT
+    lines = box.log.read_text()
+    assert "canary" not in lines and "xxxx" not in lines
+    [line] = [line for line in map(json.loads, lines.splitlines()) if line.get("error_id") == result.error_id]
+    assert line["what"] == "no readable diagnosis"
+
+
+def test_what_cannot_be_imported_any_more_is_our_fault(box: Box) -> None:
+    """warm_up() has missed it; the submission is none the worse."""
+    with pytest.raises(SandboxError, match=r"warm_up\(\) does not cover.*late_import"):
+        box.run("late_import")
+
+
+def test_two_runs_give_the_same_bytes(box: Box) -> None:
+    first, second = box.run("numbers"), box.run("numbers")
+    assert first.report == second.report
+    assert first.attachment == second.attachment and len(first.attachment) == 8000
+
+
+def test_files_are_read_at_their_own_offset(box: Box, file: Any) -> None:
+    text = file("first\nsecond ü\nlast".encode())
+    os.lseek(text, 3, os.SEEK_SET)
+    result = box.run("walk", {"text": text})
+    assert result.report == {"lines": ["first\n", "second ü\n", "last"], "tail": "la", "first": "first\n", "place": 6}
+    assert os.lseek(text, 0, os.SEEK_CUR) == 3
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 16, 5 * MEGABYTE])
+def test_large_content_both_ways(box: Box, file: Any, size: int) -> None:
+    result = box.run("echo", {"gold": file(b"g" * size)}, attachment="a" * min(size, 50_000))
+    assert result.report is not None
+    assert result.report["files"]["gold"] == "g" * size
+    assert result.attachment == b"a" * min(size, 50_000)
+
+
+@pytest.mark.parametrize("name", ["wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes", "log_bytes"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), True, "1"])
+def test_limits_must_be_positive_numbers(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        Limits(**{name: value})
+
+
+def test_an_order_that_fits_no_packet_is_refused_at_once(box: Box) -> None:
+    with pytest.raises(SandboxError, match=f"expected at most {wire.PACKET_BYTES}"):
+        box.run("echo", much="x" * wire.PACKET_BYTES)

@@ -1,0 +1,235 @@
+"""The referee's own jobs, confined: the same bytes come out as in process, for good files and for bad ones.
+
+This is what shows that warm_up() leaves nothing to be imported, and that the list of system calls is long enough.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.jobs import JOBS
+from evaluator.jobs.audit import NAMES as AUDIT_PARTS
+from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
+from evaluator.sandbox.process.launch import ROOT
+from tests.evaluator.sandbox.process.conftest import Box, launch_at
+from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, Place, shared_folder
+
+FIXTURES = ROOT / "fixtures"
+LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
+
+
+@pytest.fixture(scope="session")
+def referee(place: Place) -> Iterator[Box]:
+    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
+    yield box
+    box.server.terminate()
+    assert box.server.wait(30) == 0
+
+
+@pytest.fixture(scope="session")
+def one_referee() -> Iterator[Box]:
+    """For what depends on the filter alone, which is the same in all places: the most ordinary one."""
+    place = next(place for place in sorted(PLACES, key=lambda place: not place.user) if not place.possible())
+    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
+    yield box
+    box.server.terminate()
+    assert box.server.wait(30) == 0
+
+
+def phases() -> list[tuple[str, dict[str, Any], Path, Path]]:
+    """(task, options, gold, predictions) of every fixture system that has a file."""
+    found = []
+    for manifest in sorted(FIXTURES.glob("*/benchmark.json")):
+        benchmark = json.loads(manifest.read_text())
+        splits = {split["name"]: split["gold"] for split in benchmark["splits"]}
+        options = {phase["slug"]: (phase.get("options", {}), splits[phase["split"]]) for phase in benchmark["phases"]}
+        for system in (one for one in benchmark["systems"] if "predictions" in one):
+            chosen, gold = options[system["phase"]]
+            found.append((benchmark["task"], chosen, manifest.parent / gold, manifest.parent / system["predictions"]))
+    return found
+
+
+def both(box: Box, job: str, arguments: dict[str, Any], **paths: Path) -> tuple[Result, tuple[dict[str, Any], bytes]]:
+    """The job in the sandbox, and in this process."""
+    opened = {name: path.open("rb") for name, path in paths.items()}
+    try:
+        files = {name: file.fileno() for name, file in opened.items()}
+        result = box.client.run(Execution(job=job, arguments=arguments, files=files, limits=LIMITS))
+        return result, JOBS[job](opened, arguments)
+    finally:
+        for file in opened.values():
+            file.close()
+
+
+Case = tuple[str, dict[str, Any], Path, Path]
+CASES = phases()
+
+
+@pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
+def test_a_system_of_each_task_everywhere(referee: Box, task: str, tmp_path: Path) -> None:
+    same_in_and_out(referee, next(case for case in CASES if case[0] == task), tmp_path)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "/".join(case[3].parts[-4:]))
+def test_every_system(one_referee: Box, case: Case, tmp_path: Path) -> None:
+    same_in_and_out(one_referee, case, tmp_path)
+
+
+def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
+    task, options, gold, predictions = case
+    arguments = {"task": task, "options": options, "resamples": 50, "seed": 3}
+    arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl", "predictions_name": "predictions.jsonl"}
+    prepared, here = both(referee, "prepare_gold", arguments, gold=gold)
+    assert (prepared.verdict, prepared.report, prepared.attachment) == (Verdict.DONE, *here)
+    assert prepared.report is not None and prepared.report["ok"]
+    (tmp_path / "inputs").write_bytes(prepared.attachment)
+    arguments["expects"] = prepared.report["expects"]
+    validated, here = both(referee, "validate", arguments, inputs=tmp_path / "inputs", predictions=predictions)
+    assert (validated.report, validated.attachment) == here
+    assert validated.report is not None and validated.report["ok"]
+    scored, here = both(referee, "score", arguments, gold=gold, predictions=predictions)
+    assert scored.report == json.loads(json.dumps(here[0]))
+    assert scored.report is not None and scored.report["ok"]
+    assert scored.attachment == here[1]
+    (tmp_path / "outcomes").write_bytes(scored.attachment)
+    asked = {"pairs": [[0, 1]], "measure": scored.report["primary"], "resamples": 50}
+    compared, here = both(referee, "compare_board", asked, **dict.fromkeys(("0", "1"), tmp_path / "outcomes"))
+    assert compared.report == json.loads(json.dumps(here[0])) and compared.report["ok"]
+    drawn, _ = both(referee, "draw", {}, table=tmp_path / "outcomes")
+    assert drawn.report == {"ok": True, "drawing": scored.report["drawing"]}
+
+
+@pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
+@pytest.mark.parametrize("part", AUDIT_PARTS)
+def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path: Path) -> None:
+    """Of the hidden split, beside its inputs and a training split that leaks."""
+    _, options, gold, _ = next(case for case in CASES if case[0] == task)
+    arguments = {"task": task, "options": options, "part": part, "train_names": ["train.jsonl"]}
+    arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl"}
+    with gold.open("rb") as file:
+        (tmp_path / "inputs").write_bytes(JOBS["prepare_gold"]({"gold": file}, arguments)[1])
+    files = {"gold": gold, "inputs": tmp_path / "inputs", "0": gold}
+    result, here = both(one_referee, "audit_part", arguments, **files)
+    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
+    assert result.report is not None and result.report["ok"] and result.report["told"]["keys"]
+
+
+@pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
+def test_the_difference_of_corrected_gold(one_referee: Box, task: str, tmp_path: Path) -> None:
+    """Fewer items in another order, each with something more that is not scored, packed."""
+    _, options, gold, _ = next(case for case in CASES if case[0] == task)
+    lines = gold.read_bytes().splitlines(keepends=True)
+    after = b"".join(line.replace(b"{", b'{"remark": 1, ', 1) for line in lines[:0:-1])
+    (tmp_path / "after").write_bytes(gzip.compress(after, mtime=0))
+    arguments = {"task": task, "options": options, "before_name": "before.jsonl", "after_name": "after.jsonl.gz"}
+    result, here = both(one_referee, "gold_difference", arguments, before=gold, after=tmp_path / "after")
+    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
+    assert result.attachment == here[1]
+    counted = {kind: n for kind, n in result.report["counts"]["by_kind"].items() if n}
+    assert counted == {"other": len(lines) - 1, "removed": 1} and result.report["counts"]["reordered"]
+
+
+LINE = b'{"id": "a", "predicted_label": "SUPPORTS"}\n'
+BAD = {
+    "empty": b"",
+    "white space": b" \n\t\n",
+    "BOM": b"\xef\xbb\xbf" + LINE,
+    "UTF-16": LINE.decode().encode("utf-16"),
+    "UTF-32": LINE.decode().encode("utf-32"),
+    "bad UTF-8": b'{"id": "\xff\xfe"}\n',
+    "lone surrogate": b'{"id": "\\ud800"}\n',
+    "NUL": b'{"id": "a\x00b"}\n',
+    "CR only": LINE.replace(b"\n", b"\r") * 3,
+    "right to left": '{"id": "\u202eab"}\n'.encode(),
+    "duplicate keys": b'{"id": 1, "id": 2}\n',
+    "NaN": b'{"id": NaN}\n',
+    "1e999": b'{"id": 1e999}\n',
+    "5,000 digits": b'{"id": ' + b"9" * 5000 + b"}\n",
+    "depth 100,000": b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
+    "truncated": LINE + LINE[:20],
+    "trailing garbage": LINE.rstrip() + b" x\n",
+    "two documents": LINE.rstrip() + LINE,
+    "comments": b"// no\n" + LINE,
+    "wrong top type": b"[]\n1\nnull\n",
+    "many unknown keys": b"{" + b",".join(b'"k%d": 1' % n for n in range(100_000)) + b"}\n",
+    "unknown label": b'{"id": "a", "predicted_label": "MAYBE"}\n',
+    "unknown id": LINE,
+    "8 MB label": b'{"id": "a", "predicted_label": "' + b"x" * (8 << 20) + b'"}\n',
+    "100,000 lines": b'{"id": 1}\n' * 100_000,
+    "pickle": b"\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00\x8c\x01a\x94.",
+    "code": b"__import__('os').system('id')\n",
+}
+
+
+GOLD = {case[0]: case[2].with_name("dev.jsonl") for case in CASES}  # a small one of each task that a fixture has
+
+
+@pytest.mark.parametrize("task", sorted(GOLD))
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_reported_alike(one_referee: Box, task: str, name: str, tmp_path: Path) -> None:
+    predictions = tmp_path / "predictions"
+    predictions.write_bytes(BAD[name])
+    gold = GOLD[task]
+    arguments = {"task": task, "gold_name": "gold.jsonl", "predictions_name": "p.jsonl", "resamples": 0}
+    result, (report, attachment) = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
+    assert (result.verdict, result.report, result.attachment) == (Verdict.DONE, report, attachment)
+    assert report["ok"] is False and report["fault"] == "predictions" and report["problems"]
+    result, (report, _) = both(one_referee, "prepare_gold", arguments, gold=predictions)
+    assert (result.verdict, result.report) == (Verdict.DONE, report)
+    assert report["ok"] is False and report["fault"] == "gold"
+
+
+@pytest.mark.parametrize("kind", ["bomb", "truncated", "no gzip", "wrong checksum", "two members"])
+def test_bad_archives_are_reported_alike(one_referee: Box, kind: str, tmp_path: Path) -> None:
+    good = gzip.compress(LINE * 100, mtime=0)
+    content = {
+        "bomb": gzip.compress(bytes(300 << 20), mtime=0),
+        "truncated": good[:-10],
+        "no gzip": LINE,
+        "wrong checksum": good[:-8] + bytes(4) + good[-4:],
+        "two members": good * 2,
+    }[kind]
+    predictions = tmp_path / "p.gz"
+    predictions.write_bytes(content)
+    arguments = {"task": "fact-verification", "gold_name": "g.jsonl", "predictions_name": "p.jsonl.gz", "resamples": 0}
+    gold = FIXTURES / "mirror-claims/splits/dev.jsonl"
+    result, (report, _) = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
+    assert (result.verdict, result.report) == (Verdict.DONE, report)
+    assert report["ok"] is False
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", ["real_predictions.jsonl"])
+def test_published_predictions(one_referee: Box, realdata: Path, name: str) -> None:
+    """Ten thousand claims at full size, with every interval."""
+    gold, predictions = realdata / "fever/gold_paper_dev.jsonl", realdata / "fever/predictions" / name
+    if not predictions.exists():
+        pytest.skip(f"{name} is not there")
+    arguments = {"task": "fact-verification", "options": {"max_evidence": "5"}, "resamples": 200, "seed": 0}
+    arguments |= {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
+    result, here = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
+    assert result.report is not None and result.attachment == here[1]
+    # A BLAS with more threads than the sandbox's one may add up in another order: equal to the last digits but one.
+    assert result.report["result"]["scores"] == [
+        score | {bound: pytest.approx(score[bound], abs=1e-12) for bound in ("value", "low", "high")}
+        for score in here[0]["result"]["scores"]
+    ]
+
+
+def test_wrong_usage_is_reported(one_referee: Box) -> None:
+    result = one_referee.client.run(Execution(job="score", arguments={"task": "nonsense"}))
+    assert result.report is not None and result.report["fault"] == "usage"
+
+
+def test_the_referee_needs_no_file_of_its_own(one_referee: Box) -> None:
+    """Missing files are a fault of the caller's program: an exit, and no hint of more to a participant."""
+    result = one_referee.client.run(Execution(job="score", arguments={"task": "fact-verification"}))
+    assert (result.verdict, result.report) == (Verdict.EXIT, None)
+    assert os.fspath(ROOT) not in repr(result)

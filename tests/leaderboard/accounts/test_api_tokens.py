@@ -1,0 +1,168 @@
+"""Tokens: for the right password alone, throttled by address, stored hashed, gone when revoked."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from knox.models import AuthToken
+
+from leaderboard.models import AuditEntry
+from tests.support.api_calls import ROOT, person
+
+pytestmark = pytest.mark.django_db
+TOKENS = f"{ROOT}/auth/tokens/"
+
+
+@pytest.fixture
+def ada():
+    return person("ada")
+
+
+def ask(username: str = "ada", password: str = "correct horse", **more: Any) -> Any:
+    body = json.dumps({"username": username, "password": password})
+    return Client(raise_request_exception=False).post(TOKENS, body, content_type="application/json", **more)
+
+
+def mine(secret: str, scheme: str = "Token") -> Any:
+    return Client(headers={"Authorization": f"{scheme} {secret}"}).get(f"{ROOT}/submissions/")
+
+
+def test_a_password_gives_a_token_that_is_stored_hashed(ada):
+    answer = ask()
+    assert answer.status_code == 201 and answer["Cache-Control"] == "no-store"
+    told = answer.json()
+    assert told["username"] == "ada"
+    assert mine(told["token"]).status_code == 200
+    token = AuthToken.objects.get()
+    assert told["token"] not in (token.digest, token.token_key)
+    assert timedelta(days=89) < token.expiry - timezone.now() < timedelta(days=91)
+    assert AuditEntry.objects.get(action="token.issued").actor == ada
+
+
+def test_the_mail_address_is_as_good_as_the_name(ada):
+    assert ask("ada@holdout.example").status_code == 201
+
+
+def test_a_form_is_as_good_as_json(ada):
+    answer = Client().post(TOKENS, "username=ada&password=correct+horse", "application/x-www-form-urlencoded")
+    assert answer.status_code == 201
+
+
+def test_a_wrong_password_and_a_wrong_name_are_not_told_apart(ada):
+    wrong, unknown = ask(password="wrong"), ask("nobody")
+    assert (wrong.status_code, wrong.content) == (unknown.status_code, unknown.content)
+    assert wrong.json()["code"] == "authentication_failed"
+    assert not AuthToken.objects.exists()
+
+
+def test_who_was_shut_out_gets_none(ada):
+    ada.is_active = False
+    ada.save()
+    assert ask().content == ask("nobody").content
+
+
+def test_a_second_factor_cannot_be_gone_round(ada):
+    Authenticator.objects.create(user=ada, type=Authenticator.Type.TOTP, data={"secret": "x"})
+    answer = ask()
+    assert (answer.status_code, answer.json()["code"]) == (403, "second_factor")
+    assert ask(password="wrong").json()["code"] == "authentication_failed"
+    assert not AuthToken.objects.exists()
+
+
+def test_guessing_is_throttled_by_address_and_locks_nobody_out(ada, settings):
+    settings.ACCOUNT_RATE_LIMITS = {"login_failed": "3/m/ip"}
+    cache.clear()
+    guesses = [ask(password=f"guess {n}", REMOTE_ADDR="192.0.2.1").status_code for n in range(5)]
+    assert guesses == [401, 401, 401, 429, 429]
+    assert ask(REMOTE_ADDR="192.0.2.1").json()["code"] == "throttled"
+    forged = {"X-Forwarded-For": "192.0.2.7"}
+    assert ask(REMOTE_ADDR="192.0.2.1", headers=forged).status_code == 429
+    assert ask(REMOTE_ADDR="192.0.2.2").status_code == 201
+    cache.clear()
+
+
+def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_names(ada, settings):
+    settings.ACCOUNT_RATE_LIMITS = {"login_failed": "1/m/ip"}
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    cache.clear()
+    guesses = [
+        ask(password="guess", headers={"X-Forwarded-For": f"{forged}, {address}"}).status_code
+        for forged, address in (
+            ("203.0.113.1", "192.0.2.1"),
+            ("203.0.113.2", "192.0.2.1"),
+            ("203.0.113.1", "192.0.2.2"),
+        )
+    ]
+    assert guesses == [401, 429, 401]
+    cache.clear()
+
+
+def test_a_revoked_token_opens_nothing(ada):
+    secret = ask().json()["token"]
+    other = ask().json()["token"]
+    client = Client(headers={"Authorization": f"Token {secret}"})
+    assert client.delete(f"{TOKENS}current/").status_code == 204
+    assert client.delete(f"{TOKENS}current/").status_code == 401
+    assert (mine(secret).status_code, mine(other).status_code) == (401, 200)
+    # Not even what everybody may read: a client must notice that its token is gone.
+    assert client.get(f"{ROOT}/tasks/").json()["code"] == "authentication_failed"
+
+
+def test_an_expired_token_opens_nothing(ada):
+    secret = ask().json()["token"]
+    AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    assert mine(secret).status_code == 401
+
+
+def test_a_session_has_no_token_to_revoke(ada):
+    browser = Client()
+    browser.force_login(ada)
+    assert browser.delete(f"{TOKENS}current/").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "header", ["Token", "Token a b", "Token \xff\xfe", "Token " + "x" * 100_000, "Bearer x", "\x00"]
+)
+def test_a_strange_authorization_is_no_error_of_ours(ada, header):
+    answer = Client(raise_request_exception=False, HTTP_AUTHORIZATION=header).get(f"{ROOT}/submissions/")
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"[]", 400),
+        (b"{", 400),
+        (b'"ada"', 400),
+        (b'{"username": "ada"}', 400),
+        (b'{"username": ["ada"], "password": {"x": 1}}', 400),
+        (b'{"username": "a\\u0000", "password": "x"}', 400),
+        (b'{"username": "\\ud800", "password": "x"}', 400),
+        (b'{"username": "ada", "password": "\\ud800"}', 400),
+        (b'{"username": "' + b"a" * 255 + b'", "password": "x"}', 400),
+        (b'{"username": NaN, "password": "x"}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"username": ' + b"9" * 5000 + b', "password": "x"}', 400),
+        (b"\xff\xfe", 400),
+        (b" " * 1_100_000, 413),
+    ],
+    ids=lambda value: str(value)[:24] if isinstance(value, bytes) else None,
+)
+def test_strange_credentials_are_the_senders_fault(ada, body, status):
+    answer = Client(raise_request_exception=False).post(TOKENS, body, content_type="application/json")
+    assert answer.status_code == status, answer.content
+    assert answer.json()["code"]
+
+
+def test_no_password_is_logged(ada, caplog):
+    caplog.set_level(0)
+    ask(password="hunter2 is my secret")
+    assert "hunter2" not in caplog.text

@@ -1,0 +1,110 @@
+"""In one phase a person competes for one team, whatever teams they join, leave or found."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.accounts.actions import membership, teams
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, User
+from leaderboard.submissions.queries.quotas import quota_of
+from tests.support.api_calls import client_of, person, send
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import World, build, prediction_lines
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture
+def world() -> World:
+    return build(quota_per_day=2)
+
+
+def other_system(by: User, team: str = "Second") -> System:
+    return teams.system(team=teams.create(name=team, by=by), name="Other", by=by)
+
+
+def refused(world: World, system: System, by: User) -> Code:
+    before = (Submission.objects.count(), QuotaCharge.objects.count())
+    with pytest.raises(Refused) as caught:
+        world.submit(system=system, by=by)
+    assert (Submission.objects.count(), QuotaCharge.objects.count()) == before
+    return caught.value.code
+
+
+def test_a_second_team_is_refused_and_costs_nothing(world: World) -> None:
+    second = other_system(world.researcher)
+    world.submit()
+    assert refused(world, second, world.researcher) is Code.OTHER_TEAM
+    world.submit()
+
+
+def test_the_api_says_so_with_a_code(world: World) -> None:
+    other_system(world.researcher)
+    world.submit()
+    answer = send(client_of(world.researcher), prediction_lines(), team="Second")
+    assert (answer.status_code, answer.json()["code"]) == (409, "other_team")
+    assert "Analytical Engines" in answer.json()["message"]
+
+
+def test_another_phase_is_free(world: World) -> None:
+    world.submit()
+    phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
+    world.submit(system=other_system(world.researcher), phase=phase)
+    assert Submission.objects.filter(phase=phase).count() == 1
+
+
+def test_leaving_unbinds_nobody_and_a_joined_team_has_its_own_quota(world: World) -> None:
+    bob = person("bob")
+    second = other_system(bob)
+    world.submit(system=second, by=bob)
+    Membership.objects.create(team=second.team, user=world.researcher)
+    assert quota_of(phase=world.phase, team=second.team).left_today == 1
+    world.submit()
+    Membership.objects.filter(team=world.system.team).update(is_owner=False)
+    Membership.objects.create(team=world.system.team, user=bob, is_owner=True)
+    membership.leave(team=world.system.team, by=world.researcher)
+    assert refused(world, second, world.researcher) is Code.OTHER_TEAM
+    with pytest.raises(Refused) as caught:
+        world.submit(system=second, by=world.researcher)
+    assert world.system.team.name not in caught.value.message, "who has left is told nothing of the team"
+
+
+def test_a_refund_unbinds_nobody(world: World) -> None:
+    world.submit()
+    QuotaCharge.objects.update(refunded_at="2026-01-01T00:00:00Z")
+    assert refused(world, other_system(world.researcher), world.researcher) is Code.OTHER_TEAM
+
+
+def test_baselines_do_not_compete_and_bind_nobody(world: World) -> None:
+    baseline = other_system(world.researcher)
+    System.objects.filter(pk=baseline.pk).update(kind=System.Kind.BASELINE)
+    baseline.refresh_from_db()
+    world.submit(system=baseline)
+    world.submit()
+    world.submit(system=baseline)
+    assert Submission.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_posts_at_once_for_five_teams_are_accepted_for_one() -> None:
+    world = build(quota_per_day=1)
+    systems = [other_system(world.researcher, f"Team {number}") for number in range(5)]
+    answers = together([lambda one=one: world.submit(system=one).system.team_id for one in systems])
+    assert len([answer for answer in answers if answer is Code.OTHER_TEAM]) == 4
+    assert (Submission.objects.count(), QuotaCharge.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_was_removed_while_the_file_was_checked_submits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from leaderboard.submissions.actions import submit as submissions
+
+    world = build()
+    check = submissions._validate
+
+    def removed_meanwhile(**what: object) -> object:
+        Membership.objects.filter(user=world.researcher).delete()
+        return check(**what)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(submissions, "_validate", removed_meanwhile)
+    assert refused(world, world.system, world.researcher) is Code.NOT_A_MEMBER

@@ -1,0 +1,207 @@
+"""Invitations, leaving, handing on: who may, what becomes of it, and what is seen no more."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.actions import invitations, membership, teams
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Invitation, Membership, Notice, Team, User
+from tests.support.api_calls import client_of, person
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def team(world: World) -> Team:
+    return world.system.team
+
+
+@pytest.fixture
+def bob(world: World) -> User:
+    return person("bob")
+
+
+def browser(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def link(team: Team, by: User, address: str = "bob@holdout.example") -> str:
+    """The path of a new invitation."""
+    return "/" + invitations.invite(team=team, address=address, by=by).link.split("/", 3)[3]
+
+
+def refusal(act: Any, **what: Any) -> Code:
+    with pytest.raises(Refused) as refused:
+        act(**what)
+    return refused.value.code
+
+
+def test_an_invitation_is_accepted_once(world: World, team: Team, bob: User) -> None:
+    where = link(team, world.researcher)
+    page = browser(bob).get(where)
+    assert page.status_code == 200 and team.name in page.content.decode()
+    assert not team.members.filter(pk=bob.pk).exists()
+    joined = browser(bob).post(where, {"answer": "accept"})
+    assert joined.status_code == 302 and joined["Location"] == f"/me/teams/{team.pk}/"
+    assert not Membership.objects.get(team=team, user=bob).is_owner
+    eve = browser(person("eve"))
+    assert [eve.get(where).status_code, eve.post(where, {"answer": "accept"}).status_code] == [404, 404]
+    assert team.members.count() == 2
+
+
+def test_declining_uses_the_link_up(world: World, team: Team, bob: User) -> None:
+    where = link(team, world.researcher)
+    assert browser(bob).post(where, {"answer": "decline"}).status_code == 302
+    assert browser(bob).post(where, {"answer": "accept"}).status_code == 404
+    assert list(team.members.all()) == [world.researcher]
+
+
+def test_an_old_and_a_revoked_link_are_as_one_that_never_was(world: World, team: Team, bob: User) -> None:
+    old, revoked = link(team, world.researcher), link(team, world.researcher)
+    first, second = Invitation.objects.order_by("pk")
+    Invitation.objects.filter(pk=first.pk).update(expires_at=timezone.now())
+    invitations.revoke(invitation=second, by=world.researcher)
+    client = browser(bob)
+    answers = [client.get(where) for where in (old, revoked, "/invitations/never-was/")]
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert len({re.sub(r'="\w{60,}"', "", answer.content.decode()) for answer in answers}) == 1
+    assert refusal(invitations.accept, invitation=first, by=bob) is Code.NOT_TAKEN
+
+
+def test_the_token_is_not_stored(world: World, team: Team) -> None:
+    token = link(team, world.researcher).split("/")[2]
+    row = Invitation.objects.values().get()
+    assert len(token) >= 43 and token not in repr(row)
+    assert token not in repr(list(AuditEntry.objects.values()))
+
+
+def test_the_link_is_mailed_and_then_not_shown(world: World, team: Team, settings: Any) -> None:
+    settings.SENDS_MAIL = True
+    invited = invitations.invite(team=team, address="new@holdout.example", by=world.researcher)
+    (sent,) = mail.outbox
+    token = re.search(r"/invitations/([\w-]{43,})/", sent.body)
+    assert invited.link == "" and token is not None and sent.to == ["new@holdout.example"]
+    assert invitations.found(token[1]) == invited.invitation
+
+
+def test_an_address_with_an_account_and_one_without_are_answered_alike(world: World, team: Team, bob: User) -> None:
+    owner = browser(world.researcher)
+    pages = []
+    for address in (bob.email, "nobody@holdout.example"):
+        page = owner.post(f"/me/teams/{team.pk}/invite/", {"address": address})
+        assert page.status_code == 200
+        text = re.sub(r'invitations/[\w-]+/|value="\w{60,}"|datetime="[^"]+">[^<]+', "", page.content.decode())
+        pages.append(text.replace(address, "ADDRESS"))
+        Invitation.objects.all().delete()
+    assert pages[0] == pages[1]
+
+
+def test_only_owners_invite_and_there_is_an_end_to_it(world: World, team: Team, bob: User) -> None:
+    Membership.objects.create(team=team, user=bob)
+    assert browser(bob).post(f"/me/teams/{team.pk}/invite/", {"address": "x@holdout.example"}).status_code == 403
+    assert refusal(invitations.invite, team=team, address="no address", by=world.researcher) is Code.INVALID_NAME
+    for number in range(invitations.MOST_OPEN):
+        invitations.invite(team=team, address=f"{number}@holdout.example", by=world.researcher)
+    assert refusal(invitations.invite, team=team, address="x@holdout.example", by=world.researcher) is Code.NOT_TAKEN
+
+
+def test_the_last_owner_hands_on_before_leaving(world: World, team: Team, bob: User) -> None:
+    Membership.objects.create(team=team, user=bob)
+    ada = world.researcher
+    assert refusal(membership.leave, team=team, by=ada) is Code.LAST_OWNER
+    assert refusal(membership.transfer, team=team, to=ada, by=bob) is Code.NOT_AN_OWNER
+    assert refusal(membership.transfer, team=team, to=person("eve"), by=ada) is Code.NOT_A_MEMBER
+    membership.transfer(team=team, to=bob, by=ada)
+    assert {place.user: place.is_owner for place in Membership.objects.filter(team=team)} == {ada: False, bob: True}
+    membership.leave(team=team, by=ada)
+    assert list(team.members.all()) == [bob]
+
+
+def test_a_team_is_deleted_only_before_it_has_submitted(world: World, team: Team) -> None:
+    run = world.insert_run()
+    assert refusal(membership.delete, team=team, by=world.researcher) is Code.NOT_TAKEN
+    other = teams.create(name="Short lived", by=world.researcher)
+    teams.system(team=other, name="Nothing", by=world.researcher)
+    membership.delete(team=other, by=world.researcher)
+    assert not Team.objects.filter(pk=other.pk).exists() and Team.objects.filter(pk=team.pk).exists()
+    assert run.prediction.submission.system.team == team
+
+
+def test_who_was_removed_sees_nothing_of_the_team(world: World, team: Team, bob: User) -> None:
+    """Not even what they sent themselves: it is the team's."""
+    Membership.objects.create(team=team, user=bob)
+    run = world.insert_run()
+    submission = run.prediction.submission
+    type(submission).objects.filter(pk=submission.pk).update(submitted_by=bob)
+    told = {"user": bob, "submission": submission, "body": {}, "due_at": timezone.now(), "created_at": timezone.now()}
+    Notice.objects.create(subject=run.pk, **told)
+    pages = [
+        f"/submissions/{submission.pk}/",
+        f"/submissions/{submission.pk}/predictions/",
+        f"/systems/{world.system.pk}/",
+        f"/me/teams/{team.pk}/",
+    ]
+    assert [browser(bob).get(where).status_code for where in pages] == [200] * 4
+    membership.remove(team=team, member=bob, by=world.researcher)
+    assert [browser(bob).get(where).status_code for where in pages] == [404] * 4
+    api = client_of(bob)
+    assert api.get(f"/api/v1/submissions/{submission.pk}/").status_code == 404
+    assert api.get("/api/v1/submissions/").json()["results"] == []
+    for where in ("/me/submissions/", "/me/notices/", "/me/teams/"):
+        text = browser(bob).get(where).content.decode()
+        assert world.system.name not in text and team.name not in text
+    assert not Notice.objects.filter(user=bob).exists()
+
+
+def test_owners_cannot_be_removed_by_members_nor_remove_themselves(world: World, team: Team, bob: User) -> None:
+    Membership.objects.create(team=team, user=bob)
+    assert refusal(membership.remove, team=team, member=world.researcher, by=bob) is Code.NOT_AN_OWNER
+    assert refusal(membership.remove, team=team, member=world.researcher, by=world.researcher) is Code.LAST_OWNER
+    assert team.members.count() == 2
+
+
+def test_a_name_of_markup_is_text_on_the_teams_pages(world: World, bob: User) -> None:
+    evil = teams.create(name="<script>alert(1)</script>", by=bob)
+    where = link(evil, bob, "x@holdout.example")
+    for client, page in ((browser(bob), f"/me/teams/{evil.pk}/"), (browser(world.researcher), where)):
+        text = client.get(page).content.decode()
+        assert "<script>alert" not in text and "&lt;script&gt;alert(1)" in text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_use_a_link_at_once_one_joins() -> None:
+    world = build()
+    team = world.system.team
+    token = link(team, world.researcher).split("/")[2]
+    invitation = invitations.found(token)
+    assert invitation is not None
+    people = [person(f"person-{number}") for number in range(6)]
+    answers = together([lambda one=one: invitations.accept(invitation=invitation, by=one) for one in people])
+    assert sorted(str(answer) for answer in answers) == sorted([str(team), *[str(Code.NOT_TAKEN)] * 5])
+    assert team.members.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_owners_who_leave_at_once_leave_one() -> None:
+    world = build()
+    team, bob = world.system.team, person("bob")
+    Membership.objects.create(team=team, user=bob, is_owner=True)
+    answers = together([lambda one=one: membership.leave(team=team, by=one) for one in (world.researcher, bob)])
+    assert sorted(map(str, answers)) == sorted(["None", str(Code.LAST_OWNER)])
+    assert Membership.objects.filter(team=team, is_owner=True).count() == 1

@@ -1,0 +1,331 @@
+"""Archives at the desk: a worker writes one, its asker alone fetches it; another is looked at and taken in."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import exports, reading, writing
+from leaderboard.archives.actions import imports as arrivals
+from leaderboard.core.refusal import Code
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import ArchiveArrival, ArchiveExport, AuditEntry, Benchmark, Dataset, State, Submission, User
+from tests.leaderboard.archives.test_archives import wipe
+from tests.support.api_calls import person
+from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.tiny_world import World, build, gold_lines
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+EXPORTS = "/manage/benchmarks/tiny/exports/"
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+@pytest.fixture(scope="module")
+def keys() -> tuple[str, str]:
+    """(secret, public)"""
+    return vault.fresh()
+
+
+def as_(user: User) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
+def written(world: World, recipients: str = "") -> ArchiveExport:
+    made = exports.begin(benchmark=world.benchmark, recipients=recipients, by=world.curator)
+    exports.write(pk=made.pk)
+    made.refresh_from_db()
+    return made
+
+
+def received(world: World, content: bytes) -> ArchiveArrival:
+    return arrivals.receive(file=uploaded(content, "tiny.zip"), by=world.curator)
+
+
+def forged(archive: bytes, secret: str, change: Any) -> bytes:
+    """The archive with its closed part's members changed, encrypted to the same key."""
+    made = io.BytesIO()
+    identities = vault.identities([secret])
+    with zipfile.ZipFile(io.BytesIO(archive)) as outer, zipfile.ZipFile(made, "w") as other:
+        for name in outer.namelist():
+            if name != writing.CLOSED:
+                other.writestr(name, outer.read(name))
+        clear = io.BytesIO()
+        with (
+            outer.open(writing.CLOSED) as sealed,
+            vault.unsealed(sealed, identities) as opened,
+            zipfile.ZipFile(opened) as inner,
+            zipfile.ZipFile(clear, "w") as changed,
+        ):
+            for name in inner.namelist():
+                changed.writestr(name, change(name, inner.read(name)))
+        with other.open(writing.CLOSED, "w") as target, vault.sealed(target, [identities[0].to_public()]) as stream:
+            stream.write(clear.getvalue())
+    return made.getvalue()
+
+
+class TestOut:
+    def test_a_worker_writes_it_and_tells_how_far_it_is(self, world: World, keys: tuple[str, str]) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+        made = written(world, keys[1])
+        assert made.state == State.DONE
+        content = made.file.open().read()
+        assert (made.bytes, len(made.told) > 5) == (len(content), True)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            head = json.loads(archive.read(writing.HEAD))
+            everything = b"".join(archive.read(name) for name in archive.namelist())
+        assert (head["slug"], head["rows"]["submission"]) == ("tiny", 1)
+        assert b"SUPPORTS" not in everything, "gold is in the closed part alone"
+        assert not any("SUPPORTS" in line or "ada" in line for line in made.told)
+
+    def test_without_a_key_the_closed_part_is_left_out(self, world: World) -> None:
+        with zipfile.ZipFile(written(world).file.open()) as archive:
+            assert writing.CLOSED not in archive.namelist()
+
+    def test_no_key_but_a_public_one(self, world: World, keys: tuple[str, str]) -> None:
+        for wrong in ("age1nonsense", keys[0]):
+            refused = refusal(exports.begin, benchmark=world.benchmark, recipients=wrong, by=world.curator)
+            assert (refused.code, keys[0] in refused.message) == (Code.INVALID_NAME, False)
+        organiser = person("olga")
+        world.benchmark.organisers.add(organiser)
+        refused = refusal(exports.begin, benchmark=world.benchmark, recipients="", by=organiser)
+        assert refused.code is Code.NOT_AN_ORGANISER
+        assert not ArchiveExport.objects.exists()
+
+    def test_its_asker_alone_fetches_it_and_that_is_recorded(self, world: World, keys: tuple[str, str]) -> None:
+        client = as_(world.curator)
+        assert client.post(EXPORTS, {"recipients": keys[1]}).status_code == 302
+        made = ArchiveExport.objects.get()
+        exports.write(pk=made.pk)
+        assert "Download" in client.get(EXPORTS).content.decode()
+        answer = client.post(f"{EXPORTS}{made.pk}/download/")
+        assert b"".join(answer.streaming_content)[:2] == b"PK"  # type: ignore[attr-defined]
+        assert answer["Content-Disposition"].startswith("attachment")
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        other = as_(person("cora", is_curator=True))
+        assert other.post(f"{EXPORTS}{made.pk}/download/").status_code == 404
+        assert "Download" not in other.get(EXPORTS).content.decode()
+        acts = AuditEntry.objects.filter(action__startswith="export.").order_by("pk")
+        assert [(act.action, act.actor) for act in acts] == [
+            ("export.asked", world.curator),
+            ("export.downloaded", world.curator),
+        ]
+
+    def test_it_is_kept_for_a_day(self, world: World) -> None:
+        made = written(world)
+        file = made.file
+        exports.sweep()
+        assert file.storage.exists(str(file.name))
+        ArchiveExport.objects.update(finished_at=timezone.now() - timedelta(days=1, minutes=1))
+        exports.sweep()
+        assert not ArchiveExport.objects.exists()
+        assert not file.storage.exists(str(file.name))
+
+    def test_a_worker_that_dies_leaves_it_to_the_next(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        def dies(**_: Any) -> None:
+            raise referee.SandboxError("gone")
+
+        there = files_of("archives")
+        with monkeypatch.context() as broken:
+            broken.setattr(writing, "write", dies)
+            made = written(world)
+            assert made.state == State.QUEUED
+            past = timezone.now() - timedelta(hours=1)
+            ArchiveExport.objects.update(state=State.RUNNING, lease_until=past, rung_at=past)
+            assert exports.sweep() == 1
+        assert files_of("archives") == there
+        exports.write(pk=made.pk)
+        made.refresh_from_db()
+        assert (made.state, made.attempt) == (State.DONE, 2)
+
+    def test_one_that_was_cancelled_leaves_no_file(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        there, write = files_of("archives"), writing.write
+
+        def cancelled_meanwhile(**asked: Any) -> Path:
+            path = write(**asked)
+            exports.remove(export=ArchiveExport.objects.get(), by=world.curator)
+            return path
+
+        monkeypatch.setattr(writing, "write", cancelled_meanwhile)
+        made = exports.begin(benchmark=world.benchmark, recipients="", by=world.curator)
+        exports.write(pk=made.pk)
+        assert not ArchiveExport.objects.exists()
+        assert files_of("archives") == there
+        assert not [path for path in settings.FILE_UPLOAD_TEMP_DIR.iterdir() if path.is_dir()]
+
+    def test_asking_twice_gives_one(self, world: World) -> None:
+        told = {"benchmark": world.benchmark, "recipients": "", "by": world.curator}
+        assert exports.begin(**told).pk == exports.begin(**told).pk
+
+
+class TestIn:
+    def test_it_is_looked_at_and_then_taken_in(self, world: World, keys: tuple[str, str]) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+        content = written(world, keys[1]).file.open().read()
+        wipe()
+        curator = person("cora", is_curator=True)
+        client = as_(curator)
+        answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
+        arrival = ArchiveArrival.objects.get()
+        assert answer["Location"] == f"/manage/archives/{arrival.pk}/"
+        page = client.get(answer["Location"]).content.decode()
+        assert "Tiny claims" in page and "inputs/test.jsonl" in page and "In the way" not in page
+        assert "comes as <em>name</em>-2" in page, "told before the key is typed"
+        assert not Benchmark.objects.exists(), "nothing is taken before its key is there"
+        wrong = client.post(answer["Location"], {"key": vault.fresh()[0]})
+        assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
+        taken = client.post(answer["Location"], {"key": keys[0]})
+        assert taken["Location"] == "/manage/benchmarks/tiny/"
+        assert Submission.objects.count() == 1
+        assert not ArchiveArrival.objects.exists()
+        assert AuditEntry.objects.get(action="benchmark.imported").actor == curator
+
+    def test_who_was_renamed_is_told_on_the_page_and_kept_in_the_trail(
+        self, world: World, keys: tuple[str, str]
+    ) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+        content = written(world, keys[1]).file.open().read()
+        wipe()
+        User.objects.create_user("ada", "another@holdout.example", "correct horse")
+        client = as_(person("cora", is_curator=True))
+        answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
+        page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
+        assert "Other people have these names here: ada comes as ada-2. The audit trail keeps them all." in page
+        assert User.objects.get(username="ada-2").email == "ada@holdout.example"
+        trail = client.get("/manage/benchmarks/tiny/trail/").content.decode()
+        assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
+
+    def test_where_nobody_was_renamed_nothing_is_told_of_it(self, world: World, keys: tuple[str, str]) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+        content = written(world, keys[1]).file.open().read()
+        wipe()
+        client = as_(person("cora", is_curator=True))
+        answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
+        page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
+        assert "is here, as it was" in page and "comes as" not in page
+
+    def test_the_key_is_told_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
+        arrival = received(world, written(world, keys[1]).file.open().read())
+        answer = as_(world.curator).post(f"/manage/archives/{arrival.pk}/", {"key": keys[0]})
+        assert answer.status_code == 409
+        assert keys[0] not in answer.content.decode() and keys[0] not in caplog.text
+        assert not any(keys[0] in json.dumps(entry.detail) for entry in AuditEntry.objects.all())
+
+    def test_what_is_here_already_is_named(self, world: World, keys: tuple[str, str]) -> None:
+        arrival = received(world, written(world, keys[1]).file.open().read())
+        assert arrivals.in_the_way(arrival) == [
+            "the benchmark tiny: there is one of this name here",
+            "the dataset tiny: there is one of this name here",
+        ]
+        refused = refusal(arrivals.take, arrival=arrival, key=keys[0], by=world.curator)
+        assert (refused.code, "he dataset tiny: there is one" in refused.message) == (Code.NAME_TAKEN, True)
+        assert Dataset.objects.count() == 1
+
+    @pytest.mark.parametrize("content", [b"", b"PK", gold_lines(), b"PK\x05\x06" + bytes(18)])
+    def test_what_is_no_archive_is_not_kept(self, world: World, content: bytes) -> None:
+        there = files_of("archives")
+        assert refusal(received, world=world, content=content).code is Code.INVALID_NAME
+        assert files_of("archives") == there and not ArchiveArrival.objects.exists()
+
+    @pytest.mark.parametrize("right", ["is_superuser", "is_staff", "is_curator", "password"])
+    def test_no_archive_makes_anybody_more_than_a_person(self, world: World, keys: tuple[str, str], right: str) -> None:
+        def more(name: str, body: bytes) -> bytes:
+            if name != "tables/user.jsonl":
+                return body
+            rows = [json.loads(line) for line in body.splitlines()]
+            for row in rows:
+                row["fields"][right] = True
+            return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+        content = forged(written(world, keys[1]).file.open().read(), keys[0], more)
+        wipe()
+        curator = person("cora", is_curator=True)
+        arrival = arrivals.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        refused = refusal(arrivals.take, arrival=arrival, key=keys[0], by=curator)
+        assert right in refused.message
+        assert User.objects.count() == 1
+
+    def test_no_line_is_for_another_table(self, world: World, keys: tuple[str, str]) -> None:
+        world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
+
+        def other(name: str, body: bytes) -> bytes:
+            return body.replace(b"leaderboard.team", b"leaderboard.user") if name == "tables/team.jsonl" else body
+
+        content = forged(written(world, keys[1]).file.open().read(), keys[0], other)
+        wipe()
+        curator = person("cora", is_curator=True)
+        arrival = arrivals.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        assert "is for 'leaderboard.user'" in refusal(arrivals.take, arrival=arrival, key=keys[0], by=curator).message
+
+    @pytest.mark.parametrize("missing", ["tables/split.jsonl", "tables/benchmark.jsonl"])
+    def test_a_closed_part_that_lacks_something_changes_nothing(
+        self, world: World, keys: tuple[str, str], missing: str
+    ) -> None:
+        content = forged(
+            written(world, keys[1]).file.open().read(), keys[0], lambda name, body: b"{" if name == missing else body
+        )
+        wipe()
+        curator = person("cora", is_curator=True)
+        arrival = arrivals.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        refused = refusal(arrivals.take, arrival=arrival, key=keys[0], by=curator)
+        assert "Nothing was changed" in refused.message
+        assert not Dataset.objects.exists()
+
+    def test_only_curators(self, world: World) -> None:
+        content = written(world).file.open().read()
+        refused = refusal(arrivals.receive, file=uploaded(content, "tiny.zip"), by=world.researcher)
+        assert refused.code is Code.NOT_AN_ORGANISER
+
+    def test_what_nobody_takes_in_is_removed_after_a_day(self, world: World) -> None:
+        arrival = received(world, written(world).file.open().read())
+        assert arrivals.sweep() == 0
+        ArchiveArrival.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
+        assert arrivals.sweep() == 1
+        assert not arrival.file.storage.exists(str(arrival.file.name))
+
+    def test_a_head_longer_than_any_is_not_read(self, world: World) -> None:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(writing.HEAD, b'{"slug": "' + b"a" * (64 << 20) + b'"}')
+        with pytest.raises(reading.ArchiveFault):
+            reading.look_at(_kept(made.getvalue()))
+
+
+def _kept(content: bytes) -> Path:
+    path = Path(settings.FILE_UPLOAD_TEMP_DIR) / "archive.zip"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_secret_key_among_the_public_ones_is_not_printed_again(world: World) -> None:
+    secret, public = vault.fresh()
+    client = as_(world.curator)
+    answer = client.post(EXPORTS, {"recipients": f"{public}\n{secret.lower()}"})
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "That was a secret key" in page
+    assert secret.lower() not in page.lower() and not ArchiveExport.objects.exists()
+    kept = client.post(EXPORTS, {"recipients": "age1wrong"})
+    assert "age1wrong" in kept.content.decode(), "what is no secret stays to be mended"

@@ -1,0 +1,219 @@
+"""Deadlines: zones beside UTC, extensions for all and for one team, and whose clock decides."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core import time_zones as zones
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
+from leaderboard.submissions.queries import deadlines
+from tests.support.api_calls import client_of, person, send
+from tests.support.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+END = datetime(2030, 3, 2, 11, 59, tzinfo=UTC)
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def closed(world: World) -> World:
+    """The phase closed an hour ago."""
+    change(world, closes_at=timezone.now() - HOUR, opens_at=timezone.now() - 9 * HOUR)
+    return world
+
+
+def change(world: World, **fields: Any) -> None:
+    Phase.objects.filter(pk=world.phase.pk).update(**fields)
+    world.phase.refresh_from_db()
+
+
+def extend(world: World, until: datetime, **more: Any) -> Extension:
+    asked = {"phase": world.phase, "closes_at": until, "reason": "The power was out.", "by": world.curator, **more}
+    made = extensions.extend(**asked)
+    world.phase.refresh_from_db()
+    return made
+
+
+def refusal(world: World, until: datetime, **more: Any) -> Code:
+    with pytest.raises(Refused) as refused:
+        extend(world, until, **more)
+    world.phase.refresh_from_db()
+    return refused.value.code
+
+
+@pytest.mark.parametrize(
+    ("local", "zone", "meant"),
+    [
+        ("2030-03-01 23:59", "AoE", "2030-03-02 11:59"),
+        ("2030-03-01 23:59", "UTC", "2030-03-01 23:59"),
+        ("2030-01-15 12:00", "Europe/Berlin", "2030-01-15 11:00"),
+        ("2030-07-15 12:00", "Europe/Berlin", "2030-07-15 10:00"),
+        ("2030-07-15 12:00", "Asia/Kolkata", "2030-07-15 06:30"),
+    ],
+)
+def test_a_local_date_means_a_moment(local: str, zone: str, meant: str) -> None:
+    moment = zones.moment(datetime.fromisoformat(local), zone)
+    assert moment == datetime.fromisoformat(meant).replace(tzinfo=UTC)
+    assert zones.shown(moment, zone) == f"{local} {zone}"
+
+
+@pytest.mark.parametrize(("local", "word"), [("2030-03-31 02:30", "skip"), ("2030-10-27 02:30", "twice")])
+def test_what_clocks_skip_or_show_twice_is_an_error(local: str, word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        zones.moment(datetime.fromisoformat(local), "Europe/Berlin")
+
+
+def test_pages_and_messages_tell_both_clocks(world: World) -> None:
+    change(world, time_zone="AoE", closes_at=END)
+    page = Client().get("/benchmarks/tiny/").content.decode()
+    assert "2030-03-02 11:59 UTC" in page and "2030-03-01 23:59 AoE" in page
+    assert Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["time_zone"] == "AoE"
+    change(world, closes_at=datetime(2020, 3, 2, 11, 59, tzinfo=UTC))
+    answer = send(client_of(world.researcher), prediction_lines())
+    assert answer.status_code == 409
+    assert "closed at 2020-03-02 11:59 UTC (2020-03-01 23:59 AoE)" in answer.json()["message"]
+
+
+def test_a_phases_form_reads_dates_in_its_zone(world: World) -> None:
+    client = Client()
+    client.force_login(world.curator)
+    form = {
+        **TOLD_IN_FULL,
+        "title": "Final",
+        "slug": "final",
+        "split": world.split.pk,
+        "closes_at": "2030-03-01T23:59",
+        "quota_per_day": 5,
+        "quota_total": 50,
+        "takes_predictions": "on",
+    }
+    where = "/manage/benchmarks/tiny/phases/create/"
+    assert client.post(where, {**form, "time_zone": "Mars/Olympus"}).status_code == 422
+    skipped = {**form, "closes_at": "2030-03-31T02:30", "time_zone": "Europe/Berlin"}
+    answer = client.post(where, skipped)
+    assert answer.status_code == 422 and "skip" in answer.content.decode()
+    past = client.post(where, {**form, "closes_at": "2020-01-01T00:00", "time_zone": "UTC"})
+    assert past.status_code == 422
+    assert "2020-01-01 00:00 UTC has passed; expected a date that is to come." in past.content.decode()
+    sealed = {**form, "disclosure": "sealed", "sealed_until": "2020-01-01T00:00", "closes_at": ""}
+    assert client.post(where, sealed).status_code == 422
+    assert client.post(where, {**form, "time_zone": "AoE"}).status_code == 302
+    made = Phase.objects.get(slug="final")
+    assert (made.time_zone, made.closes_at) == ("AoE", END)
+
+
+def test_an_extension_opens_the_phase_again_and_its_history_stays(closed: World) -> None:
+    before = closed.phase.closes_at
+    assert not closed.phase.is_open()
+    until = timezone.now() + HOUR
+    extend(closed, until)
+    extend(closed, until + HOUR, reason="Once more <b>.")
+    assert closed.phase.closes_at == until + HOUR and closed.phase.is_open()
+    assert [(one.before, one.closes_at) for one in closed.phase.extensions.all()] == [
+        (before, until),
+        (until, until + HOUR),
+    ]
+    page = Client().get("/benchmarks/tiny/").content.decode()
+    assert "The power was out." in page and "Once more &lt;b&gt;." in page
+    told = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["extensions"]
+    assert [one["reason"] for one in told] == ["The power was out.", "Once more <b>."]
+    assert AuditEntry.objects.filter(action="phase.extended").count() == 2
+
+
+def test_a_deadline_moves_later_only_and_into_the_future(closed: World) -> None:
+    end = closed.phase.closes_at
+    assert end is not None
+    assert refusal(closed, end) is Code.INVALID_NAME
+    assert refusal(closed, end + HOUR / 2) is Code.INVALID_NAME
+    assert refusal(closed, end + 2 * HOUR, reason=" ") is Code.INVALID_NAME
+    assert refusal(closed, end + 2 * HOUR, by=closed.researcher) is Code.NOT_AN_ORGANISER
+    change(closed, closes_at=None)
+    assert refusal(closed, end + 2 * HOUR) is Code.NOT_TAKEN
+    assert not Extension.objects.exists()
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In time to the microsecond when it came, late when its check was over: it is accepted."""
+    from leaderboard.submissions.actions import submit as submissions
+
+    end = timezone.now() + HOUR
+    change(world, closes_at=end)
+    monkeypatch.setattr(submissions.timezone, "now", lambda: end)
+    accepted = world.submit()
+    assert accepted.received_at == end
+    monkeypatch.setattr(submissions.timezone, "now", lambda: end + timedelta(microseconds=1))
+    with pytest.raises(Refused) as late:
+        world.submit()
+    assert late.value.code is Code.PHASE_CLOSED and Submission.objects.count() == 1
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_one_team_may_have_more_time_and_only_it_knows(closed: World) -> None:
+    bob = person("bob")
+    other: System = teams.system(team=teams.create(name="Others", by=bob), name="Other", by=bob)
+    extend(closed, timezone.now() + HOUR, team=closed.system.team, reason="PRIVATE-REASON")
+    assert not closed.phase.is_open() and deadlines.is_open(closed.phase, team=closed.system.team)
+    closed.submit()
+    with pytest.raises(Refused) as refused:
+        closed.submit(system=other, by=bob)
+    assert refused.value.code is Code.PHASE_CLOSED
+    pages = {}
+    for user in (closed.researcher, bob):
+        client = Client()
+        client.force_login(user)
+        pages[user] = client.get("/benchmarks/tiny/test/submit/").content.decode()
+        public = client.get("/benchmarks/tiny/").content + client.get("/api/v1/benchmarks/tiny/").content
+        assert b"PRIVATE-REASON" not in public
+    assert "PRIVATE-REASON" in pages[closed.researcher] and 'type="file"' in pages[closed.researcher]
+    assert "PRIVATE-REASON" not in pages[bob] and 'type="file"' not in pages[bob]
+    assert Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["extensions"] == []
+
+
+def sealed(world: World) -> None:
+    now = timezone.now()
+    change(world, disclosure="sealed", closes_at=now + HOUR, sealed_until=now + 2 * HOUR)
+
+
+def test_a_sealed_phases_date_moves_along_but_not_for_a_team(world: World) -> None:
+    sealed(world)
+    opened = world.phase.sealed_until
+    assert opened is not None
+    assert refusal(world, opened + HOUR, team=world.system.team) is Code.INVALID_NAME
+    extend(world, opened, team=world.system.team)
+    extend(world, opened - HOUR / 2)
+    assert world.phase.sealed_until == opened
+    extend(world, opened + HOUR)
+    assert world.phase.closes_at == world.phase.sealed_until == opened + HOUR
+    change(world, unsealed_at=timezone.now())
+    assert refusal(world, opened + 9 * HOUR) is Code.NOT_TAKEN
+
+
+def test_the_page_moves_the_end_on_the_clocks_of_the_zone(world: World) -> None:
+    client = Client()
+    client.force_login(world.curator)
+    change(world, closes_at=END)
+    where = "/manage/benchmarks/tiny/phases/test/"
+    assert client.post(f"{where}zone/", {"time_zone": "AoE"}).status_code == 302
+    assert client.post(f"{where}zone/", {"time_zone": "Nowhere/Else"}).status_code == 422
+    assert client.post(f"{where}deadline/", {"closes_at": "2030-03-03T23:59", "reason": "More time"}).status_code == 302
+    world.phase.refresh_from_db()
+    assert world.phase.closes_at == END + timedelta(days=2) and world.phase.time_zone == "AoE"
+    answer = client.post(f"{where}deadline/", {"closes_at": "2030-03-03T23:59", "reason": "x", "team": "No such"})
+    assert answer.status_code == 422 and "no team of this name" in answer.content.decode()
+    assert client.post(f"{where}deadline/", {"closes_at": "2030-03-01T00:00", "reason": "earlier"}).status_code == 422
+    text = client.get(f"{where}deadline/").content.decode()
+    assert "More time" in text and "2030-03-03 23:59 AoE" in text

@@ -1,0 +1,495 @@
+"""The pages that everyone may read."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.files.base import ContentFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluator.tasks.registry import TASKS
+from leaderboard.core.web import error_pages as errors
+from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
+from tests.support.board_rows import score, stand, symmetric_scores
+from tests.support.strict_html import read
+from tests.support.tiny_world import World, build, gold_lines
+
+pytestmark = pytest.mark.django_db
+BENCHMARK = "/benchmarks/tiny/"
+BOARD = "/benchmarks/tiny/test/"
+BY_ORIGIN = f"{BOARD}by/origin/"
+BY_LABEL = f"{BOARD}by/label/"
+SYMMETRIC = f"{BOARD}symmetric/"
+BOARDS = [BENCHMARK, BOARD, BY_ORIGIN, BY_LABEL, SYMMETRIC]
+PAGES = ["/", "/?search=tiny&task=fact-verification", "/tasks/", "/tasks/fact-verification/", *BOARDS]
+HOSTILE = "<script>alert(1)</script>"
+RIGHT_TO_LEFT = "نظام"
+LONG = "A system whose name is as long as names may be " * 4
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def populated(world) -> World:
+    """Ties, a baseline, a warning, and names that test a page."""
+    stand(world, "First", symmetric_scores(0.9, generated=0.9), at=timezone.now() - timedelta(days=3))
+    stand(world, HOSTILE, symmetric_scores(0.5, generated=0.3), team="<b>bold</b>", warnings=("<i>look</i>",))
+    stand(world, RIGHT_TO_LEFT, symmetric_scores(0.5, generated=0.7))
+    stand(world, LONG[:200], symmetric_scores(0.2, generated=0.2))
+    stand(world, "Majority", symmetric_scores(0.6, generated=0.6), kind="baseline")
+    stand(world, "Nothing", symmetric_scores(None))
+    ReportedResult.objects.create(
+        benchmark=world.benchmark,
+        system="BERT",
+        paper="Schuster et al. 2019",
+        table="Table 4",
+        split="FEVER dev",
+        values=[{"measure": "accuracy", "slice": {}, "value": 0.862, "shown": "86.2"}],
+    )
+    return world
+
+
+def get(address: str, client: Client | None = None, **headers: str) -> Any:
+    return (client or Client()).get(address, headers=headers)
+
+
+def text(address: str, client: Client | None = None) -> str:
+    response = get(address, client)
+    assert response.status_code == 200, address
+    return response.content.decode()
+
+
+def order_of(markup: str, *names: str) -> list[str]:
+    """The names in the order in which the page's table has them."""
+    body = markup[markup.index("<tbody>") :]
+    return sorted(names, key=body.index)
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.parametrize("who", ["anonymous", "researcher", "curator"])
+def test_pages_are_well_formed_accessible_and_within_the_policy(populated, address, who):
+    client = Client()
+    if who != "anonymous":
+        client.force_login(getattr(populated, who))
+    response = get(address, client)
+    assert response.status_code == 200
+    assert read(response.content.decode()).faults == []
+    assert "default-src 'self'" in response["Content-Security-Policy"]
+    assert "unsafe" not in response["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_empty_pages_are_as_well_formed(world, address):
+    assert read(text(address)).faults == []
+
+
+@pytest.mark.parametrize("address", [BENCHMARK, BOARD, BY_ORIGIN, SYMMETRIC])
+def test_an_empty_board_says_so(world, address):
+    assert "No system has been scored in this phase yet." in text(address)
+
+
+@pytest.mark.parametrize("address", BOARDS)
+def test_names_are_text(populated, address):
+    markup = text(address)
+    assert HOSTILE not in markup
+    assert "<b>bold</b>" not in markup
+    assert "<i>look</i>" not in markup
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in markup
+    assert f'dir="auto">{RIGHT_TO_LEFT}<' in markup
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_takes_the_same_queries_however_long(world, address):
+    taken = []
+    for count in (2, 9):
+        for index in range(count):
+            stand(world, f"system {count} {index}")
+            ReportedResult.objects.create(
+                benchmark=world.benchmark, system=f"r {count} {index}", paper="p", split="s", values=[]
+            )
+        with CaptureQueriesContext(connection) as captured:
+            text(address)
+        taken.append(len(captured))
+    assert taken[0] == taken[1] <= 12
+
+
+# --- home
+
+
+def test_home_finds_by_words_and_task(world):
+    other = Benchmark.objects.create(
+        slug="other", title="Facts from text", task="knowledge-base-population", dataset=world.benchmark.dataset,
+        state="public",
+    )  # fmt: skip
+    assert "Tiny claims" in text("/?search=claims+TINY")
+    assert other.title not in text("/?search=claims+TINY")
+    assert "Tiny claims" not in text("/?task=knowledge-base-population")
+    assert "Tiny claims" in text("/?task=no-such-task")
+    assert "No benchmark matches" in text("/?search=zebra")
+    assert text("/?search=%00&page=zebra")
+
+
+def test_home_counts_what_is_public(populated):
+    Benchmark.objects.create(
+        slug="draft", title="A draft", task="fact-verification", dataset=populated.benchmark.dataset
+    )
+    markup = text("/")
+    assert "A draft" not in markup
+    assert [part for part in (">1<", ">6<") if part not in markup] == []
+
+
+# --- who sees what
+
+
+@pytest.mark.parametrize("address", [*BOARDS, f"{BENCHMARK}splits/test/inputs.jsonl"])
+def test_a_draft_is_for_its_organisers(populated, address):
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    client = Client()
+    client.force_login(populated.researcher)
+    absent = get(address.replace("tiny", "nine"))
+    for reader in (Client(), client):
+        response = get(address, reader)
+        assert response.status_code == 404
+        if reader is not client:
+            assert response.content.replace(b"tiny", b"nine") == absent.content
+    populated.benchmark.organisers.add(populated.researcher)
+    assert get(address, client).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "address",
+    [f"{BOARD}by/nothing/", "/benchmarks/tiny/final/", "/benchmarks/nothing/", "/tasks/nothing/", "/nothing/"],
+)
+def test_what_is_not_there_is_a_page_of_its_own(world, address):
+    response = get(address)
+    assert response.status_code == 404
+    assert read(response.content.decode()).faults == []
+
+
+def test_a_gold_without_pairs_has_no_symmetric_board(world):
+    Split.objects.create(dataset=world.benchmark.dataset, name="plain", kind="test")
+    world.phase.split = Split.objects.get(name="plain")
+    world.phase.save()
+    assert get(SYMMETRIC).status_code == 404
+    assert "symmetric" not in text(BOARD).lower()
+
+
+def test_the_api_gets_its_errors_as_json(world):
+    response = get("/api/nothing")
+    assert response.status_code == 404
+    assert response.json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_are_only_read(world, address, method):
+    assert getattr(Client(), method)(address).status_code == 405
+
+
+def test_an_error_of_ours_is_a_page_that_needs_nothing(world, monkeypatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError("gold: SUPPORTS")
+
+    monkeypatch.setattr("leaderboard.boards.web.pages.leaderboard.head_or_404", broken)
+    response = Client(raise_request_exception=False).get(BOARD)
+    assert response.status_code == 500
+    assert read(response.content.decode()).faults == []
+    assert "SUPPORTS" not in response.content.decode()
+
+
+def test_a_form_without_its_token_is_told_what_to_do(world):
+    response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "ada", "password": "x"})
+    assert response.status_code == 403
+    assert read(response.content.decode()).faults == []
+    assert "load the page again" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("view", "error", "status"),
+    [
+        (errors.bad_request, SuspiciousOperation(), 400),
+        (errors.forbidden, PermissionDenied(), 403),
+        (errors.bad_request, RequestDataTooBig(), 413),
+    ],
+)
+def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, error, status):
+    page = view(rf.get("/benchmarks/"), error)
+    assert page.status_code == status
+    assert read(page.content.decode()).faults == []
+    answer = view(rf.get("/api/v1/benchmarks/"), error)
+    assert answer.status_code == status
+    assert set(json.loads(answer.content)) == {"code", "message"}
+
+
+def test_a_form_that_is_too_large_is_told_so(world, settings):
+    body = {"login": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1), "password": "x"}
+    response = Client().post("/accounts/login/", body)
+    assert response.status_code == 413
+    urlencoded = urlencode(body)
+    response = Client().post("/accounts/login/", urlencoded, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 413
+    assert "What was sent is too large." in response.content.decode()
+
+
+# --- the leaderboard
+
+
+def test_the_leaderboard_ranks_marks_and_warns(populated):
+    markup = text(BOARD)
+    names = ["First", "Majority", "&lt;script&gt;", RIGHT_TO_LEFT, "Nothing"]
+    assert order_of(markup, *names) == names
+    assert markup.count('class="tie" title="shared') == 2
+    assert "baseline</span>" in markup
+    assert "1 warning<" in markup
+    assert "0.900</span>" in markup
+    assert "[0.800, 1.000]" in markup
+    assert "n 4" in markup
+    assert 'href="/api/v1/benchmarks/tiny/phases/test/leaderboard.csv"' in markup
+    assert 'href="/tasks/fact-verification/#group_accuracy"' in markup
+
+
+def test_a_system_without_a_value_shows_a_dash_not_zero(populated):
+    body = text(BOARD)
+    row = body[body.index("Nothing</span>") :]
+    assert '<span class="value">–</span>' in row[: row.index("</tr>")]  # noqa: RUF001
+
+
+def test_any_column_sorts_and_says_so(populated):
+    markup = text(f"{BOARD}?sort=symmetric_gap&order=desc")
+    assert read(markup).sorted_by == ["descending"]
+    names = ["&lt;script&gt;", "Majority", RIGHT_TO_LEFT, "First"]
+    assert order_of(markup, *names) == names
+    assert order_of(text(f"{BOARD}?sort=system"), "First", "Majority", "Nothing") == ["First", "Majority", "Nothing"]
+    first_by_date = text(f"{BOARD}?sort=received_at&order=asc")
+    assert order_of(first_by_date, "First", "Majority")[0] == "First"
+
+
+@pytest.mark.parametrize("query", ["sort=nothing", "order=up", "sort=accuracy&sort=%00", "sort=" + 900 * "a"])
+def test_a_strange_order_is_the_usual_one(populated, query):
+    assert order_of(text(f"{BOARD}?{query}"), "First", "Majority") == ["First", "Majority"]
+
+
+def test_the_plot_says_its_numbers(populated):
+    markup = text(BOARD)
+    assert 'aria-label="0.900, interval 0.800 to 1.000, n 4"' in markup
+    assert markup.count('role="img"') == 5, "one strip for each system with a value"
+
+
+def test_reported_rows_stand_apart_as_printed(populated):
+    for address in (BENCHMARK, BOARD):
+        markup = text(address)
+        assert markup.index("Reported in papers") > markup.index("First")
+        reported = markup[markup.index("Reported in papers") :]
+        assert "86.2" in reported
+        assert "Schuster et al. 2019, Table 4" in reported
+        assert "FEVER dev" in reported
+        assert "another split" in reported
+
+
+# --- by slice
+
+
+def test_the_board_by_slice_has_every_value_with_its_n_and_interval(populated):
+    markup = text(BY_ORIGIN)
+    assert ">generated<" in markup
+    assert ">original<" in markup
+    assert 'title="0.900, interval 0.800 to 1.000, n 3"' in markup
+    assert "heat-9 best" in markup
+    assert "[0.800, 1.000]" in markup[markup.index("with intervals") :]
+
+
+def test_the_board_by_slice_sorts_by_any_value(populated):
+    link = next(link for link in read(text(BY_ORIGIN)).links if "generated" in link)
+    markup = text(BY_ORIGIN + link)
+    names = ["First", RIGHT_TO_LEFT, "Majority", "&lt;script&gt;"]
+    assert order_of(markup, *names) == names
+    again = next(link for link in read(markup).links if link.startswith("?sort=is+generated") and "measure" not in link)
+    assert order_of(text(BY_ORIGIN + again), *names)[0] == "&lt;script&gt;"
+
+
+def test_an_empty_slice_shows_a_dash_and_no_shade(populated):
+    markup = text(BY_LABEL)
+    assert '<td class="num" title="no value">–</td>' in markup  # noqa: RUF001
+
+
+def test_the_best_of_a_column_is_among_those_that_compete(world):
+    stand(world, "Oracle", symmetric_scores(1.0, generated=1.0), kind="organiser")
+    stand(world, "Ours", symmetric_scores(0.5, generated=0.4))
+    markup = text(BY_ORIGIN)
+    ours = markup[markup.index("Ours") :]
+    oracle = markup[markup.index("Oracle") : markup.index("Ours")]
+    assert "best" in ours[: ours.index("</tr>")]
+    assert "best" not in oracle[: oracle.index("</tr>")]
+
+
+def test_the_measure_is_chosen_by_a_link(world):
+    scores = [*symmetric_scores(), score("group_accuracy", 0.125, 1, label="SUPPORTS")]
+    stand(world, "Engine", scores)
+    link = next(link for link in read(text(BY_LABEL)).links if "measure=group_accuracy" in link)
+    markup = text(BY_LABEL + link)
+    assert ".125" in markup
+    assert TASKS["fact-verification"].measure("group_accuracy").doc.split("'")[0] in markup
+    assert text(f"{BY_LABEL}?measure=nothing")
+
+
+# --- the symmetric board
+
+
+def test_the_symmetric_board_has_both_halves_the_gap_and_the_floor(populated):
+    markup = text(SYMMETRIC)
+    for heading in ("on original", "on generated", "Gap", "Group accuracy", "Claim consistency", "Claim-only floor"):
+        assert heading in markup
+    assert '<line class="floor" x1="50.00%" x2="50.00%"' in markup
+    assert "original 1.000, interval 0.900 to 1.000, n 1; generated 0.900" in markup
+    assert order_of(markup, "First", RIGHT_TO_LEFT, "Majority") == ["First", RIGHT_TO_LEFT, "Majority"]
+    assert read(text(f"{SYMMETRIC}?sort=gap")).sorted_by == ["descending"]
+
+
+# --- the benchmark
+
+
+def test_the_benchmark_page_tells_what_there_is(populated):
+    markup = text(BENCHMARK)
+    assert populated.split.inputs_sha256 in markup
+    assert populated.gold.sha256 not in markup
+    assert "gold is held out" in markup
+    assert "5 a day, 100 in all" in markup
+    assert reverse("submit", args=["tiny", "test"]) in markup
+
+
+def test_the_quota_is_shown_to_those_who_have_one(populated):
+    assert "submissions left today" not in text(BENCHMARK)
+    client = Client()
+    client.force_login(populated.researcher)
+    assert "of 100 in all" in " ".join(text(BENCHMARK, client).split())
+    client.force_login(populated.curator)
+    teams = populated.curator.teams.count()
+    assert "5</strong> of 5" in text(BENCHMARK, client)
+    assert populated.curator.teams.count() == teams, "reading a page makes no team"
+
+
+def test_a_closed_phase_takes_no_submissions(populated):
+    populated.phase.closes_at = timezone.now() - timedelta(days=1)
+    populated.phase.save()
+    markup = text(BENCHMARK)
+    assert "Submit predictions" not in markup
+    assert ">closed<" in markup
+
+
+# --- downloads
+
+
+def body_of(response: Any) -> bytes:
+    return b"".join(response.streaming_content)
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "state", "told"),
+    [(1, 2, "not open yet", ["opens", "closes"]), (-2, -1, "closed", ["closed"]), (-1, 1, "open", ["open until"])],
+)
+def test_a_phase_is_told_by_its_dates(world, opens, closes, state, told):
+    at = timezone.now()
+    world.phase.opens_at, world.phase.closes_at = at + timedelta(days=opens), at + timedelta(days=closes)
+    world.phase.save()
+    assert f'">{state}</span></td>' in text(BENCHMARK)
+    facts = board_facts()
+    assert [word for word in ("opens", "closes", "closed", "open until") if f"{word} <time" in facts] == told
+
+
+def board_facts() -> str:
+    markup = text(BOARD)
+    begin = markup.index('class="board-facts')
+    return markup[begin : markup.index("</p>", begin)]
+
+
+def test_the_reason_of_a_correction_stands_beside_its_number(world):
+    GoldVersion.objects.create(
+        **{
+            **GoldVersion.objects.values(*_OF_GOLD).get(),
+            "split": world.split,
+            "number": 2,
+            "sha256": "2" * 64,
+            "reason": "labels were <swapped>",
+        }
+    )
+    assert "gold version 2 (<bdi>labels were &lt;swapped&gt;</bdi>)" in board_facts()
+
+
+_OF_GOLD = ("file", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "expects")
+
+
+def test_inputs_come_as_an_attachment_with_their_digest(world):
+    response = get(f"{BENCHMARK}splits/test/inputs.jsonl")
+    content = body_of(response)
+    assert hashlib.sha256(content).hexdigest() == world.split.inputs_sha256
+    assert response["Content-Length"] == str(len(content))
+    assert response["Content-Disposition"] == 'attachment; filename="tiny-test-inputs.jsonl"'
+    assert response["Content-Type"] == "application/x-ndjson"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert "label" not in json.loads(content.splitlines()[0])
+    again = get(f"{BENCHMARK}splits/test/inputs.jsonl", **{"If-None-Match": response["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_hidden_gold_is_as_good_as_absent(world):
+    hidden = get(f"{BENCHMARK}splits/test/gold.jsonl")
+    absent = get(f"{BENCHMARK}splits/nine/gold.jsonl")
+    assert hidden.status_code == absent.status_code == 404
+    assert hidden.content.replace(b"test/gold", b"nine/gold") == absent.content
+    client = Client()
+    client.force_login(world.curator)
+    assert get(f"{BENCHMARK}splits/test/gold.jsonl", client).status_code == 404
+
+
+def test_public_gold_is_the_newest_version_as_it_was_uploaded(world):
+    Split.objects.update(gold_public=True)
+    assert body_of(get(f"{BENCHMARK}splits/test/gold.jsonl")) == gold_lines()
+    packed = gzip.compress(gold_lines())
+    newer = GoldVersion.objects.get()
+    newer.pk, newer.number, newer.sha256 = None, 2, hashlib.sha256(packed).hexdigest()
+    newer.file.save("gold.jsonl.gz", ContentFile(packed), save=False)
+    newer.save(force_insert=True)
+    response = get(f"{BENCHMARK}splits/test/gold.jsonl")
+    assert body_of(response) == packed
+    assert response["Content-Type"] == "application/gzip"
+    assert 'filename="tiny-test-gold.jsonl.gz"' in response["Content-Disposition"]
+    assert "gold</a>" in text(BENCHMARK)
+
+
+# --- not sent twice
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_that_did_not_change_is_not_sent_again(populated, address):
+    first = get(address)
+    assert get(address, **{"If-None-Match": first["ETag"]}).status_code == 304
+    stand(populated, "Another", symmetric_scores(0.95, generated=0.95))
+    changed = get(address, **{"If-None-Match": first["ETag"]})
+    assert changed.status_code == (304 if address.startswith("/tasks/") else 200)
+
+
+# --- tasks
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_a_task_tells_each_measure_format_and_command(world, task):
+    markup = text(reverse("measures", args=[task]))
+    page = read(markup)
+    for measure in TASKS[task].measures:
+        assert page.ids[measure.name] == 1
+    assert f"python -m evaluator score {task}" in markup
+    assert "Predictions" in markup

@@ -1,0 +1,51 @@
+"""Every act that may stand in a benchmark's trail has words there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from leaderboard.benchmarks.web.manage_audit_trail import ACTS
+from leaderboard.models import AuditEntry
+from tests.conftest import ROOT
+from tests.leaderboard.benchmarks.test_manage_pages import client_of
+from tests.leaderboard.submissions.test_people_pages import text
+from tests.support.tiny_world import build
+
+NOT_IN_A_TRAIL = re.compile(
+    r"(team|token|user|webhook|curator|final|image|image_upload|raw_upload|submission|archive|records)\."
+    r"|system\.(anonymous|created|described|represented)$|dataset\.discarded$"
+)
+"""Of teams and people, of what was never a benchmark's, and of what is gone with what it was about."""
+
+
+def recorded() -> Iterator[str]:
+    """The first argument of each `AuditEntry.record(...)`, where it is written out."""
+    for file in (ROOT / "leaderboard").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "AuditEntry.record":
+                named = node.args[0]
+                for part in (named.body, named.orelse) if isinstance(named, ast.IfExp) else (named,):
+                    if isinstance(part, ast.Constant):
+                        yield str(part.value)
+
+
+def test_each_act_has_words() -> None:
+    found = set(recorded())
+    assert {"rehearsal.begun", "dry_run.begun", "export.asked", "gold.read", "team.created"} <= found
+    assert sorted(name for name in found if name not in ACTS and not NOT_IN_A_TRAIL.match(name)) == []
+
+
+@pytest.mark.django_db
+def test_the_page_shows_no_code() -> None:
+    world = build()
+    for action in ("rehearsal.begun", "rehearsal.ended"):
+        AuditEntry.record(action, world.phase, by=world.curator, benchmark="tiny-test-rehearsal")
+    AuditEntry.record("dry_run.begun", world.split, by=world.curator, gold=1)
+    AuditEntry.record("export.downloaded", world.benchmark, by=world.curator)
+    page = text(client_of(world.curator).get("/manage/benchmarks/tiny/trail/"))
+    for code in ("rehearsal.begun", "rehearsal.ended", "dry_run.begun", "export.downloaded"):
+        assert ACTS[code] in page and code not in page

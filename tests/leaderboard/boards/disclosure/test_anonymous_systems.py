@@ -1,0 +1,214 @@
+"""The real name of an anonymous system, before its date: nowhere to be read, and not to be guessed by asking for it.
+
+Whoever knows a name already (from a paper under review, say) must not learn that it stands on a board: an answer to
+its name is the answer to any name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import timedelta
+from urllib.parse import quote, quote_plus
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from leaderboard.models import Leaderboard, Phase, System, Team, User
+from leaderboard.systems.actions import systems
+from tests.support.api_calls import client_of, person
+from tests.support.board_rows import stand
+from tests.support.crawler import crawl
+from tests.support.crawler import read as fetch
+from tests.support.tiny_world import World, build
+from tests.support.two_way_phase import cross, crossed_scores
+
+pytestmark = pytest.mark.django_db
+SYSTEM, TEAM = "Bernoulli", "Analytical Engines"
+SECRETS = {
+    "system": SYSTEM,
+    "team": TEAM,
+    "description": "wheels-of-brass",
+    "paper_url": "https://papers.example/brass",
+    "code_url": "https://code.example/brass",
+    "bibtex": "@misc{brass-entry}",
+}
+ABSENT = "Nonesuch"
+PHASE = "/benchmarks/tiny/test"
+API = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
+CELLS = {(a, b): 0.5 for a in ("generated", "original") for b in ("REFUTES", "SUPPORTS")}
+ENDS = (".csv", ".tex", ".md", ".bib", ".json", "/", "/comparisons/")
+
+
+@pytest.fixture
+def world() -> World:
+    """Two boards, the first frozen; the anonymous system leads both, and was disqualified from none."""
+    cache.clear()
+    world = build()
+    cross(world)
+    stand(world, "Others' own", crossed_scores(CELLS, whole=0.5), team="Others")
+    hidden = stand(world, SYSTEM, [*crossed_scores(CELLS, whole=0.9)], primary="accuracy").submission.system
+    told = {name: SECRETS[name] for name in ("description", "paper_url", "code_url", "bibtex")}
+    systems.describe(system=hidden, by=world.researcher, anonymous_until=timezone.now() + timedelta(days=1), **told)
+    return world
+
+
+def is_told(text: bytes) -> list[str]:
+    return [secret for secret in SECRETS.values() if secret.encode() in text]
+
+
+def outsiders(world: World) -> dict[str, User | None]:
+    others = person("bob")
+    world_of_others = System.objects.get(name="Others' own").team
+    world_of_others.members.add(others)
+    elsewhere = person("yuri")
+    return {"anonymous": None, "competitor": others, "organiser of another": elsewhere}
+
+
+def starts(world: World) -> list[str]:
+    frozen = f"{PHASE}/gold-1/task-1"
+    pages = ["", "cite/", "embed/", "progress/", "apart/", "side-by-side/", "by/origin/", "cross/origin/label/"]
+    pages += ["progress/?download=svg", "progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
+    pages += ["?sort=system", "by/origin/?measure=all", "cross/origin/label/?view=table"]
+    found = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]
+    found += [f"{API}{end}?slices=all{version}" for end in ENDS for version in ("", "&gold_version=1&task_version=1")]
+    found += ["/feed.atom", "/benchmarks/tiny/feed.atom", "/benchmarks/tiny/", "/api/v1/benchmarks/tiny/", "/"]
+    return [*found, f"/systems/{world.system.pk}/", "/api/v1/submissions/", "/me/submissions/", "/me/teams/"]
+
+
+@pytest.mark.parametrize("state", [Leaderboard.State.CURRENT, Leaderboard.State.FROZEN])
+def test_nobody_outside_reads_it_anywhere(world: World, state: str) -> None:
+    Leaderboard.objects.update(state=state)
+    read = 0
+    for role, user in outsiders(world).items():
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        answers = list(crawl(client, starts(world)))
+        if user is not None:
+            answers += [fetch(client_of(user), address) for address in starts(world)]
+        assert [(role, one.address, is_told(one.text)) for one in answers if is_told(one.text)] == []
+        assert not [one.address for one in answers if one.status >= 500]
+        assert any(b"Anonymous 1" in one.text for one in answers)
+        read += len(answers)
+    assert read > 200
+
+
+def test_the_search_is_worth_something(world: World) -> None:
+    client = Client()
+    client.force_login(world.researcher)
+    found = {secret for one in crawl(client, starts(world)) for secret in is_told(one.text)}
+    assert found == set(SECRETS.values()), "its team reads all of it"
+    System.objects.filter(name=SYSTEM).update(anonymous_until=timezone.now() - timedelta(seconds=1))
+    told = {secret for one in crawl(Client(), starts(world)) for secret in is_told(one.text)}
+    assert told == set(SECRETS.values()), "and after the date so does everybody"
+
+
+def asked(address: str, name: str, query: dict[str, str]) -> tuple[int, str, list[tuple[str, str]]]:
+    """(status, page, headers) with the name, and the links that repeat what was asked, taken out."""
+    where = address.format(quote(name)) + "?" + urlencode({key: value.format(name) for key, value in query.items()})
+    answer = Client().get(where)
+    body = re.sub(r'href="/accounts/login/[^"]*"', "LOG-IN", answer.content.decode())
+    for written in (name, quote(name), quote_plus(name)):
+        body = body.replace(written, "NAME")
+    headers = [(key, value) for key, value in answer.items() if key not in ("Content-Length", "ETag")]
+    return answer.status_code, body, sorted(headers)
+
+
+ORACLES = [
+    (f"{PHASE}/badge.svg", {"system": "{}"}),
+    (f"{PHASE}/badge.svg", {"system": "{}", "team": TEAM}),
+    (f"{PHASE}/badge.svg", {"system": "Anonymous 1", "team": "{}"}),
+    (f"{PHASE}/gold-1/task-1/badge.svg", {"system": "{}"}),
+    (f"{PHASE}/embed/", {"system": "{}", "measure": "{}"}),
+    (f"{PHASE}/", {"q": "{}"}),
+    (f"{PHASE}/", {"sort": "{}"}),
+    (f"{PHASE}/", {"system": "{}"}),
+    (f"{PHASE}/", {"text": "{}"}),
+    (f"{PHASE}/", {"search": "{}"}),
+    (f"{PHASE}/", {"team": "{}"}),
+    (f"{PHASE}/side-by-side/", {"a": "{}"}),
+    (f"{API}/", {"sort": "{}"}),
+    (f"{API}/", {"system": "{}"}),
+    (f"{API}/", {"q": "{}"}),
+    (f"{API}/", {"search": "{}"}),
+    (f"{API}/", {"team": "{}"}),
+    (f"{API}.csv", {"q": "{}", "system": "{}", "team": "{}"}),
+    (f"{API}.tex", {"q": "{}", "system": "{}", "team": "{}"}),
+    ("/api/v1/benchmarks/", {"search": "{}"}),
+    ("/", {"q": "{}"}),
+    ("/feed.atom", {"system": "{}"}),
+    ("/systems/{}/", {}),
+]
+
+
+@pytest.mark.parametrize(("address", "query"), ORACLES, ids=str)
+def test_its_name_is_answered_like_an_absent_one(world: World, address: str, query: dict[str, str]) -> None:
+    absent = asked(address, ABSENT, query)
+    for name in (SYSTEM, SYSTEM.lower(), TEAM):
+        assert asked(address, name, query) == absent, name
+
+
+@pytest.mark.parametrize("version", ["", "gold-1/task-1/"])
+def test_a_badge_asked_for_by_the_real_name_is_a_404(world: World, version: str) -> None:
+    where = f"{PHASE}/{version}badge.svg"
+    for client in (Client(), client_of(world.researcher), client_of(world.curator)):
+        assert client.get(where, {"system": SYSTEM}).status_code == 404
+        assert client.get(where, {"system": "Anonymous 1", "team": TEAM}).status_code == 404
+        assert client.get(where, {"system": "Anonymous 1"}).status_code == 200
+    System.objects.filter(name=SYSTEM).update(anonymous_until=timezone.now() - timedelta(seconds=1))
+    assert Client().get(where, {"system": SYSTEM}).status_code == 200
+    assert Client().get(where, {"system": "Anonymous 1"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"{PHASE}/",
+        f"{PHASE}/?sort=system",
+        f"{PHASE}/by/origin/?measure=accuracy&sort=system",
+        f"{PHASE}/embed/",
+        f"{API}/",
+        f"{API}/?sort=system",
+        f"{API}/?sort=-team",
+        f"{API}.csv?sort=team",
+        f"{API}.json",
+    ],
+)
+def test_who_knows_the_name_cannot_check_it_against_an_etag(world: World, address: str) -> None:
+    """The public's answer, its tag and its order are of what the public reads: the same whatever the hidden name is."""
+    before = Client().get(address)
+    System.objects.filter(pk=world.system.pk).update(name="Zuse", description="other wheels")
+    Team.objects.filter(name=TEAM).update(name="Zeppelins")
+    after = Client().get(address)
+    assert before["ETag"] == after["ETag"] and before.content == after.content
+    conditional = Client().get(address, headers={"If-None-Match": before["ETag"]})
+    assert conditional.status_code == 304
+
+
+def test_what_is_cited_and_its_digest_hold_the_number(world: World) -> None:
+    digest = hashlib.sha256(Client().get(f"{API}.json").content).hexdigest()
+    for user in (world.researcher, world.curator):
+        client = Client()
+        client.force_login(user)
+        page = client.get(f"{PHASE}/cite/").content
+        assert digest.encode() in page and is_told(page) == []
+
+
+def test_a_disqualified_one_keeps_its_number(world: World) -> None:
+    hidden = System.objects.get(name=SYSTEM)
+    systems.disqualify(phase=world.phase, system=hidden, reason="two accounts", by=world.curator)
+    told = Client().get(f"{PHASE}/").content
+    assert b"Anonymous 1" in told and is_told(told) == []
+    assert is_told(Client().get(f"/systems/{hidden.pk}/").content) == []
+
+
+def test_another_team_may_take_the_name_and_learns_nothing(world: World) -> None:
+    """Names of systems belong to their teams: that one is taken elsewhere is not said."""
+    bob = person("bob")
+    answer = client_of(bob).get("/api/v1/submissions/", {"system": SYSTEM})
+    assert (answer.status_code, answer.json()["count"]) == (200, 0)
+    assert Phase.objects.get().representatives.count() == 0

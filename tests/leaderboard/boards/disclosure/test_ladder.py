@@ -1,0 +1,205 @@
+"""A ladder: what it tells of an answer, to whom, in which order, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.models import Leaderboard, QuotaCharge, Reason, Release, Run, Score, Standing, State, System
+from leaderboard.scoring.actions import releases, runs
+from leaderboard.submissions.queries.progress import Revealed, followed, of
+from tests.support.api_calls import person
+from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send
+from tests.support.tiny_world import World, build
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+LABELS = labels_of(100)
+"""A hundred groups: a step is a tenth; of a kind 25: a fifth."""
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def split(world: World) -> Any:
+    return a_split(world, LABELS)
+
+
+def values(release: Release) -> dict[tuple[str, str], Any]:
+    return {(one["measure"], json.dumps(one["slice"])): one["value"] for one in release.values}
+
+
+def progress_of(submission: Any) -> Any:
+    return of(followed(type(submission).objects.filter(pk=submission.pk)).get())
+
+
+def test_a_first_answer_is_told_on_the_grid_of_its_groups(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    sent = send(world, phase, answers(LABELS, 27))
+    score_all()
+    release = Release.objects.get(submission=sent)
+    told = values(release)
+    assert told["accuracy", "{}"] == 0.7, "73 of 100 are right"
+    # The first 27 are wrong: 7 of 25 each of city, film and person, and 6 of river. Twentyfive groups: steps of .2.
+    assert {name: told["accuracy", f'{{"kind": "{name}"}}'] for name in ("city", "person", "river")} == {
+        "city": 0.6,
+        "person": 0.6,
+        "river": 0.6,
+    }
+    true = Score.objects.get(run=release.run, measure="accuracy", slice_key='{"kind":"river"}')
+    assert (true.value, true.n_groups) == (0.76, 25)
+    assert all(one["low"] is None and one["high"] is None for one in release.values)
+    assert Standing.objects.get().value == 0.7 and (release.policy, release.warnings) == ("ladder", [])
+
+
+def test_no_improvement_by_a_step_tells_nothing(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    for wrong in (27, 21, 50, 20, 20, 5):
+        send(world, phase, answers(LABELS, wrong))
+    score_all()
+    told = [(values(one) or {}).get(("accuracy", "{}")) for one in Release.objects.order_by("sequence")]
+    assert told == [0.7, None, None, 0.8, None, 0.9]
+    assert [bool(one.values) for one in Release.objects.order_by("sequence")] == [True, False, False, True, False, True]
+    assert Standing.objects.get().value == 0.9
+
+
+@pytest.mark.parametrize("last_first", [False, True])
+def test_who_ends_first_changes_nothing(world: World, split: Any, last_first: bool) -> None:
+    phase = a_phase(world, split)
+    sent = [send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5, 30, 20, 8)]
+    score_all(last_first=last_first)
+    assert [primary(one) for one in sent] == [0.6, 0.9, None, None, None]
+    sequence = Release.objects.order_by("sequence").values_list("submission", flat=True)
+    assert list(sequence) == [one.pk for one in sent]
+
+
+def test_what_waits_for_an_earlier_one_is_not_known_to_be_scored(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
+    runs.score(run_id=Run.objects.get(prediction__submission=second).pk)
+    progress = progress_of(second)
+    assert Run.objects.get(prediction__submission=second).state == State.DONE
+    assert (progress.state, progress.is_over, progress.receipt, progress.revealed) == (
+        State.RUNNING,
+        False,
+        {},
+        Revealed.NOTHING,
+    )
+    assert not Release.objects.exists() and not Standing.objects.exists()
+    runs.score(run_id=Run.objects.get(prediction__submission=first).pk)
+    assert [primary(first), primary(second)] == [0.6, 0.9]
+    assert progress_of(second).is_over
+
+
+def test_one_that_the_server_failed_holds_nobody_up(
+    world: World, split: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    phase = a_phase(world, split)
+    first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
+    runs.score(run_id=Run.objects.get(prediction__submission=second).pk)
+    settings.MAX_ATTEMPTS = 1
+    mine = runs.claim(run_id=Run.objects.get(prediction__submission=first).pk)
+    assert mine is not None
+    runs.give_up(mine, reason=Reason.INTERNAL)
+    assert (primary(first), primary(second)) == (None, 0.9)
+    assert QuotaCharge.objects.get(submission=first).refunded_at is not None
+
+
+def test_the_sweeper_lets_out_what_waits_for_nothing(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
+    runs.score(run_id=Run.objects.get(prediction__submission=second).pk)
+    assert releases.sweep() == 0
+    Run.objects.filter(prediction__submission=first).update(state=State.CANCELLED, finished_at=timezone.now())
+    assert releases.sweep() == 1 and primary(second) == 0.9
+
+
+@pytest.mark.parametrize(("scope", "told"), [("team", [0.8, 0.7, None, 0.8]), ("task", [0.8, None, None, None])])
+def test_scope(world: World, split: Any, scope: str, told: list[float | None]) -> None:
+    phase = a_phase(world, split, scope=scope, quota_everybody=10)
+    grace = person("grace")
+    other = teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
+    sent = [
+        send(world, phase, answers(LABELS, 20)),
+        world.submit(answers(LABELS, 30), phase=phase, system=other, by=grace),
+        send(world, phase, answers(LABELS, 15)),
+        world.submit(answers(LABELS, 13), phase=phase, system=other, by=grace),
+    ]
+    score_all()
+    assert [primary(one) for one in sent] == told
+
+
+def test_a_baseline_is_told_and_raises_the_ladder_for_nobody(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    baseline = teams.system(team=world.system.team, name="Best", by=world.researcher)
+    System.objects.filter(pk=baseline.pk).update(kind=System.Kind.BASELINE)
+    sent = [
+        send(world, phase, answers(LABELS, 40)),
+        send(world, phase, answers(LABELS, 3), system=baseline),
+        send(world, phase, answers(LABELS, 25)),
+        send(world, phase, answers(LABELS, 50), system=baseline),
+    ]
+    score_all()
+    assert [primary(one) for one in sent] == [0.6, 0.9, 0.7, 0.5]
+
+
+def test_a_corrected_gold_is_climbed_anew_in_the_order_of_arrival(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    sent = [send(world, phase, answers(LABELS, wrong)) for wrong in (40, 30, 35)]
+    score_all()
+    before = list(Release.objects.order_by("sequence").values_list("values", flat=True))
+    corrected = answers(LABELS, 36)
+    correct(split, world, gold_of(corrected))
+    preparing = phase.leaderboards.get(state=Leaderboard.State.PREPARING)
+    score_all(last_first=True)
+    preparing.refresh_from_db()
+    assert preparing.state == Leaderboard.State.CURRENT
+    assert [primary(one) for one in sent] == [0.9, None, None], "96, 94 and 99 of 100 are right by the corrected gold"
+    after = Release.objects.order_by("sequence")
+    assert [one.submission_id for one in after[3:]] == [one.pk for one in sent]
+    assert list(after.values_list("values", flat=True))[:3] == before
+
+
+def test_a_failed_run_of_a_board_in_preparation_is_waited_for(world: World, split: Any) -> None:
+    phase = a_phase(world, split)
+    for wrong in (40, 30):
+        send(world, phase, answers(LABELS, wrong))
+    score_all()
+    correct(split, world, gold_of(answers(LABELS, 36)))
+    preparing = phase.leaderboards.get(state=Leaderboard.State.PREPARING)
+    first = Run.objects.filter(gold_version=preparing.gold_version).order_by("queued_at")[0]
+    Run.objects.filter(pk=first.pk).update(state=State.FAILED, finished_at=timezone.now())
+    score_all()
+    assert not Release.objects.filter(run__gold_version=preparing.gold_version).exists()
+
+
+def test_nothing_of_an_answer_that_told_nothing_is_anywhere(world: World, split: Any, client: Client) -> None:
+    phase = a_phase(world, split)
+    send(world, phase, answers(LABELS, 27))
+    score_all()
+    addresses = [
+        f"/benchmarks/tiny/{phase.slug}/",
+        f"/benchmarks/tiny/{phase.slug}/by/kind/",
+        f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard/?slices=kind",
+        f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard.csv?slices=kind",
+        f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard/comparisons/",
+    ]
+    before = {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses}
+    second = send(world, phase, answers(LABELS, 23))
+    score_all()
+    assert {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses} == before
+    client.force_login(world.researcher)
+    page = client.get(second.get_absolute_url()).content.decode()
+    assert "0.77" not in page and "No improvement that may be shown" in page
+    told = client.get(f"/api/v1/submissions/{second.pk}/").json()
+    assert (told["revealed"], told["state"], told["warnings"]) == ("no_improvement", "done", [])
+    assert client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["scores"] == []
+    receipt = client.get(f"{second.get_absolute_url()}receipt.json").json()
+    assert receipt["scores"] == [] and "0.77" not in json.dumps(receipt)

@@ -1,0 +1,94 @@
+"""A warning of a scoring may rest on gold, so it is an answer: a ladder lets it out nowhere, to nobody."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.models import Benchmark, Release, Run, State, User
+from leaderboard.scoring.actions import runs
+from leaderboard.scoring.verification.rebuild_board import differences
+from tests.support.api_calls import ROOT, client_of, person, send
+from tests.support.crawler import crawl
+from tests.support.crawler import read as fetch
+from tests.support.tiny_world import uploaded
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+TEXT = "Ada lived in old Paris, where she wrote letters to all of her friends and to some of her enemies."
+WHOLE = {"subjectStart": 0, "subjectEnd": len(TEXT), "objectStart": 0, "objectEnd": len(TEXT)}
+NAMES = {"propertyId": "9", "subjectUri": "ada", "objectUri": "paris"}
+SAID = "span_ratio is over"
+"""What the scorer says of spans that are much longer than gold's, whose length is hidden."""
+PROPERTY = {"propertyId": "9", "propertyName": "PLACE_OF_RESIDENCE"}
+
+
+def lines(facts: list[dict[str, Any]]) -> bytes:
+    passage = {"passageId": f"d:0:{len(TEXT)}", "passageStart": 0, "passageEnd": len(TEXT), "passageText": TEXT}
+    passage |= {"exhaustivelyAnnotatedProperties": [PROPERTY], "facts": facts}
+    return json.dumps({"documentId": "d", "documentText": TEXT, "passages": [passage]}).encode() + b"\n"
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return {"A": person("ada"), "B": person("bob"), "X": person("xena"), "curator": person("cora", is_curator=True)}
+
+
+def host(people: dict[str, User], disclosure: str) -> Benchmark:
+    by = people["curator"]
+    task = "knowledge-base-population"
+    dataset = datasets.create(slug="tiny", title="Tiny", task=task, by=by)
+    split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=by)
+    gold = {**NAMES, "subjectStart": 0, "subjectEnd": 3, "objectStart": 17, "objectEnd": 22}
+    with closing(uploaded(lines([gold]), "gold.jsonl")) as file:
+        splits.add_gold(split=split, file=file, reason="first", by=by)
+    publication.publish_unaudited(split=split, by=by)
+    made = benchmarks.create(
+        slug="tiny", task=task, dataset=dataset, by=by, title="Tiny", summary="One fact.", description="", rules=""
+    )
+    made.organisers.add(people["X"])
+    limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
+    told = {"disclosure": disclosure, "scope": "task"}
+    benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits, **told)
+    benchmarks.publish(benchmark=made, by=by)
+    return made
+
+
+def where_it_is_said(people: dict[str, User]) -> set[str]:
+    """Who reads the warning anywhere, following every link from the places where a submission is told of."""
+    submissions = [str(pk) for pk in Run.objects.values_list("prediction__submission", flat=True)]
+    starts = ["/", "/me/submissions/", "/manage/benchmarks/tiny/", f"{ROOT}/submissions/"]
+    starts += [f"{ROOT}/benchmarks/tiny/phases/test/leaderboard{end}" for end in ("/", ".csv", ".tex", ".md", ".json")]
+    starts += [f"{ROOT}/submissions/{pk}/{end}" for pk in submissions for end in ("", "scores/")]
+    starts += [f"/submissions/{pk}/{end}" for pk in submissions for end in ("", "state/", "receipt.json")]
+    found = set()
+    for role, user in {"anonymous": None, **people}.items():
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        if any(SAID.encode() in answer.text for answer in crawl(client, starts)):
+            found.add(role)
+        if user is not None and any(SAID.encode() in fetch(client_of(user), one).text for one in starts):
+            found.add(role)
+    return found
+
+
+@pytest.mark.parametrize(("disclosure", "who"), [("full", {"anonymous", "A", "B", "X", "curator"}), ("ladder", set())])
+def test_who_reads_that_spans_are_longer_than_golds(people: dict[str, User], disclosure: str, who: set[str]) -> None:
+    host(people, disclosure)
+    for _ in range(2):  # the second improves on nothing
+        answer = send(client_of(people["A"]), lines([{**NAMES, **WHOLE}]))
+        assert answer.status_code == 201 and SAID not in answer.content.decode()
+    for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
+        runs.score(run_id=run.pk)
+    assert all(SAID in str(run.warnings) for run in Run.objects.all()), "the scoring warned"
+    assert where_it_is_said(people) == who
+    told = [SAID in str(release.warnings) for release in Release.objects.all()]
+    assert told == [bool(who)] * 2
+    assert differences(Benchmark.objects.get().phases.get().leaderboards.get()) == []

@@ -1,0 +1,170 @@
+"""A board's tag: 304 while nothing changed, in one query and without a session; another one as soon as anything did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard.boards.web import etag as tags
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, System
+from leaderboard.systems.actions import systems
+from tests.support.api_calls import ROOT, client_of
+from tests.support.board_rows import score, stand
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/"
+PAGE = "/benchmarks/tiny/test/"
+SLICES = ["/benchmarks/tiny/test/by/origin/", "/benchmarks/tiny/test/cross/origin/label/?view=table"]
+ADDRESSES = [
+    *SLICES,
+    API,
+    f"{API}?sort=-accuracy",
+    PAGE,
+    f"{PAGE}?kind=participant",
+    f"{ROOT}/benchmarks/tiny/phases/test/leaderboard.csv",
+]
+
+
+@pytest.fixture
+def world() -> World:
+    made = build()
+    Phase.objects.update(options={"cross": "origin,label"})
+    made.benchmark.organisers.add(made.curator)
+    stand(made, "First", [score("accuracy", 0.5)])
+    return made
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_what_is_held_already_takes_one_query_and_no_session(world: World, address: str) -> None:
+    answer = Client().get(address)
+    client = Client()
+    with CaptureQueriesContext(connection) as queries:
+        again = client.get(address, headers={"If-None-Match": answer["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", answer["ETag"])
+    assert len(queries) == 1 and not client.cookies
+    assert {"Cookie", "Authorization"} <= set(again["Vary"].split(", "))
+    assert again["Cache-Control"] == answer["Cache-Control"]
+    with CaptureQueriesContext(connection) as queries:
+        assert Client().get(address, headers={"If-None-Match": '"another"'}).status_code == 200
+    assert 1 < len(queries) <= 11
+
+
+def a_system() -> System:
+    return System.objects.get(name="First")
+
+
+CHANGES: dict[str, Callable[[World], object]] = {
+    "a run": lambda world: stand(world, "Next", [score("accuracy", 0.7)]),
+    "a worse run": lambda world: stand(world, "Next", [score("accuracy", 0.1)]),
+    "a description": lambda world: systems.describe(
+        system=a_system(), by=world.researcher, bibtex="", anonymous_until=None, description="Better."
+    ),
+    "a name that is hidden": lambda world: systems.describe(
+        system=a_system(), by=world.researcher, bibtex="", anonymous_until=timezone.now() + timedelta(days=1)
+    ),
+    "a disqualification": lambda world: systems.disqualify(
+        phase=world.phase, system=a_system(), reason="copied", by=world.curator
+    ),
+    "ranges that are due": lambda _: comparisons.changed(Leaderboard.objects.get()),
+    "a phase's title": lambda _: Phase.objects.update(title="Final"),
+    "a phase that closed": lambda _: Phase.objects.update(closes_at=timezone.now() - timedelta(seconds=1)),
+    "a benchmark's title": lambda _: Benchmark.objects.update(title="Others"),
+    "a reported row": lambda world: ReportedResult.objects.create(
+        benchmark=world.benchmark, system="x", paper="p", split="s", values=[]
+    ),
+    "an edit at the curator's desk": lambda world: LogEntry.objects.create(
+        user=world.curator, object_id="1", object_repr="x", action_flag=2
+    ),
+    "other code": lambda _: tags._code.cache_clear(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {address: Client().get(address)["ETag"] for address in (API, PAGE, *SLICES)}
+    assert tags.tag_of("tiny", "test", address=API) == held[API]
+    CHANGES[change](world)
+    if change == "other code":
+        monkeypatch.setattr(tags, "_code", lambda: "other")
+    for address, tag in held.items():
+        answer = Client().get(address, headers={"If-None-Match": tag})
+        assert answer.status_code == 200 and answer["ETag"] != tag
+
+
+def test_a_name_that_is_revealed_by_the_clock_makes_another_tag(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    until = timezone.now() + timedelta(hours=1)
+    System.objects.filter(name="First").update(anonymous_until=until, anonymous_number=1)
+    before = tags.tag_of("tiny", "test", address=PAGE)
+    assert before == tags.tag_of("tiny", "test", address=PAGE)
+    monkeypatch.setattr(tags.timezone, "now", lambda: until + timedelta(seconds=1))
+    assert tags.tag_of("tiny", "test", address=PAGE) != before
+
+
+def test_who_may_be_told_more_is_given_no_common_tag(world: World) -> None:
+    System.objects.filter(name="First").update(anonymous_until=timezone.now() + timedelta(days=1), anonymous_number=1)
+    common = Client().get(API)
+    assert "First" not in common.content.decode()
+    for client in (client_of(world.curator), client_of(world.researcher)):
+        answer = client.get(API, headers={"If-None-Match": common["ETag"]})
+        assert answer.status_code == 200 and answer["ETag"] != common["ETag"]
+        assert "First" in answer.content.decode()
+    browser = Client()
+    browser.force_login(world.curator)
+    page = browser.get(PAGE, headers={"If-None-Match": Client().get(PAGE)["ETag"]})
+    assert page.status_code == 200 and "First" in page.content.decode()
+
+
+def test_a_draft_and_an_absent_board_have_no_tag(world: World) -> None:
+    held = Client().get(API)["ETag"]
+    Benchmark.objects.update(state="draft")
+    hidden = Client().get(API, headers={"If-None-Match": held})
+    absent = Client().get(f"{ROOT}/benchmarks/none/phases/test/leaderboard/", headers={"If-None-Match": held})
+    assert (hidden.status_code, hidden.content) == (absent.status_code, absent.content) == (404, absent.content)
+    assert tags.tag_of("tiny", "test", address=PAGE) is None
+
+
+def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
+    """Which changes without anything of the boards."""
+    gold = world.gold
+    gold.pk, gold.number, gold.sha256 = None, 2, "1" * 64
+    gold.save(force_insert=True)
+    Leaderboard.objects.create(phase=world.phase, gold_version=gold, task_version=1, state="preparing")
+    assert tags.tag_of("tiny", "test", address=PAGE) is None
+
+
+def test_what_is_kept_is_what_would_be_made(world: World, settings: object) -> None:
+    made = {address: Client().get(address).content for address in ADDRESSES}
+    settings.KEEPS_ANSWERS = True  # type: ignore[attr-defined]
+    for _ in range(2):
+        kept = {address: Client().get(address) for address in ADDRESSES}
+        assert {address: answer.content for address, answer in kept.items()} == made
+    with CaptureQueriesContext(connection) as queries:
+        again = Client().get(API)
+    assert len(queries) == 1 and again["Content-Type"] == "application/json" and again.content == made[API]
+    stand(world, "Next", [score("accuracy", 0.7)])
+    assert b"Next" in Client().get(API).content
+    assert b"Next" in Client().get(PAGE).content
+
+
+@pytest.mark.parametrize("other", [f"{API}?sort=zzz", f"{API}?gold_version=9&task_version=9", f"{PAGE}gold-9/task-9/"])
+def test_the_tag_of_one_address_is_none_of_another(world: World, other: str) -> None:
+    """Which may not even be there."""
+    held = Client().get(API if other.startswith(API) else PAGE)["ETag"]
+    assert Client().get(other, headers={"If-None-Match": held}).status_code in (400, 404)
+
+
+@pytest.mark.parametrize("part", ["comparisons/", "drawings/"])
+def test_pages_that_a_serializer_writes_are_kept_too(world: World, settings: object, part: str) -> None:
+    settings.KEEPS_ANSWERS = True  # type: ignore[attr-defined]
+    first, second = (Client().get(f"{API}{part}") for _ in range(2))
+    assert first.status_code == second.status_code == 200
+    assert first.json() == second.json() and second["Content-Type"] == "application/json"

@@ -1,0 +1,80 @@
+"""What stands beside numbers on boards is true of the numbers that are shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.boards.queries import Cell
+from leaderboard.comparisons.queries.head_to_head import Line
+from leaderboard.comparisons.web.head_to_head import Table
+from leaderboard.models import Phase
+from tests.support.board_rows import stand
+from tests.support.tiny_world import World, build
+from tests.support.wide_phase import build_wide, enter, rank_all, score_all
+
+NO_CELL = Cell(None, None, None, 0)
+BOARD = "/benchmarks/tiny/test/"
+
+
+def told(address: str, **query: Any) -> str:
+    response = Client().get(address, query)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+@pytest.fixture
+def ranked(transactional_db: None, sandbox: str) -> World:
+    world = build_wide()
+    for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
+        enter(world, name, wrong)
+    score_all()
+    rank_all(world)
+    return world
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ranges_of_the_whole_are_not_told_of_a_slice(ranked: World) -> None:
+    of_ranges = "is said by the ranges beneath the ranks"
+    assert of_ranges in told(BOARD)
+    page = told(BOARD, slice="label:SUPPORTS")
+    assert "with its 95 % interval" in page
+    assert of_ranges not in page and "The ranges beneath the ranks are of the whole." in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bars_are_said_to_join_neighbours(ranked: World) -> None:
+    page = told(f"{BOARD}apart/")
+    assert "neighbours of which no two differ" in page and "no neighbours may be alike without a bar" in page
+    assert "joins neighbours that cannot be told apart" in page, "for those who listen"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("policy", ["full", "ladder"])
+def test_a_gap_on_a_ladder_need_not_be_the_difference(policy: str) -> None:
+    stand(build(), "One")
+    Phase.objects.update(disclosure=policy)
+    assert ("the gap need not be the difference" in told(f"{BOARD}symmetric/")) == (policy == "ladder")
+
+
+@pytest.mark.django_db
+def test_a_sealed_phase_says_so_and_until_when() -> None:
+    build()
+    until = datetime(2099, 3, 4, 5, 6, tzinfo=UTC)
+    assert "No system has been scored in this phase yet." in told(BOARD)
+    assert "Be the first" in told("/benchmarks/tiny/")
+    Phase.objects.update(disclosure="sealed", closes_at=until, sealed_until=until)
+    for page in ("", "symmetric/", "by/label/"):
+        words = told(f"{BOARD}{page}")
+        assert "No system has been scored" not in words and "This phase is sealed" in words
+    words = told("/benchmarks/tiny/")
+    assert "Be the first" not in words and "No system has been scored" not in words
+    assert words.count("2099-03-04 05:06 UTC</time>") == 3, "in the empty board's place, in the table as state and end"
+
+
+def test_p_is_corrected_for_the_slices_that_are_tested() -> None:
+    tested = [Line("a", (), NO_CELL, NO_CELL, p=0.2), Line("b", (), NO_CELL, NO_CELL)]
+    assert Table("By kind", "kind", tested, None).n_tested == 1

@@ -1,0 +1,140 @@
+"""A column that says nothing in any line is not there: a ladder tells no intervals, so no table has room for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import Phase, Submission
+from tests.support.board_rows import stand, symmetric_scores
+from tests.support.tiny_world import World, build
+from tests.support.two_way_phase import ADDRESS, cross, crossed_scores
+
+pytestmark = pytest.mark.django_db
+BOARD = "/benchmarks/tiny/test/"
+NOTHING = {"", "\N{EN DASH}"}
+PAGES = [
+    "/benchmarks/tiny/",
+    BOARD,
+    f"{BOARD}by/origin/?measure=accuracy",
+    f"{BOARD}by/origin/?measure=all",
+    f"{ADDRESS}?view=matrices",
+    f"{ADDRESS}?view=table",
+    f"{BOARD}symmetric/",
+    f"{BOARD}progress/",
+    f"{BOARD}side-by-side/",
+    f"{BOARD}embed/",
+]
+
+
+@dataclass
+class Table:
+    """headings: of the head's last line; columns: the texts of each column of the body."""
+
+    headings: list[str] = field(default_factory=list)
+    lines: list[list[str]] = field(default_factory=list)
+
+    @property
+    def empty(self) -> list[str]:
+        """Headings of the columns whose cells are all empty; tables whose cells span several are left out."""
+        if not self.lines or any(len(line) != len(self.headings) for line in self.lines):
+            return []
+        columns = zip(self.headings, *self.lines, strict=True)
+        return [heading for heading, *cells in columns if heading and NOTHING.issuperset(cells)]
+
+
+class Tables(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Table] = []
+        self.cell: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self.found.append(Table())
+        elif tag == "thead":
+            self.into = "head"
+        elif tag in ("tbody", "tfoot"):
+            self.into = tag
+        elif tag == "tr" and self.into == "head":
+            self.found[-1].headings = []
+        elif tag == "tr" and self.into == "tbody":
+            self.found[-1].lines.append([])
+        elif tag in ("td", "th"):
+            self.cell = []
+        elif tag in ("svg", "form") and self.cell is not None:
+            self.cell.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.cell is not None:
+            self.cell.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("td", "th") or self.cell is None:
+            return
+        text = " ".join("".join(self.cell).split())
+        if self.into == "head":
+            self.found[-1].headings.append(text)
+        elif self.into == "tbody":
+            self.found[-1].lines[-1].append(text)
+        self.cell = None
+
+
+def tables(markup: str) -> list[Table]:
+    reader = Tables()
+    reader.feed(markup)
+    return reader.found
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def played(world: World, *, told: bool) -> None:
+    """Three systems; told: with intervals, as a phase in full has them, else as on a ladder."""
+    cross(world)
+    cells = {(a, b): 0.5 for a in ("generated", "original") for b in ("REFUTES", "SUPPORTS")}
+    for name, whole in (("First", 0.9), ("Second", 0.8), ("Third", 0.8)):
+        sliced = [one for one in symmetric_scores(whole) if one["slice"]]
+        scores = [*sliced, *(one for one in crossed_scores(cells, whole=whole) if len(one["slice"]) != 1)]
+        stand(world, name, scores if told else [{**one, "low": None, "high": None} for one in scores])
+    if not told:
+        Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
+
+
+def pages(world: World) -> list[str]:
+    mine = Submission.objects.filter(system__name="First").latest("received_at")
+    return [*PAGES, f"/systems/{mine.system_id}/", mine.get_absolute_url(), "/me/submissions/"]
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["full", "ladder"])
+def test_no_column_is_empty(world: World, told: bool) -> None:
+    played(world, told=told)
+    client = Client()
+    client.force_login(world.researcher)
+    for address in pages(world):
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        found = tables(answer.content.decode())
+        assert [table.empty for table in found if table.empty] == [], address
+        assert found or address == "/benchmarks/tiny/", address
+
+
+@pytest.mark.parametrize("address", PAGES[1:-1])
+def test_intervals_are_spoken_of_where_they_are(world: World, address: str) -> None:
+    """Where none is told the site says why in words; it has neither headings nor numbers of them."""
+    played(world, told=False)
+    body = Client().get(address).content.decode().split("<main", 1)[1].split("</main")[0]
+    for words in ("95 % interval", "with intervals", "with its interval", "Interval</th>", "interval 0."):
+        assert words not in body, words
+
+
+def test_an_empty_column_would_be_found() -> None:
+    head = "<thead><tr><th>System</th><th>Interval</th></tr></thead>"
+    for cells, empty in ((("\N{EN DASH}", ""), ["Interval"]), (("", "[0, 1]"), []), (("<svg></svg>", ""), [])):
+        body = "".join(f"<tr><th>a</th><td>{cell}</td></tr>" for cell in cells)
+        assert tables(f"<table>{head}<tbody>{body}</tbody></table>")[0].empty == empty

@@ -1,0 +1,230 @@
+"""Curves, grids and pairs from a real scoring to page, file and API: what is told of them, and what never is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import timedelta
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard.models import Drawing, Leaderboard, Phase, Release, System
+from leaderboard.scoring.verification import rebuild_plots as redrawing
+from tests.support.many_groups import score_all
+from tests.support.plotted_benchmarks import SIZE, a_world, enter, gold_labels
+from tests.support.tiny_world import World
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+PAGES = {"fact-checking": "roc", "metric-correlation": "agreement", "fact-verification": "pairs"}
+"""Each task with its page."""
+TASKS = pytest.mark.parametrize("task", PAGES)
+HOSTILE = '<script>alert(1)</script>&"=cmd'
+
+
+def where(task: str, page: str = "") -> str:
+    return f"/benchmarks/drawn/test/{page or PAGES[task]}/"
+
+
+def told(address: str, **query: Any) -> str:
+    response = Client().get(address, query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def lines(address: str, **query: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(told(address, download="csv", **query))))
+
+
+def api(**query: Any) -> dict[str, Any]:
+    response = Client().get("/api/v1/benchmarks/drawn/phases/test/leaderboard/drawings/", query)
+    assert response.status_code == 200
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def two_systems(task: str, **policy: Any) -> World:
+    world = a_world(task, **policy)
+    enter(world, "Good", noise=1)
+    enter(world, "Worse", noise=5)
+    score_all()
+    return world
+
+
+@TASKS
+def test_a_result_is_drawn_with_its_release(task: str) -> None:
+    two_systems(task)
+    assert Drawing.objects.count() == Release.objects.count() == 2
+    page = told(where(task))
+    assert "Good" in page and "Worse" in page and 'role="img"' in page and "<table" in page
+    assert f'href="{where(task)}"' in told("/benchmarks/drawn/test/")
+    answer = api()
+    assert answer["told"] and [one["system"] for one in answer["results"]] == ["Good", "Worse"]
+    part = {"fact-checking": "curves", "metric-correlation": "grids", "fact-verification": "pairs"}[task]
+    assert all(one["drawn"] and one[part] for one in answer["results"])
+    assert {row["system"] for row in lines(where(task))} == {"Good", "Worse"}
+    response = Client().get(where(task), {"download": "svg"})
+    assert response["Content-Type"].startswith("image/svg+xml") and "attachment" in response["Content-Disposition"]
+    texts = "".join(ElementTree.fromstring(response.content).itertext())
+    assert "Good" in texts and "Worse" in texts
+
+
+@TASKS
+@pytest.mark.parametrize("policy", [{"quota_everybody": 50}, {"scope": "task"}])
+def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
+    two_systems(task, disclosure="ladder", **policy)
+    assert Release.objects.count() == 2 and not Drawing.objects.exists()
+    page = told(where(task))
+    assert "This phase tells no" in page and 'role="img"' not in page.split("<main")[1]
+    assert lines(where(task)) == []
+    assert api() == {"count": 0, "next": None, "previous": None, "results": [], "told": False}
+    assert where(task) not in told("/benchmarks/drawn/test/")
+    call_command("draw", "drawn", "test")
+    assert not Drawing.objects.exists()
+
+
+@TASKS
+def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    two_systems(task, disclosure="ladder", scope="task")
+    Phase.objects.update(disclosure=Phase.Disclosure.FULL)
+    call_command("draw", "drawn", "test")
+    assert "0 results drawn" in capsys.readouterr().out and not Drawing.objects.exists()
+
+
+@TASKS
+@pytest.mark.parametrize("policy", [Phase.Disclosure.LADDER, Phase.Disclosure.SEALED])
+def test_a_policy_that_changes_takes_back_what_was_told(task: str, policy: str) -> None:
+    """To a sealed phase too, that has been opened: it tells scores in full, and no drawings."""
+    two_systems(task)
+    dates = dict.fromkeys(("closes_at", "sealed_until", "unsealed_at"), timezone.now())
+    Phase.objects.update(disclosure=policy, **(dates if policy == Phase.Disclosure.SEALED else {}))
+    assert 'role="img"' not in told(where(task)).split("<main")[1]
+    assert lines(where(task)) == [] and api()["results"] == []
+
+
+@TASKS
+def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) -> None:
+    two_systems(task)
+    board = Leaderboard.objects.get()
+    assert redrawing.differences(board) == []
+    call_command("check_boards")
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Drawing.objects.update(content={})
+    kept = Drawing.objects.first()
+    assert kept is not None
+    release, made_at = kept.release, kept.made_at
+    kept.delete()
+    Drawing.objects.create(release=release, content={"pairs": dict.fromkeys(("both", "drop"), 1)}, made_at=made_at)
+    assert redrawing.differences(board) == [f"drawing of release {release.sequence}"]
+    with pytest.raises(CommandError):
+        call_command("check_boards")
+
+
+@TASKS
+def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    two_systems(task)
+    before = [drawing.content for drawing in Drawing.objects.order_by("release")]
+    Drawing.objects.all().delete()
+    assert 'role="img"' not in told(where(task)).split("<main")[1]
+    assert [one["drawn"] for one in api()["results"]] == [False, False]
+    if task != "metric-correlation":
+        assert "Good" in told(where(task)).split("<main")[1]
+    call_command("draw", "drawn", "test")
+    assert "2 results drawn" in capsys.readouterr().out
+    assert [drawing.content for drawing in Drawing.objects.order_by("release")] == before
+    call_command("draw", "drawn", "test")
+    assert "0 results drawn" in capsys.readouterr().out
+
+
+@TASKS
+def test_names_are_text_and_anonymous_ones_their_number(task: str) -> None:
+    two_systems(task)
+    System.objects.filter(name="Good").update(name=HOSTILE)
+    System.objects.filter(name="Worse").update(anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1))
+    for query in ({}, {"download": "svg"}, {"download": "csv"}):
+        text = told(where(task), **query)
+        assert "<script>alert" not in text or ("download" in query and query["download"] == "csv")
+        assert "Worse" not in text and "Anonymous 7" in text
+    ElementTree.fromstring(told(where(task), download="svg").encode())
+    System.objects.filter(name=HOSTILE).update(name="=cmd|x")
+    assert "'=cmd|x" in told(where(task), download="csv")
+    assert "Worse" not in json.dumps(api())
+
+
+def test_curves_that_are_asked_for() -> None:
+    world = two_systems("fact-checking")
+    address = where("fact-checking")
+    good = System.objects.get(name="Good")
+    assert {row["system"] for row in lines(address, system=good.pk)} == {"Good"}
+    assert Client().get(address, {"system": "999999"}).status_code == 404
+    for number in range(8):
+        enter(world, f"More {number}", noise=2)
+    score_all()
+    every = list(System.objects.filter(standings__isnull=False).values_list("pk", flat=True))
+    assert len({row["system"] for row in lines(address, system=every)}) == 8
+    assert "More than 8 systems were asked for" in told(address, system=every)
+    one = json.dumps(["kind", "a"])
+    on_slice = Client().get(address, {"slice": one}).context["chart"]
+    whole = Client().get(address).context["chart"]
+    assert on_slice.steps < whole.steps
+    assert {row["slice"] for row in lines(address, slice=one)} == {"kind=a"}
+    for nonsense in ("x", "[1]", '["kind", {}]', '["nothing", "a"]', "[" * 5000):
+        assert {row["slice"] for row in lines(address, slice=nonsense)} == {"all"}
+
+
+def test_a_curve_tells_heights_in_whole_steps() -> None:
+    two_systems("fact-checking")
+    for row in api()["results"]:
+        for curve in row["curves"]:
+            assert len(curve["true_positive_rates"]) == curve["steps"] + 1 <= SIZE**0.5 + 1
+            heights = [rate * curve["steps"] for rate in curve["true_positive_rates"]]
+            assert heights == pytest.approx([round(height) for height in heights], abs=1e-3)
+
+
+def test_no_rating_of_people_is_told() -> None:
+    """The ratings are numbers that stand nowhere else: none of them, nor the ends of their scale, leaves."""
+    two_systems("metric-correlation")
+    address = where("metric-correlation")
+    texts = [told(address), told(address, download="svg"), told(address, download="csv"), json.dumps(api())]
+    ratings = {str(rating) for rating in gold_labels("metric-correlation")}
+    assert len(ratings) > 10
+    assert not [rating for rating in ratings for text in texts if rating in text]
+    for row in api()["results"]:
+        for grid in row["grids"]:
+            assert all(sum(column["counts"]) >= 3 for column in grid["columns"])
+
+
+def test_pairs_are_those_of_the_answers() -> None:
+    world = a_world("fact-verification")
+    enter(world, "Claim only", noise=0, claim_only=True)
+    score_all()
+    (row,) = lines(where("fact-verification"))
+    groups = SIZE // 4
+    assert int(row["pairs"]) == 3 * groups
+    # The original is always right: then 2, which has its claim, is wrong, and one of 3 and 4 is.
+    assert (int(row["both"]), int(row["drop"]), int(row["flip"]), int(row["neither"])) == (groups, 2 * groups, 0, 0)
+    assert "at most one of a group" in told(where("fact-verification"))
+
+
+def test_a_page_takes_the_same_queries_however_many_systems() -> None:
+    world = two_systems("fact-checking")
+    with CaptureQueriesContext(connection) as few:
+        told(where("fact-checking"))
+    for number in range(4):
+        enter(world, f"More {number}", noise=3)
+    score_all()
+    with CaptureQueriesContext(connection) as many:
+        told(where("fact-checking"))
+    assert len(few) == len(many)
+
+
+def test_there_is_no_page_where_there_is_no_such_picture() -> None:
+    two_systems("fact-checking")
+    assert Client().get(where("", "pairs")).status_code == Client().get(where("", "agreement")).status_code == 404

@@ -1,0 +1,171 @@
+"""Boards taken away: LaTeX, Markdown, BibTeX and the bytes that a citation's digest is of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from leaderboard.boards.api.latex import PIECE, _breakable
+from leaderboard.core.latex_text import escaped
+from leaderboard.models import Benchmark, Leaderboard, Phase, System
+from tests.support.board_rows import stand, symmetric_scores
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
+AT = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+MARKED = "\\ & % $ # _ { } ~ ^ | < > ` * [x](y) !"
+RIGHT_TO_LEFT = "نظام"
+TURNING = "\u202egnp.exe\u2066"
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def got(suffix: str, client: Client | None = None, **query: str) -> str:
+    answer = (client or Client()).get(f"{API}.{suffix}", query)
+    assert answer.status_code == 200, answer.content
+    assert "attachment" in answer["Content-Disposition"] and answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["ETag"]
+    return answer.content.decode()
+
+
+def latex_rows(text: str) -> list[list[str]]:
+    """The cells of a table's body, as TeX would split them."""
+    body = text.split("\\midrule\n")[1].split("\n\\bottomrule", maxsplit=1)[0]
+    return [re.split(r"(?<!\\) & ", line.removesuffix(r" \\")) for line in body.split("\n")]
+
+
+def markdown_rows(text: str) -> list[list[str]]:
+    table = text.split("\n\n", maxsplit=1)[0].split("\n")[2:]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+
+
+def test_a_latex_table_has_values_with_their_intervals(world: World) -> None:
+    stand(world, "First", symmetric_scores(0.75), at=AT)
+    stand(world, "Floor", symmetric_scores(None), kind="baseline", at=AT)
+    text = got("tex", measure="accuracy,symmetric_gap", slices="origin")
+    assert r"\begin{tabular}{lllrrrr}" in text
+    first, floor = latex_rows(text)
+    assert first[:3] == ["1", "First", "Analytical Engines"]
+    assert first[3] == r"$0.750$ {\scriptsize $[0.650, 0.850]$}"
+    assert floor[:2] == ["--", r"Floor \textit{(baseline)}"] and floor[3] == "--"
+    assert r"accuracy[origin=generated], n 3" in text and r"symmetric\_gap, n 4" in text
+    assert "gold version 1, task version 1; results of 2026-03-04; 95 \\% intervals" in text
+
+
+def test_no_name_is_markup_in_latex(world: World) -> None:
+    stand(world, MARKED, team="A\nB", at=AT)
+    ((_, system, team, *_),) = latex_rows(got("tex", measure="accuracy"))
+    assert system == (
+        r"\textbackslash{} \& \% \$ \# \_ \textbraceleft{} \textbraceright{} \textasciitilde{} \textasciicircum{} "
+        r"\textbar{} \textless{} \textgreater{} ` * [x](y) !"
+    )
+    assert team == "A B"
+
+
+def test_no_name_is_markup_in_markdown(world: World) -> None:
+    stand(world, MARKED, team="A\nB", at=AT)
+    ((_, system, team, accuracy),) = markdown_rows(got("md", measure="accuracy"))
+    assert system == r"\\ &amp; % \$ \# \_ { } \~ ^ \| &lt; &gt; \` \* \[x\](y) \!"
+    assert (team, accuracy) == ("A B", "0.750 [0.650, 0.850]")
+
+
+@pytest.mark.parametrize("suffix", ["tex", "md"])
+def test_names_that_turn_or_run_on_stay_in_their_cells(world: World, suffix: str) -> None:
+    stand(world, RIGHT_TO_LEFT, at=AT)
+    stand(world, "turns", at=AT)
+    System.objects.filter(name="turns").update(name=TURNING)  # no team can enter it; a curator's admin can
+    stand(world, "long " * 40, at=AT)
+    text = got(suffix, measure="accuracy")
+    assert RIGHT_TO_LEFT in text and not set(text) & set("\u202e\u2066")
+    rows = latex_rows(text) if suffix == "tex" else markdown_rows(text)
+    assert {len(row) for row in rows} == {4}
+    isolated = f"\u2068{RIGHT_TO_LEFT}\u2069"
+    assert (isolated in text) is (suffix == "md")
+    assert ("p{0.32\\linewidth}" in text) is (suffix == "tex")
+
+
+def braces(text: str) -> list[int]:
+    """How deep each place stands in braces, as BibTeX counts: a backslash before one changes nothing."""
+    depth, found = 0, []
+    for sign in text:
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        found.append(depth)
+    return found
+
+
+def test_a_long_word_may_be_broken_in_latex_and_loses_nothing() -> None:
+    for name in ("A" * 60, "e\u0301" * 40, "under_" * 8):
+        made = _breakable(name)
+        assert made.replace(r"\allowbreak{}", "") == escaped(name)
+        assert max(len(piece) for piece in made.split(r"\allowbreak{}")) <= 2 * PIECE
+    assert _breakable("A name of many words that are short") == "A name of many words that are short"
+
+
+def test_bibtex_names_what_stays(world: World) -> None:
+    Benchmark.objects.update(title="100 % }of{ #claims_}")
+    stand(world, "First", at=AT)
+    entry = got("bib")
+    assert entry.startswith("@misc{holdout-tiny-test-gold-1-task-1,\n")
+    assert min(braces(entry)) >= 0 and braces(entry.strip())[-1] == 0
+    assert [depth for depth, sign in zip(braces(entry), entry, strict=True) if sign == "\n"] == [1] * 7 + [0]
+    assert "year = {2026},\n  month = mar," in entry
+    assert rf"howpublished = {{\url{{{settings.BASE_URL}/benchmarks/tiny/test/gold-1/task-1/}}}}" in entry
+    digest = hashlib.sha256(Client().get(f"{API}.json").content).hexdigest()
+    assert f"Gold version 1, task version 1, results of 2026-03-04, SHA-256 {digest}" in entry
+
+
+def test_the_cited_address_shows_that_board(world: World) -> None:
+    stand(world, "First", at=AT)
+    address = re.search(r"\\url\{([^}]+)\}", got("bib"))
+    assert address
+    assert "First" in Client().get(address[1].removeprefix(settings.BASE_URL)).content.decode()
+
+
+def canonical() -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(got("json"))
+    return told
+
+
+def test_the_digest_changes_with_results_and_with_nothing_else(world: World) -> None:
+    stand(world, "First", at=AT)
+    before = got("json")
+    Benchmark.objects.update(title="Another", summary="Another", description="Another")
+    Phase.objects.update(title="Another")
+    assert got("json") == before
+    stand(world, "Second", symmetric_scores(0.5), at=AT)
+    assert got("json") != before
+    assert [row["system"] for row in canonical()["rows"]] == ["First", "Second"]
+
+
+def test_canonical_json_has_every_revealed_score_in_full(world: World) -> None:
+    stand(world, "First", symmetric_scores(1 / 3), at=AT)
+    (row,) = canonical()["rows"]
+    assert len(row["scores"]) == len(symmetric_scores())
+    assert {"measure": "accuracy", "slice": {}, "value": 1 / 3, "low": 1 / 3 - 0.1, "high": 1 / 3 + 0.1, "n": 4} in row[
+        "scores"
+    ]
+
+
+def test_nothing_is_cited_before_there_is_a_result(world: World) -> None:
+    answer = Client().get(f"{API}.bib")
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_ready")
+
+
+@pytest.mark.parametrize("suffix", ["tex", "md", "bib", "json"])
+def test_a_board_in_preparation_is_not_there(world: World, suffix: str) -> None:
+    stand(world, "First", at=AT)
+    Leaderboard.objects.update(state=Leaderboard.State.PREPARING)
+    answer = Client().get(f"{API}.{suffix}", {"gold_version": "1", "task_version": "1"})
+    assert answer.status_code == 404
+    assert b"First" not in Client().get(f"{API}.{suffix}").content

@@ -1,0 +1,162 @@
+"""Progress over time and the critical-difference view: what they draw, what their tables and files say, and to whom."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import timedelta
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.comparisons.web.charts.critical_difference import alike
+from leaderboard.models import Phase, ReportedResult, System
+from leaderboard.systems.actions import systems
+from tests.support.board_rows import score, stand
+from tests.support.tiny_world import World, build
+from tests.support.wide_phase import build_wide, enter, rank_all, score_all
+
+PROGRESS, APART = "/benchmarks/tiny/test/progress/", "/benchmarks/tiny/test/apart/"
+HOSTILE = '<script>alert(1)</script>&"=cmd'
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """Three systems in turn; the second is worse than the first, and an annotator does not compete."""
+    world = build()
+    at = timezone.now() - timedelta(days=9)
+    for days, (name, value) in enumerate((("First", 0.5), ("Worse", 0.4), ("Second", 0.7))):
+        stand(world, name, [score("accuracy", value)], at=at + timedelta(days=days))
+    stand(world, "Human annotator", [score("accuracy", 0.9)], kind="organiser", at=at)
+    ReportedResult.objects.create(
+        benchmark=world.benchmark,
+        system="ESIM",
+        paper="Schuster et al. 2019",
+        split="FEVER dev",
+        values=[{"measure": "accuracy", "slice": {}, "value": 0.6, "shown": "60.0"}],
+    )
+    return world
+
+
+def told(address: str, **query: Any) -> str:
+    response = Client().get(address, query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def lines(address: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(told(address, download="csv"))))
+
+
+@pytest.mark.django_db
+class TestProgress:
+    def test_only_steps_that_were_the_best_are_drawn(self, world: World) -> None:
+        response = Client().get(PROGRESS)
+        assert [moment.name for _, moment in response.context["told"]] == ["First", "Second"]
+        chart = response.context["chart"]
+        # A level, a step up, and the last one's level to the edge.
+        assert len(chart.stair) == 3
+        (x1, y1, _, _), _, (_, y, x2, _) = chart.stair
+        assert float(x1[:-1]) < 50 and x2 == "100%" and y < y1, "better is higher, later is further right"
+        assert all(0 <= mark.y <= chart.height for mark in chart.marks)
+
+    def test_it_is_held_against_papers_and_people(self, world: World) -> None:
+        levels = Client().get(PROGRESS).context["levels"]
+        assert [(level.name, level.value, level.is_human) for level in levels] == [
+            ("Human annotator", 0.9, True),
+            ("ESIM (another split)", 0.6, False),
+        ]
+
+    def test_the_table_comes_as_csv_and_the_picture_as_svg(self, world: World) -> None:
+        found = lines(PROGRESS)
+        assert [(row["kind"], row["name"], float(row["value"])) for row in found] == [
+            ("best so far", "First", 0.5),
+            ("best so far", "Second", 0.7),
+            ("held against", "Human annotator", 0.9),
+            ("held against", "ESIM (another split)", 0.6),
+        ]
+        response = Client().get(PROGRESS, {"download": "svg"})
+        assert response["Content-Type"].startswith("image/svg+xml")
+        assert response["Content-Disposition"] == 'attachment; filename="tiny-test-progress.svg"'
+        ElementTree.fromstring(response.content)
+
+    def test_names_are_text_in_every_form(self, world: World) -> None:
+        System.objects.filter(name="Second").update(name=HOSTILE)
+        for query in ({}, {"download": "svg"}):
+            assert "<script>alert" not in told(PROGRESS, **query)
+        ElementTree.fromstring(told(PROGRESS, download="svg").encode())
+        System.objects.filter(name=HOSTILE).update(name="=cmd|x")
+        assert "'=cmd|x" in told(PROGRESS, download="csv")
+
+    def test_a_disqualified_system_makes_no_progress(self, world: World) -> None:
+        second = System.objects.get(name="Second")
+        systems.disqualify(phase=world.phase, system=second, reason="two accounts", by=world.curator)
+        assert "Second" not in told(PROGRESS)
+
+    def test_an_anonymous_one_makes_it_under_its_number(self, world: World) -> None:
+        System.objects.filter(name="Second").update(
+            anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1)
+        )
+        for query in ({}, {"download": "svg"}, {"download": "csv"}):
+            assert "Second" not in told(PROGRESS, **query) and "Anonymous 7" in told(PROGRESS, **query)
+
+    def test_no_score_no_picture(self, db: None) -> None:
+        build()
+        assert "No score of a competing system" in told(PROGRESS)
+        assert "<table" not in told(PROGRESS, download="svg").split("<main")[0]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestApart:
+    @pytest.fixture
+    def compared(self, transactional_db: None, sandbox: str) -> World:
+        """Two that cannot be told apart, and a third that can."""
+        world = build_wide()
+        for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
+            enter(world, name, wrong)
+        score_all()
+        return world
+
+    def test_a_bar_joins_those_that_cannot_be_told_apart(self, compared: World) -> None:
+        assert "being compared" in told(APART)
+        rank_all(compared)
+        response = Client().get(APART)
+        (bar,) = response.context["chart"].bars
+        assert [row.system for row in bar.rows] == ["Best", "Good"]
+        assert bar.top < bar.bottom < response.context["chart"].lines[-1].y and 0 < float(bar.x[:-1]) < 100
+        rows = {row.system: re.findall("<bdi>(.*?)</bdi>", others) for row, _, others in response.context["rows"]}
+        assert rows == {"Best": ["Good"], "Good": ["Best"], "Half": []}
+        pairs = {(row["a"], row["b"]): row["significant"] for row in lines(APART)}
+        assert pairs == {("Best", "Good"): "no", ("Best", "Half"): "yes", ("Good", "Half"): "yes"}
+        ElementTree.fromstring(told(APART, download="svg").encode())
+
+    def test_a_ladder_tells_nothing_of_it(self, compared: World) -> None:
+        rank_all(compared)
+        Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
+        assert "does not tell whether systems differ" in told(APART)
+        assert lines(APART) == []
+
+
+class TestAlike:
+    """Systems as numbers, which differ where they are further apart than the test says."""
+
+    @pytest.mark.parametrize(
+        ("numbers", "reach", "expected"),
+        [
+            ([1, 2, 3], 0, []),
+            ([1, 2, 3], 9, [[1, 2, 3]]),
+            ([1, 2, 3, 4], 1, [[1, 2], [2, 3], [3, 4]]),
+            ([1, 2, 3, 9, 10], 2, [[1, 2, 3], [9, 10]]),
+            ([1, 2, 4, 5], 3, [[1, 2, 4], [2, 4, 5]]),
+            ([], 1, []),
+        ],
+    )
+    def test_bars_are_the_longest_and_none_lies_in_another(
+        self, numbers: list[int], reach: int, expected: list[list[int]]
+    ) -> None:
+        found = alike(numbers, lambda one, other: abs(one - other) > reach)  # type: ignore[arg-type, operator]
+        assert [list(some) for some in found] == expected

@@ -1,0 +1,164 @@
+"""The read side: rows, cells, dimensions and reported rows, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.boards.queries import WHOLE, Board, board_of, by_primary, slice_of
+from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.models import Phase, ReportedResult, Split
+from tests.support.board_rows import score, stand, symmetric_scores
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+GENERATED = (("origin", "generated"),)
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def board(world: World) -> Board:
+    return board_of(Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk))
+
+
+def test_a_row_is_what_was_revealed(world):
+    release = stand(world, "Engine", team="Others", warnings=("look",), kind="baseline", paper_url="https://p.example")
+    (row,) = board(world).rows
+    assert (row.system, row.team, row.kind, row.rank, row.competes) == ("Engine", "Others", "baseline", None, False)
+    assert (row.submission_id, row.released_at) == (release.submission_id, release.released_at)
+    assert (list(row.warnings), row.paper_url) == (["look"], "https://p.example")
+    cell = row.cell("accuracy", GENERATED)
+    assert (cell.value, cell.n) == (0.6, 3)
+    assert (cell.low, cell.high) == pytest.approx((0.5, 0.7))
+    assert row.cell("accuracy", (("origin", "elsewhere"),)).value is None
+
+
+def test_a_later_and_worse_run_changes_nothing_that_is_read(world):
+    stand(world, "Engine", symmetric_scores(0.9))
+    stand(world, "Engine", symmetric_scores(0.1))
+    assert [row.cell("accuracy").value for row in board(world).rows] == [0.9]
+
+
+def test_ties_share_a_rank_and_say_so(world):
+    for name, value in [("a", 0.5), ("b", 0.7), ("c", 0.5)]:
+        stand(world, name, symmetric_scores(value))
+    rows = by_primary(board(world))
+    assert [(row.system, row.rank, row.tied) for row in rows] == [("b", 1, False), ("a", 2, True), ("c", 2, True)]
+
+
+def test_who_does_not_compete_stands_at_its_place_without_a_rank(world):
+    stand(world, "top", symmetric_scores(0.9), kind="organiser")
+    stand(world, "first", symmetric_scores(0.8))
+    stand(world, "nothing", symmetric_scores(None))
+    stand(world, "second", symmetric_scores(0.2))
+    rows = by_primary(board(world))
+    assert [(row.system, row.rank) for row in rows] == [("top", None), ("first", 1), ("second", 2), ("nothing", None)]
+    assert not rows[-1].tied
+
+
+def test_rows_without_an_order_are_in_the_order_they_came(world):
+    at = timezone.now()
+    stand(world, "late", at=at)
+    stand(world, "early", at=at - timedelta(days=1))
+    assert [row.system for row in board(world).rows] == ["early", "late"]
+
+
+def test_the_gold_decides_which_measures_and_dimensions_there_are(world):
+    stand(world, "Engine", [*symmetric_scores(), score("fever_score", 0.5)])
+    read = board(world)
+    assert read.measures[0].name == read.primary == "accuracy"
+    assert {measure.name for measure in read.measures} == set(world.gold.measures)
+    assert read.dimensions == {"label": ["REFUTES", "SUPPORTS"], "origin": ["generated", "original"]}
+    assert [measure.name for measure in read.measures_on(["origin"])] == ["accuracy"]
+
+
+def test_n_is_the_golds_and_unknown_before_the_first_release(world):
+    assert board(world).values("origin", "accuracy")[0].n is None
+    stand(world, "Engine")
+    read = board(world)
+    assert [(value.value, value.n) for value in read.values("origin", "accuracy")] == [
+        ("generated", 3),
+        ("original", 1),
+    ]
+    assert (read.n("accuracy"), read.n("group_accuracy"), read.n("nothing")) == (4, 1, None)
+
+
+def test_slices_that_are_no_strings_are_shown_as_json_writes_them():
+    assert slice_of({}) == WHOLE
+    assert slice_of({"b": True, "a": 0.2}) == (("a", "0.2"), ("b", "true"))
+    assert slice_of({"a": "true"}) == (("a", "true"),)
+
+
+def test_a_board_takes_the_same_queries_however_long(world, django_assert_num_queries):
+    phase = Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk)
+    for count in (1, 12):
+        for index in range(count):
+            stand(world, f"system {count} {index}")
+        with django_assert_num_queries(3):
+            read = board_of(phase)
+            assert [row.team for row in read.rows]
+
+
+def test_only_the_slices_that_are_asked_for_are_read(world):
+    stand(world, "Engine")
+    phase = Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk)
+    (row,) = board_of(phase, within=()).rows
+    assert {slice_ for _, slice_ in row.cells} == {WHOLE}
+    (row,) = board_of(phase, within=["origin"]).rows
+    assert {slice_ for _, slice_ in row.cells} == {WHOLE, GENERATED, (("origin", "original"),)}
+
+
+def test_reported_rows_keep_their_own_columns_and_print(world, django_assert_num_queries):
+    for system, values in {
+        "NSMN": [{"measure": "accuracy", "slice": {"origin": "generated"}, "value": 0.587, "shown": "58.7"}],
+        "BERT": [
+            {"measure": "accuracy", "slice": {}, "value": 0.862, "shown": "86.2"},
+            {"measure": "group_accuracy", "slice": {}, "value": None, "shown": "-"},
+        ],
+    }.items():
+        ReportedResult.objects.create(
+            benchmark=world.benchmark, system=system, paper="A paper", split="dev", values=values
+        )
+    with django_assert_num_queries(1):
+        reported = reported_of(world.benchmark)
+    assert reported.columns == [("accuracy", WHOLE), ("group_accuracy", WHOLE), ("accuracy", GENERATED)]
+    assert [(row.system, cells) for row, cells in reported.table] == [
+        ("NSMN", ["", "", "58.7"]),
+        ("BERT", ["86.2", "-", ""]),
+    ]
+
+
+def test_a_board_crosses_what_its_phase_or_split_names(world):
+    assert board(world).crossed is None
+    for options, crossed in [
+        ({"cross": "label,origin"}, ("label", "origin")),
+        ({"cross": "label,weather"}, None),
+        ({"cross": "label"}, None),
+    ]:
+        Phase.objects.update(options=options)
+        assert board(world).crossed == crossed
+    Phase.objects.update(options={})
+    Split.objects.update(options={"cross": "origin,label"})
+    assert board(world).crossed == ("origin", "label")
+
+
+def test_measures_exist_on_exactly_the_dimensions_that_are_asked_for(world):
+    stand(world, "Engine", [*symmetric_scores(), score("group_accuracy", 0.5, origin="original", label="SUPPORTS")])
+    read = board(world)
+    assert [measure.name for measure in read.measures_on(["label", "origin"])] == ["group_accuracy"]
+    assert [measure.name for measure in read.measures_on(["label"])] == ["accuracy"]
+
+
+def test_reported_rows_can_be_asked_for_by_dimension(world):
+    for system, slice_ in {"whole": {}, "one": {"origin": "x"}, "two": {"origin": "x", "label": "y"}}.items():
+        value = {"measure": "accuracy", "slice": slice_, "value": 0.5, "shown": "50"}
+        ReportedResult.objects.create(benchmark=world.benchmark, system=system, paper="P", split="s", values=[value])
+    reported = reported_of(world.benchmark)
+    assert [row.system for row in reported.on("origin").rows] == ["one"]
+    assert [row.system for row in reported.on("label", "origin").rows] == ["two"]
+    assert reported.on("weather").rows == []

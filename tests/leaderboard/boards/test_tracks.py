@@ -1,0 +1,172 @@
+"""A submission declares a track where the phase has tracks: on every path, before anything is kept, and for good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.actions import tracks
+from leaderboard.containers.actions import image_uploads, images
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import Image, ImageUpload, Phase, Submission, System
+from leaderboard.submissions.actions import submit as submissions
+from tests.support.api_calls import footprint
+from tests.support.board_rows import stand
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.track_phases import TRACKS, build_with_tracks
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+BAD = ["", "basic", "SIMPLE", "simple "]
+
+
+@pytest.fixture
+def world() -> World:
+    return build_with_tracks()
+
+
+def refusal(action: Any, **given: Any) -> Refused:
+    """What the action was refused with; nothing is left of it."""
+    before = footprint()
+    with pytest.raises(Refused) as caught:
+        action(**given)
+    assert footprint() == before
+    return caught.value
+
+
+@pytest.mark.parametrize("track", BAD)
+def test_a_missing_or_unknown_track_is_refused_with_what_is_expected(
+    world: World, track: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions.referee, "validate", None)  # nothing may be read before
+    refused = refusal(world.submit, track=track)
+    assert refused.code is Code.INVALID_TRACK
+    assert str(refused).endswith("expected one of simple, thorough.")
+
+
+def test_a_phase_without_tracks_takes_none() -> None:
+    world = build()
+    assert refusal(world.submit, track="simple").code is Code.INVALID_TRACK
+    assert world.submit().track == ""
+
+
+def test_a_systems_first_submission_fixes_its_track(world: World) -> None:
+    assert world.submit(track="thorough").track == "thorough"
+    refused = refusal(world.submit, track="simple")
+    assert refused.code is Code.OTHER_TRACK
+    assert 'in the track "thorough"' in str(refused)
+    other = teams.named(team=world.system.team, name="Bernoulli, simple")
+    assert world.submit(track="simple", system=other).track == "simple"
+    assert world.submit(track="thorough").track == "thorough"
+
+
+def test_what_is_asked_without_the_cheap_checks_is_refused_under_the_lock(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "check_may_submit", lambda **_: world.gold)
+    assert refusal(world.submit, track="").code is Code.INVALID_TRACK
+    world.submit(track="simple")
+    assert refusal(world.submit, track="thorough").code is Code.OTHER_TRACK
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_first_submissions_at_once_one_track_is_left() -> None:
+    world = build_with_tracks()
+
+    def submit(track: str) -> str:
+        try:
+            return world.submit(track=track).track
+        except Refused as refused:
+            assert refused.code is Code.OTHER_TRACK
+            return ""
+
+    answers = together([lambda track=track: submit(track) for track in ("simple", "thorough") * 2])
+    declared = set(Submission.objects.values_list("track", flat=True))
+    assert len(declared) == 1
+    assert sorted(answers) == sorted([*declared] * 2 + [""] * 2)
+
+
+@pytest.mark.parametrize("track", BAD)
+def test_no_image_comes_in_without_a_track(world: World, track: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "check_takes_images", lambda phase: None)
+    monkeypatch.setattr(images.settings, "REGISTRIES", ["registry.example"])
+    asked = {"by": world.researcher, "track": track}
+    on = {"phase": world.phase, "system": world.system, **asked}
+    reference = f"registry.example/system@sha256:{'0' * 64}"
+    with uploaded(b"an archive", "image.tar") as archive:
+        for action, given in (
+            (image_uploads.begin, {"phase": world.phase, "name": "image.tar", "size": 10, **asked}),
+            (images.submit_archive, {"file": archive, **on}),
+            (images.submit_reference, {"reference": reference, **on}),
+            (images.submit, {"image": Image(reference=reference), **on}),
+        ):
+            assert refusal(action, **given).code is Code.INVALID_TRACK
+    assert not ImageUpload.objects.exists() and not Image.objects.exists()
+    upload = image_uploads.begin(phase=world.phase, name="i.tar", size=3, by=world.researcher, track="simple")
+    image_uploads.add(upload=upload, offset=0, piece=b"abc")
+    refused = refusal(image_uploads.finish, upload=upload, system=world.system, **asked)
+    assert refused.code is Code.INVALID_TRACK
+    assert image_uploads.finish(upload=upload, system=world.system, by=world.researcher, track="simple").track
+
+
+def test_the_database_keeps_a_declared_track(world: World) -> None:
+    sent = world.submit(track="simple")
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Submission.objects.filter(pk=sent.pk).update(track="thorough")
+    Submission.objects.filter(pk=sent.pk).update(note="another")
+    sent.refresh_from_db()
+    assert (sent.track, sent.note) == ("simple", "another")
+
+
+class TestChanging:
+    def test_names_stay_once_something_was_submitted(self, world: World) -> None:
+        stand(world, "Somebody's", track="simple")
+        simple, thorough = TRACKS
+        for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
+            assert refusal(tracks.change, phase=world.phase, given=given, by=world.curator).code is Code.INVALID_TRACK
+        added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
+        tracks.change(phase=world.phase, given=added, by=world.curator)
+        stored = Phase.objects.get(pk=world.phase.pk).tracks
+        assert [(one["name"], one["title"]) for one in stored] == [
+            ("thorough", "THOROUGH"),
+            ("simple", "Simple"),
+            ("basic", "basic"),
+        ]
+
+    def test_a_phase_with_submissions_gets_no_first_tracks(self) -> None:
+        world = build()
+        world.submit()
+        assert refusal(tracks.change, phase=world.phase, given=TRACKS, by=world.curator).code is Code.INVALID_TRACK
+
+    def test_before_that_they_may_go(self, world: World) -> None:
+        tracks.change(phase=world.phase, given=[], by=world.curator)
+        assert world.submit().track == ""
+
+    def test_others_than_organisers_change_nothing(self, world: World) -> None:
+        refused = refusal(tracks.change, phase=world.phase, given=TRACKS, by=world.researcher)
+        assert refused.code is Code.NOT_AN_ORGANISER
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ([{"name": "Über", "title": "x"}], "the name of track 1 is 'Über', expected lower-case letters"),
+            ([*TRACKS, TRACKS[0]], "the track simple stands twice, expected each name once"),
+            ([{"name": "x", "titel": "X"}], "track 1 has the key 'titel', expected name, title and description"),
+            ([{"name": "x", "title": "X" * 201}], "the title of track 1 is no text, or too long"),
+        ],
+    )
+    def test_what_does_not_fit_is_said(self, world: World, given: list[dict[str, str]], said: str) -> None:
+        refused = refusal(tracks.change, phase=world.phase, given=given, by=world.curator)
+        assert said in str(refused)
+
+
+def test_a_system_that_nobody_stored_yet_declares_too(world: World) -> None:
+    new = teams.named(team=world.system.team, name="Newcomer")
+    assert refusal(world.submit, system=new, track="").code is Code.INVALID_TRACK
+    assert not System.objects.filter(name="Newcomer").exists()
+    with uploaded(prediction_lines()) as file:
+        sent = submissions.submit(phase=world.phase, system=new, file=file, by=world.researcher, track="simple")
+    assert sent.track == "simple"

@@ -1,0 +1,83 @@
+"""Scales with two colours, their legends, and that every shade can be told and read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import leaderboard
+from evaluator.tasks.registry import TASKS
+from leaderboard.boards.web.charts.heat import LEVELS, legend, legends, level, neutral, shade
+from tests.leaderboard.boards.web.test_heat import ENDLESS, RIGHT, WRONG
+from tests.leaderboard.static.test_contrast import DARK, contrast, tokens
+
+AUROC = TASKS["fact-checking"].measure("auroc")
+PRECISION = TASKS["fact-checking"].measure("average_precision")
+SPEARMAN = TASKS["metric-correlation"].measure("spearman")
+PEARSON = TASKS["metric-correlation"].measure("pearson")
+GAP = TASKS["fact-verification"].measure("symmetric_gap")
+HARM = replace(SPEARMAN, name="harm", higher_is_better=False)
+SHEET = Path(leaderboard.__file__).parent / "static" / "css" / "matrices.css"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(-1.0, "warm-10"), (-0.3, "warm-3"), (-0.04, "heat-0"), (0.0, "heat-0"), (0.3, "heat-3"), (1.0, "heat-10")],
+)
+def test_a_correlation_turns_its_colour_at_nought(value: float, expected: str):
+    assert shade(value, SPEARMAN) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0, -10), (0.25, -5), (0.5, 0), (0.75, 5), (1.0, 10)])
+def test_auroc_turns_its_colour_at_guessing(value: float, expected: int):
+    assert level(value, AUROC) == expected
+
+
+def test_where_less_is_better_the_colours_change_sides():
+    assert (shade(0.3, HARM), shade(-0.3, HARM)) == ("warm-3", "heat-3")
+
+
+def test_which_measures_have_a_neutral_value():
+    found = {measure.name: neutral(measure) for task in TASKS.values() for measure in task.measures}
+    assert {name for name, value in found.items() if value is not None} == {
+        *("auroc", "symmetric_gap", "spearman", "pearson", "kendall", "partial_spearman", "partial_pearson")
+    }
+    assert found["auroc"] == 0.5
+    assert found["spearman"] == 0.0
+
+
+def test_values_outside_the_bounds_keep_the_last_shade():
+    assert (level(1.5, SPEARMAN), level(-1.5, SPEARMAN)) == (LEVELS, -LEVELS)
+
+
+def test_no_value_has_no_shade():
+    assert shade(None, SPEARMAN) == shade(3.0, ENDLESS) == ""
+
+
+@pytest.mark.parametrize("measure", [RIGHT, WRONG, AUROC, SPEARMAN, GAP, HARM], ids=lambda measure: measure.name)
+def test_a_legend_has_the_shades_of_evenly_spread_values(measure):
+    found = legend(measure)
+    drawn = [*found.below, *found.above]
+    steps = len(drawn) - 1
+    at = [found.low + (found.high - found.low) * i / steps for i in range(steps + 1)]
+    assert drawn == [shade(value, measure) for value in at]
+    assert len(found.below) == (0 if found.neutral is None else LEVELS)
+
+
+def test_measures_on_one_scale_share_a_legend():
+    assert legend(ENDLESS) is None
+    assert [names for names, _ in legends([SPEARMAN, PEARSON, ENDLESS])] == ["spearman, pearson"]
+    assert [names for names, _ in legends([AUROC, PRECISION])] == ["auroc", "average_precision"]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_numbers_can_be_read_on_every_warm_shade(mode: str):
+    light, dark = SHEET.read_text().split(DARK, 1)
+    rule = r"\.warm-(\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
+    shades = re.findall(rule, light if mode == "light" else dark)
+    assert [int(number) for number, _, _ in shades] == list(range(1, LEVELS + 1))
+    ink = tokens(mode)["ink"]
+    assert not [number for number, ground, own in shades if contrast(ground, own or ink) < 4.5]

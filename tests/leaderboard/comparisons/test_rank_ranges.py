@@ -1,0 +1,372 @@
+"""Rank ranges of a board: computed once a pair, for the systems that stand there, whatever dies on the way."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from evaluator.scoring.compare_pairs import DRAWS
+from leaderboard.boards.disclosure import policies as disclosure
+from leaderboard.comparisons.actions import pairs
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
+from leaderboard.work_queue import notify_workers as doorbell
+from tests.support.tiny_world import World
+from tests.support.wide_phase import answers, board_of, build_wide, correct, enter, gold, ranges, rank_all, score_all
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SHOWN = {"Best": (1, 1, 2), "Good": (2, 1, 2), "Half": (3, 3, 3)}
+HIDDEN = {"Best": (1, None, None), "Good": (2, None, None), "Half": (3, None, None)}
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    """Three systems, two of which cannot be told apart; nothing is computed yet."""
+    world = build_wide()
+    for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
+        enter(world, name, wrong)
+    score_all()
+    return world
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many pairs each question to the sandbox had."""
+    counts: list[int] = []
+    original = referee.compare_board
+
+    def counted(**question: Any) -> referee.Answer:
+        counts.append(len(question["pairs"]))
+        return original(**question)
+
+    monkeypatch.setattr(referee, "compare_board", counted)
+    return counts
+
+
+def due(board: Leaderboard) -> bool:
+    return Ranking.objects.get(leaderboard=board).is_due
+
+
+def stored() -> list[tuple[Any, ...]]:
+    """Every comparison, all of it but its key."""
+    names = [field.attname for field in Comparison._meta.fields if field.name != "id"]
+    return list(Comparison.objects.order_by("a", "b").values_list(*names))
+
+
+def let_lease_end() -> None:
+    Ranking.objects.exclude(lease_until=None).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_ranges_follow_the_scores(world: World) -> None:
+    board = board_of(world)
+    assert ranges(board) == HIDDEN
+    comparisons.compare(board_id=board.pk)
+    assert ranges(board) == SHOWN
+    ranking = Ranking.objects.get(leaderboard=board)
+    assert (ranking.n_pairs, ranking.n_unresolved, ranking.is_due) == (3, 0, False)
+    by_p = sorted(Comparison.objects.values_list("p", "draws", "n_groups"))
+    assert by_p[-1] == (1.0, 200, 40), "one error in forty is as good as none"
+    assert by_p[0][:2] == (1 / (DRAWS + 1), DRAWS), "no exchange of 200,000 gives twenty-five errors' difference"
+
+
+def test_a_submission_hides_the_ranges_until_they_are_of_all_that_stand_there(world: World, asked: list[int]) -> None:
+    rank_all(world)
+    board = board_of(world)
+    enter(world, "Late", 25)
+    assert ranges(board) == SHOWN
+    score_all()
+    assert ranges(board) == {**HIDDEN, "Late": (3, None, None)}
+    comparisons.compare(board_id=board.pk)
+    assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Late": (3, 3, 4)}
+    assert asked == [3, 3], "only the pairs of the system that is new were computed"
+
+
+def test_a_worse_run_of_a_system_changes_nothing(world: World, asked: list[int]) -> None:
+    rank_all(world)
+    enter(world, "Good", 9)
+    score_all()
+    assert ranges(board_of(world)) == SHOWN and not due(board_of(world))
+
+
+def test_a_better_run_takes_its_systems_place(world: World, asked: list[int]) -> None:
+    rank_all(world)
+    enter(world, "Half", 0)
+    rank_all(world)
+    assert ranges(board_of(world)) == {"Best": (1, 1, 3), "Half": (1, 1, 3), "Good": (3, 1, 3)}
+    assert asked == [3, 2]
+
+
+def test_who_waits_for_a_score_goes_first(
+    world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch, rung: list[int]
+) -> None:
+    monkeypatch.setattr(pairs, "AT_ONCE", 1)
+    enter(world, "Waits", 25)
+    board = board_of(world)
+    rung.clear()
+    comparisons.compare(board_id=board.pk)
+    assert (asked, rung) == ([1], [board.pk])
+    assert due(board) and comparisons.claim(board_id=board.pk), "nobody holds it"
+    Ranking.objects.update(lease_until=None)
+    comparisons.compare(board_id=board.pk)
+    comparisons.compare(board_id=board.pk)
+    assert (asked, due(board)) == ([1, 1, 1], False), "it comes to its end, however many wait"
+    assert ranges(board) == SHOWN
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The boards for whom the bell was rung."""
+    boards: list[int] = []
+    monkeypatch.setattr(doorbell, "ring_for_board", boards.append)
+    return boards
+
+
+def test_baselines_are_not_part_of_it(world: World) -> None:
+    rank_all(world)
+    enter(world, "Baseline", 30, kind="baseline")
+    rank_all(world)
+    board = board_of(world)
+    assert ranges(board) == {**SHOWN, "Baseline": (None, None, None)}
+    assert Comparison.objects.count() == 3 and not due(board)
+
+
+def test_a_burst_is_one_piece_of_work(world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    rank_all(world)
+    rings: list[str] = []
+    monkeypatch.setattr(doorbell, "_send", lambda task, identifier: rings.append(task))
+    for place in range(4):
+        enter(world, f"Burst {place}", 2 + place)
+    score_all()
+    assert rings.count("leaderboard.jobs.compare") == 1
+    for _ in range(3):
+        comparisons.compare(board_id=board_of(world).pk)
+    assert asked == [3, 18]
+    assert Comparison.objects.count() == 21 and not due(board_of(world))
+
+
+def test_what_is_published_meanwhile_is_computed_next(
+    world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = board_of(world)
+    compared, rings = pairs.compared, []
+    monkeypatch.setattr(doorbell, "_send", lambda task, identifier: rings.append(task))
+
+    def interrupted(**question: Any) -> list[Comparison]:
+        rows = compared(**question)
+        monkeypatch.setattr(pairs, "compared", compared)
+        enter(world, "Meanwhile", 26)
+        score_all()
+        return rows
+
+    monkeypatch.setattr(pairs, "compared", interrupted)
+    comparisons.compare(board_id=board.pk)
+    assert all(found[1] is None for found in ranges(board).values()), "of three systems, and four stand there"
+    assert due(board) and rings.count("leaderboard.jobs.compare") == 1
+    comparisons.compare(board_id=board.pk)
+    assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Meanwhile": (4, 3, 4)}
+    assert asked == [3, 3]
+
+
+def test_a_late_double_cannot_win(world: World) -> None:
+    board = board_of(world)
+    late = comparisons.claim(board_id=board.pk)
+    assert late is not None and comparisons.claim(board_id=board.pk) is None
+    let_lease_end()
+    assert comparisons.sweep() == 2, "taken back, and rung for"
+    second = comparisons.claim(board_id=board.pk)
+    assert second is not None and second.attempt == late.attempt + 1
+    assert not comparisons.renew(late)
+    with pytest.raises(comparisons.LateError):
+        comparisons._compare(late)
+    assert not Comparison.objects.exists()
+    comparisons._compare(second)
+    before = stored()
+    with pytest.raises(comparisons.LateError):
+        comparisons._finish(late)
+    comparisons.give_up(late, reason=Reason.SANDBOX)
+    assert ranges(board) == SHOWN and stored() == before
+
+
+def test_two_workers_on_one_board(world: World) -> None:
+    barrier = threading.Barrier(4)
+
+    def worker() -> None:
+        try:
+            barrier.wait()
+            comparisons.compare(board_id=board_of(world).pk)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=worker) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ranges(board_of(world)) == SHOWN
+    assert Comparison.objects.count() == 3 and Ranking.objects.get().attempt == 1
+
+
+def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings: Any) -> None:
+    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+    for _ in range(settings.MAX_ATTEMPTS + 1):
+        comparisons.compare(board_id=board_of(world).pk)
+    assert Ranking.objects.get().attempt == 0
+    settings.SANDBOX_SOCKET = there
+    comparisons.compare(board_id=board_of(world).pk)
+    assert ranges(board_of(world)) == SHOWN
+
+
+def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = board_of(world)
+
+    def broken(**_: Any) -> None:
+        raise referee.SandboxError("gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(referee, "compare_board", broken)
+        for _ in range(settings.MAX_ATTEMPTS + 2):
+            comparisons.compare(board_id=board.pk)
+    ranking = Ranking.objects.get()
+    assert (ranking.failures, ranking.reason, ranking.attempt) == (settings.MAX_ATTEMPTS, Reason.SANDBOX, 3)
+    Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
+    assert comparisons.sweep() == 0
+    enter(world, "Another", 25)
+    rank_all(world)
+    assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Another": (3, 3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"p": 0.0}, "a p outside"),
+        ({"p": None}, "without a p"),
+        ({"low": 1.0, "high": 0.0}, "not in order"),
+        ({"a": 1, "b": 0}, "other pairs"),
+        ({"difference": "much"}, "shape is wrong"),
+    ],
+)
+def test_an_impossible_report_is_not_stored(
+    world: World, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
+) -> None:
+    original = referee.compare_board
+
+    def lying(**question: Any) -> referee.Answer:
+        answer = original(**question)
+        answer.report["comparisons"][0].update(change)
+        return answer
+
+    monkeypatch.setattr(referee, "compare_board", lying)
+    claim = comparisons.claim(board_id=board_of(world).pk)
+    assert claim is not None
+    with pytest.raises(comparisons.ReportError, match=words):
+        comparisons._compare(claim)
+    assert not Comparison.objects.exists()
+
+
+def test_altered_outcomes_are_not_compared(world: World) -> None:
+    path = Path(Run.objects.order_by("queued_at")[0].outcomes.path)
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:-1])
+    comparisons.compare(board_id=board_of(world).pk)
+    ranking = Ranking.objects.get()
+    assert (ranking.reason, ranking.lease_until, ranking.failures) == (Reason.STORAGE, None, 1)
+    assert ranges(board_of(world)) == HIDDEN
+
+
+def test_a_board_of_an_earlier_task_version_has_no_code_to_compare_it(world: World) -> None:
+    Leaderboard.objects.update(task_version=0)
+    comparisons.compare(board_id=Leaderboard.objects.get().pk)
+    assert Ranking.objects.get().reason == Reason.OUTDATED
+
+
+def test_the_sweeper_rings_for_a_board_that_nobody_came_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    rings: list[str] = []
+    monkeypatch.setattr(doorbell, "_send", lambda task, identifier: rings.append(identifier))
+    assert comparisons.sweep() == 0, "it was rung for just now"
+    Ranking.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    assert comparisons.sweep() == 1 and rings == [str(board_of(world).pk)]
+    assert comparisons.sweep() == 0
+    comparisons.compare(board_id=board_of(world).pk)
+    Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
+    assert comparisons.sweep() == 0
+
+
+def test_all_over_again_gives_the_same_bytes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pair by pair as the systems came, and all pairs at once."""
+    rank_all(world)
+    for name, wrong in (("Fourth", 3), ("Fifth", 12)):
+        enter(world, name, wrong)
+        rank_all(world)
+    board = board_of(world)
+    before, shown = stored(), ranges(board)
+    assert len(before) == 10
+    call_command("compare", world.benchmark.slug, world.phase.slug, "--again")
+    assert "10 comparisons are computed anew" in capsys.readouterr().out
+    assert stored() == [] and all(found[1] is None for found in ranges(board).values())
+    comparisons.compare(board_id=board.pk)
+    assert (stored(), ranges(board)) == (before, shown)
+
+
+def test_all_over_again_takes_the_board_from_who_is_at_it(world: World) -> None:
+    late = comparisons.claim(board_id=board_of(world).pk)
+    assert late is not None
+    comparisons.renewed(board=board_of(world), again=True)
+    with pytest.raises(comparisons.LateError):
+        comparisons._compare(late)
+    comparisons.compare(board_id=board_of(world).pk)
+    assert ranges(board_of(world)) == SHOWN
+
+
+def test_a_rescored_board_has_ranges_of_its_own_and_the_frozen_one_keeps_its(world: World) -> None:
+    rank_all(world)
+    old = board_of(world)
+    correct(world, gold(answers(25)))
+    preparing = world.phase.leaderboards.get(state=Leaderboard.State.PREPARING)
+    comparisons.compare(board_id=preparing.pk)
+    score_all()
+    assert board_of(world).pk == preparing.pk and ranges(old) == SHOWN
+    assert all(found[1] is None for found in ranges(preparing).values())
+    comparisons.compare(board_id=preparing.pk)
+    assert ranges(preparing) == {"Half": (1, 1, 1), "Good": (2, 2, 3), "Best": (3, 2, 3)}
+    assert ranges(old) == SHOWN
+    assert Comparison.objects.filter(leaderboard=preparing).count() == 3
+
+
+def test_nothing_is_computed_for_a_cancelled_board(world: World) -> None:
+    Leaderboard.objects.update(state=Leaderboard.State.CANCELLED)
+    Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
+    assert comparisons.sweep() == 0
+    assert comparisons.claim(board_id=Leaderboard.objects.get().pk) is None
+
+
+def test_a_phase_that_keeps_comparisons_to_itself_has_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "reveals_comparisons", lambda phase: False)
+    before = Ranking.objects.get().changes
+    enter(world, "Silent", 2)
+    score_all()
+    assert Ranking.objects.get().changes == before
+    assert disclosure.reveals_comparisons(world.phase)
+
+
+def test_the_database_refuses_a_pair_twice_and_a_rank_outside_its_range(world: World) -> None:
+    rank_all(world)
+    row = Comparison.objects.first()
+    assert row is not None
+    for change in ({"pk": None}, {"pk": None, "a_id": row.b_id, "b_id": row.a_id}, {"p": 0.0}, {"p": None}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            again = Comparison.objects.get(pk=row.pk)
+            for name, value in change.items():
+                setattr(again, name, value)
+            again.save()
+    for low, high in ((2, 3), (None, 1), (1, None)):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Standing.objects.filter(rank=1).update(rank_low=low, rank_high=high)

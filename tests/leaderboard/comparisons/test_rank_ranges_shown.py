@@ -1,0 +1,174 @@
+"""Rank ranges as readers meet them: the board's page, the board as JSON, and its pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from evaluator.statistics.multiple_testing import holm
+from leaderboard.boards import queries as standings
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.models import Comparison, Ranking
+from leaderboard.systems.actions import systems
+from tests.support.strict_html import read
+from tests.support.tiny_world import World
+from tests.support.wide_phase import answers, board_of, build_wide, enter, rank_all, score_all
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PAGE = "/benchmarks/tiny/test/"
+BOARD = "/api/v1/benchmarks/tiny/phases/test/leaderboard/"
+PAIRS = f"{BOARD}comparisons/"
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    world = build_wide()
+    for name, wrong in (("Half", 25), ("Best", 0), ("Good", 1)):
+        enter(world, name, wrong)
+    enter(world, "Baseline", 30, kind="baseline")
+    score_all()
+    return world
+
+
+def body(address: str) -> dict[str, Any]:
+    response = Client().get(address)
+    assert response.status_code == 200
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def page() -> str:
+    return Client().get(PAGE).content.decode()
+
+
+def ranks() -> list[list[Any]]:
+    return [[row["system"], row["rank"], row["rank_low"], row["rank_high"]] for row in body(BOARD)["rows"]]
+
+
+def test_a_board_says_that_its_ranges_are_being_computed(world: World) -> None:
+    assert "are being computed" in page() and "may be" not in page()
+    assert body(BOARD)["rank_ranges"] == "computing"
+    assert [found[2:] for found in ranks()] == [[None, None]] * 4
+    found = body(PAIRS)
+    assert (found["count"], found["results"], found["rank_ranges"]) == (0, [], "computing")
+
+
+def test_ranges_on_the_page_and_in_the_answer(world: World) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    assert ranks() == [["Best", 1, 1, 2], ["Good", 2, 1, 2], ["Half", 3, 3, 3], ["Baseline", None, None, None]]
+    assert body(BOARD)["rank_ranges"] == "ready"
+    markup = page()
+    assert markup.count("may be") == 3 and markup.count("1\N{EN DASH}2") == 2
+    assert "Each of the 3 pairs of competing systems" in markup and "being computed" not in markup
+    assert "would need more exchanges" not in markup
+    read(markup)
+
+
+def test_every_pair_with_its_corrected_p(world: World) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    found = body(PAIRS)
+    assert (found["count"], found["measure"], found["rank_ranges"]) == (3, "accuracy", "ready")
+    names = [(pair["a"]["system"], pair["b"]["system"], pair["significant"]) for pair in found["results"]]
+    assert names == [("Best", "Good", False), ("Best", "Half", True), ("Good", "Half", True)]
+    assert [pair["difference"] for pair in found["results"]] == pytest.approx([0.025, 0.625, 0.6])
+    assert [pair["p_holm"] for pair in found["results"]] == holm([pair["p"] for pair in found["results"]])
+    for pair in found["results"]:
+        assert pair["low"] <= pair["difference"] <= pair["high"] and pair["n_groups"] == 40
+        assert pair["a"]["rank"] < pair["b"]["rank"]
+    second = body(f"{PAIRS}?page=2&page_size=2")
+    assert [pair["a"]["system"] for pair in second["results"]] == ["Good"] and second["count"] == 3
+    assert Client().get(f"{PAIRS}?page=0").status_code == 400
+    assert Client().get(f"{PAIRS}?page=3&page_size=2").status_code == 404
+
+
+def test_an_answer_that_did_not_change_is_not_sent_again(world: World) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    for address in (PAIRS, BOARD, PAGE):
+        tag = Client().get(address)["ETag"]
+        assert Client().get(address, HTTP_IF_NONE_MATCH=tag).status_code == 304
+
+
+def test_what_could_not_be_computed_is_said(world: World) -> None:
+    Ranking.objects.update(failures=settings.MAX_ATTEMPTS)
+    assert "could not be computed" in page()
+    assert body(BOARD)["rank_ranges"] == "failed"
+
+
+def test_pairs_that_need_more_exchanges_are_counted(world: World) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    Comparison.objects.filter(p__lt=0.01).update(p=1 / 11, draws=10)
+    Ranking.objects.update(covered=0)
+    comparisons.compare(board_id=board_of(world).pk)
+    assert [found[2:] for found in ranks()[:3]] == [[1, 3]] * 3
+    assert "<strong>2 pairs</strong> would need more exchanges" in page()
+
+
+def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    board = board_of(world)
+    type(board).objects.filter(pk=board.pk).update(state="frozen")
+    markup = Client().get(f"{PAGE}gold-2/task-1/").content.decode()
+    asked = f"{PAIRS}?gold_version=2&task_version=1"
+    assert markup.count("1\N{EN DASH}2") == 2 and asked.replace("&", "&amp;") in markup
+    assert body(asked)["count"] == 3 and body(PAIRS)["count"] == 0
+    assert (
+        f"{PAIRS}?" in body(f"{asked}&page_size=2")["next"] and "gold_version=2" in body(f"{asked}&page_size=2")["next"]
+    )
+
+
+def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    for reader in (standings.board, standings.reading):
+        monkeypatch.setattr(reader, "reveals_comparisons", lambda phase: False)
+    assert body(BOARD)["rank_ranges"] == "none" and body(PAIRS)["results"] == []
+    assert [found[2:] for found in ranks()] == [[None, None]] * 4
+    assert "may be" not in page() and "being computed" not in page()
+
+
+def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(world: World) -> None:
+    """They are computed again; until then there are none."""
+    comparisons.compare(board_id=board_of(world).pk)
+    leader = board_of(world).standings.get(rank=1)
+    assert leader.rank_high is not None
+    worse = world.submit(answers(30), system=leader.system)
+    score_all()
+    rank_all(world)
+    systems.represent(submission=worse, by=world.researcher)
+    assert board_of(world).standings.get(system=leader.system).rank > 1
+    rank_all(world)
+    systems.represent_by_best(phase=world.phase, system=leader.system, by=world.researcher)
+    rank_all(world)
+    systems.disqualify(phase=world.phase, system=leader.system, reason="trained on the test", by=world.curator)
+    assert [found[2:] for found in ranks()] == [[None, None]] * 4
+    rank_all(world)
+    systems.reinstate(phase=world.phase, system=leader.system, by=world.curator)
+    rank_all(world)
+    assert board_of(world).standings.get(rank=1).system == leader.system
+
+
+def test_one_system_alone_has_no_range(transactional_db: None, sandbox: str) -> None:
+    world = build_wide()
+    enter(world, "Alone", 3)
+    rank_all(world)
+    assert body(BOARD)["rank_ranges"] == "none" and "may be" not in page()
+    assert ranks() == [["Alone", 1, None, None]]
+
+
+@pytest.mark.parametrize("address", [PAGE, BOARD, PAIRS])
+def test_more_systems_cost_no_more_queries(world: World, address: str) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        Client().get(address)
+    for place in range(4):
+        enter(world, f"More {place}", 4 + place)
+    rank_all(world)
+    with CaptureQueriesContext(connection) as many:
+        Client().get(address)
+    assert len(many) == len(few)

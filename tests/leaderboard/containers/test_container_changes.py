@@ -1,0 +1,277 @@
+"""What changes while a container runs: it is withdrawn, its lease is lost, gold is corrected, the phase closes, disks
+and engines fail. Each ends in one terminal state, and nothing is left in the engine.
+"""
+
+from __future__ import annotations
+
+import errno
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from evaluator.sandbox.containers import execution
+from evaluator.sandbox.containers.docker import DockerSandbox
+from leaderboard.containers.actions import engine, images, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.models import Prediction, QuotaCharge, Reason, Run, Stage, State, Submission
+from leaderboard.operations import sweep as sweeping
+from leaderboard.work_queue import worker_status as availability
+from tests.support import container_images as made
+from tests.support import corrected_gold as corrections
+from tests.support.image_fixtures import WAITS_AT, accuracy, assert_one_result, needs_engine, submit, work
+from tests.support.tiny_world import World
+from tests.support.workers.killed_workers import let_leases_end
+
+pytest_plugins = ["tests.support.image_fixtures"]
+pytestmark = [pytest.mark.engine, pytest.mark.django_db(transaction=True), needs_engine]
+PATIENCE = 120.0
+
+
+class Held:
+    """A container that runs, in a worker that is a thread; `let_go` has the worker look whether it has ended."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.running, self.go_on = threading.Event(), threading.Event()
+        self.threads: list[threading.Thread] = []
+        wait = execution.Run._wait
+        first = iter([True])
+
+        def held(*args: Any) -> bool:
+            if next(first, False):
+                self.running.set()
+                assert self.go_on.wait(PATIENCE)
+            return wait(*args)
+
+        monkeypatch.setattr(execution.Run, "_wait", held)
+
+    def start(self, submission: Submission) -> None:
+        """Returns when its container has been started."""
+        key = submission.predictions.get().pk
+
+        def worker() -> None:
+            try:
+                predictions.predict(prediction_id=key)
+            finally:
+                connection.close()
+
+        thread = threading.Thread(target=worker)
+        thread.start()
+        self.threads.append(thread)
+        assert self.running.wait(PATIENCE)
+
+    def let_go(self) -> None:
+        self.go_on.set()
+        for thread in self.threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    made = Held(monkeypatch)
+    yield made
+    made.let_go()
+
+
+def charge(submission: Submission) -> QuotaCharge:
+    return QuotaCharge.objects.get(submission=submission)
+
+
+def test_withdrawn_while_it_runs(world: World, patient: Path, held: Held) -> None:
+    """The container waits for ever; it is the withdrawal that ends it, and the late worker writes nothing."""
+    world.phase.limits = {"wall_seconds": WAITS_AT}
+    world.phase.save()
+    submission = submit(world, patient)
+    held.start(submission)
+    assert len(made.left(settings.INSTANCE)) == 4
+    assert images.cancel(submission=submission, by=world.researcher)
+    held.let_go()
+    assert made.left(settings.INSTANCE) == []
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason) == (State.CANCELLED, Reason.WITHDRAWN)
+    assert (prediction.log, prediction.cost, bool(prediction.file)) == ("", {}, False)
+    assert charge(submission).refunded_at is None
+    assert not Run.objects.exists()
+    assert not images.cancel(submission=submission, by=world.researcher)
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing(world: World, right: Path, held: Held) -> None:
+    """Another attempt is made meanwhile, and it comes back with a result that nobody wants."""
+    submission = submit(world, right)
+    held.start(submission)
+    let_leases_end()
+    assert sweeping.sweep() == 1
+    work()
+    before = assert_one_result(submission)
+    assert before.attempt == 2
+    held.let_go()
+    after = assert_one_result(submission)
+    assert (after.finished_at, after.sha256, after.log) == (before.finished_at, before.sha256, before.log)
+
+
+def test_a_report_never_takes_the_container_of_a_live_worker(world: World, right: Path, held: Held) -> None:
+    submission = submit(world, right)
+    held.start(submission)
+    before = made.left(settings.INSTANCE)
+    assert workers.report().ready
+    assert made.left(settings.INSTANCE) == before and len(before) == 4
+    held.let_go()
+    work()
+    assert assert_one_result(submission).attempt == 1
+
+
+def test_gold_that_is_corrected_meanwhile_is_what_it_is_scored_by(world: World, right: Path, held: Held) -> None:
+    submission = submit(world, right)
+    held.start(submission)
+    corrections.correct(world)
+    held.let_go()
+    (run,) = Run.objects.all()
+    assert run.gold_version.number == 2
+    work()
+    assert Run.objects.get().state == State.DONE
+    assert accuracy(submission) == 0.0, "every label was swapped"
+
+
+def test_a_phase_that_closes_meanwhile_still_scores_it(world: World, right: Path, held: Held) -> None:
+    submission = submit(world, right)
+    held.start(submission)
+    world.phase.closes_at = timezone.now() - timedelta(seconds=1)
+    world.phase.save()
+    held.let_go()
+    work()
+    assert_one_result(submission)
+
+
+def test_a_full_disk_while_collecting_leaves_no_half_file(
+    world: World, right: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = submit(world, right)
+    storage = Prediction._meta.get_field("file").storage
+    save = type(storage)._save
+
+    def full(self: Any, name: str, content: Any) -> str:
+        Path(self.path(name)).parent.mkdir(parents=True, exist_ok=True)
+        Path(self.path(name)).write_bytes(content.read(10))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(type(storage), "_save", full)
+    predictions.predict(prediction_id=submission.predictions.get().pk)
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason, prediction.attempt) == (State.QUEUED, Reason.INTERNAL, 1)
+    assert not [name for name in storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
+    monkeypatch.setattr(type(storage), "_save", save)
+    work()
+    assert assert_one_result(submission).attempt == 2
+
+
+def altered(path: Path) -> None:
+    path.chmod(0o600)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("what", [Path.unlink, altered])
+@pytest.mark.parametrize("which", ["archive", "inputs"])
+def test_a_stored_file_that_is_gone_or_altered_is_our_failure(
+    world: World, right: Path, which: str, what: Callable[[Path], None]
+) -> None:
+    submission = submit(world, right)
+    image = submission.image
+    assert image is not None
+    what(Path(image.archive.path if which == "archive" else world.split.inputs.path))
+    for _ in range(settings.MAX_ATTEMPTS):
+        work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason) == (State.FAILED, Reason.STORAGE)
+    assert (prediction.log, prediction.cost) == ("", {}), "nothing was run"
+    assert charge(submission).refunded_at is not None
+    if which == "archive" and what is Path.unlink:
+        again = submit(world, right)
+        assert again.image == image, "sent again, it is stored again"
+        work()
+        assert_one_result(again)
+
+
+def test_what_always_ends_as_killed_is_charged(world: World, archives: Callable[[str], Path]) -> None:
+    """The engine does not tell a kill from a system that chooses this status: retried, and not for nothing for ever."""
+    submission = submit(world, archives("import os\nos._exit(137)"))
+    for _ in range(settings.MAX_ATTEMPTS - 1):
+        work()
+        assert submission.predictions.get().state == State.QUEUED
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.SYSTEM_EXIT)
+    assert charge(submission).refunded_at is None
+
+
+def test_processors_that_the_engine_lacks_end_at_once_and_are_refunded(world: World, right: Path) -> None:
+    world.phase.limits = {"cpus": 1000.0}
+    world.phase.save()
+    submission = submit(world, right)
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason, prediction.attempt) == (State.FAILED, Reason.ENGINE, 1)
+    assert charge(submission).refunded_at is not None
+
+
+def test_no_attempt_is_spent_on_an_engine_that_is_away(
+    world: World, right: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = submit(world, right)
+    there = engine.sandbox()
+    away = DockerSandbox(instance=settings.INSTANCE, url=f"unix://{settings.DATA}/nobody.sock")
+    monkeypatch.setattr(engine, "sandbox", lambda: away)
+    for _ in range(settings.MAX_ATTEMPTS + 1):
+        work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
+    here = availability.of()
+    assert not here.ready and "engine" in here.why_not
+    monkeypatch.setattr(engine, "sandbox", lambda: there)
+    work()
+    assert_one_result(submission)
+
+
+def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, right: Path, settings: Any) -> None:
+    """What a container wrote is checked in it; so without it a container would be run for nothing."""
+    submission = submit(world, right)
+    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+    for _ in range(settings.MAX_ATTEMPTS + 1):
+        work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
+    settings.SANDBOX_SOCKET = there
+    work()
+    assert_one_result(submission)
+
+
+def test_a_sandbox_that_hangs_up_while_collecting(
+    world: World, right: Path, held: Held, hung_up: str, settings: Any
+) -> None:
+    submission = submit(world, right)
+    held.start(submission)
+    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, hung_up
+    held.let_go()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason, prediction.stage) == (State.QUEUED, Reason.SANDBOX, "")
+    settings.SANDBOX_SOCKET = there
+    work()
+    assert assert_one_result(submission).attempt == 2
+
+
+def test_stages_are_told_in_their_order(world: World, right: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    enter = predictions._enter
+    monkeypatch.setattr(predictions, "_enter", lambda mine, stage: (seen.append(stage), enter(mine, stage)))
+    submission = submit(world, right)
+    work()
+    assert_one_result(submission)
+    assert seen == [Stage.READING, Stage.LOADING, Stage.RUNNING, Stage.COLLECTING]

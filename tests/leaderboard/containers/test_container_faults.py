@@ -1,0 +1,152 @@
+"""Whatever dies while a container is on its way, there is one result, one charge, and nothing left in the engine.
+
+The workers are real Celery processes with a real engine; they are killed with -9.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import workers
+from leaderboard.models import Prediction, Stage, State
+from leaderboard.operations import processes
+from leaderboard.operations import sweep as sweeping
+from leaderboard.work_queue import notify_workers as doorbell
+from tests.support import container_images as made
+from tests.support.image_fixtures import WAITS_AT, assert_one_result, needs_engine, submit, work
+from tests.support.tiny_world import World
+from tests.support.workers.killed_workers import let_leases_end
+from tests.support.workers.running_stack import empty_queue
+
+pytest_plugins = [
+    "tests.support.workers.running_stack",
+    "tests.support.workers.killed_workers",
+    "tests.support.image_fixtures",
+]
+pytestmark = [pytest.mark.engine, pytest.mark.django_db(transaction=True), needs_engine]
+
+SYSTEMS = {"module": "faulty_system_worker", "queue": "systems"}
+HELD_BY_ENGINE = {"running"}
+STAGES = {
+    "claimed": "",
+    "reading": Stage.READING,
+    "loading": Stage.LOADING,
+    "running": Stage.RUNNING,
+    "ended": Stage.RUNNING,
+    "collecting": Stage.COLLECTING,
+    "stored-uncommitted": Stage.COLLECTING,
+}
+
+
+def finish(stack_later: Callable[[], object], prediction: Prediction) -> None:
+    """Real workers of both queues bring it to its end."""
+    stack = stack_later()
+    stack.start_worker(command=processes.systems())
+    stack._follow(lambda: Prediction.objects.get(pk=prediction.pk).is_over, "the prediction")
+    stack.wait_for(prediction.submission)
+    for worker in stack.workers:
+        worker.stop()
+
+
+# Where a container runs, and where its file is stored and nothing committed; the others take their time.
+BRIEF = {"running", "stored-uncommitted"}
+POINTS = [pytest.param(point, marks=() if point in BRIEF else pytest.mark.slow) for point in STAGES]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_worker_killed_at_each_stage_is_replaced(
+    world: World, patient: Path, faulty: Callable[..., object], stack_later: Callable[[], object], point: str
+) -> None:
+    world.phase.limits = {"wall_seconds": WAITS_AT if point == "running" else 300}
+    world.phase.save()
+    submission = submit(world, patient)
+    worker = faulty(point, **SYSTEMS)
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.attempt, prediction.stage) == (State.RUNNING, 1, STAGES[point])
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
+    workers.report()
+    # System, keeper and two volumes; the worker may be alive as far as anybody knows.
+    assert len(made.left(settings.INSTANCE)) == (4 if point in HELD_BY_ENGINE else 0)
+    let_leases_end()
+    assert sweeping.sweep() == 1
+    workers.report()
+    assert made.left(settings.INSTANCE) == [], "reaped as soon as the execution is nobody's"
+    world.phase.limits = {"wall_seconds": 300}
+    world.phase.save()
+    if point in HELD_BY_ENGINE:
+        finish(stack_later, prediction)
+    else:
+        work()
+    assert assert_one_result(submission).attempt == 2
+
+
+def test_a_worker_killed_after_the_hand_over_changes_nothing_more(
+    world: World, right: Path, faulty: Callable[..., object], stack_later: Callable[[], object]
+) -> None:
+    submission = submit(world, right)
+    worker = faulty("committed-unacknowledged", **SYSTEMS)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    before = submission.predictions.get()
+    assert (before.state, before.attempt) == (State.DONE, 1)
+    let_leases_end()
+    doorbell._send("leaderboard.jobs.predict", str(before.pk), "systems")
+    finish(stack_later, before)
+    assert assert_one_result(submission).finished_at == before.finished_at
+
+
+def test_the_same_message_ten_times(world: World, right: Path, stack_later: Callable[[], object]) -> None:
+    submission = submit(world, right)
+    prediction = submission.predictions.get()
+    for _ in range(10):
+        doorbell._send("leaderboard.jobs.predict", str(prediction.pk), "systems")
+    last = submit(world, right)
+    finish(stack_later, last.predictions.get())
+    assert assert_one_result(submission).attempt == 1
+    assert assert_one_result(last).attempt == 1
+
+
+def test_the_queue_wiped_is_rung_again(world: World, right: Path, stack_later: Callable[[], object]) -> None:
+    submission = submit(world, right)
+    empty_queue()
+    assert sweeping.sweep() == 0, "what was rung for just now is not rung for again"
+    Prediction.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    assert sweeping.sweep() == 1
+    finish(stack_later, submission.predictions.get())
+    assert_one_result(submission)
+
+
+def test_two_workers_on_one_prediction(world: World, right: Path) -> None:
+    """Threads with a connection of their own go for it at one moment; one gets it, and one container runs."""
+    submission = submit(world, right)
+    key = submission.predictions.get().pk
+    together, claims = threading.Barrier(6), list[object]()
+
+    def worker() -> None:
+        try:
+            together.wait()
+            claims.append(predictions.claims.claim(predictions.WAITING, pk=key))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=worker) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (won,) = [claim for claim in claims if claim is not None]
+    predictions._predict(won)
+    work()
+    assert assert_one_result(submission).attempt == 1

@@ -1,0 +1,284 @@
+"""The page of a submitted image: where it is, what it cost, what it printed, and who reads how much of that."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Run, State, User
+from leaderboard.templatetags.logs import printed
+from tests.leaderboard.submissions.test_people_pages import text
+from tests.support import tiny_world as world
+from tests.support.container_rows import DIGEST, hide_inputs, insert, ran, takes_images
+from tests.support.strict_html import read
+from tests.support.tiny_world import World
+
+pytestmark = pytest.mark.django_db
+LOG = "loading\n<script>alert(1)</script>\x1b[31mred\u202eder"
+EXACT = ("37.25", "301000000", "113")
+
+
+def exact_in(page: str) -> list[str]:
+    """Those that the page tells, as numbers: the digits of a random id are none."""
+    return [one for one in EXACT if re.search(rf"(?<![0-9a-f-]){re.escape(one)}(?![0-9a-f-])", page)]
+
+
+@pytest.fixture
+def here() -> World:
+    made = world.build()
+    takes_images(made)
+    return made
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def ada(here: World) -> Client:
+    return client_of(here.researcher)
+
+
+@pytest.fixture
+def olga(here: World) -> Client:
+    """An organiser."""
+    user = User.objects.create_user("olga", "olga@holdout.example", "correct horse")
+    here.benchmark.organisers.add(user)
+    return client_of(user)
+
+
+def page_of(client: Client, prediction: Prediction) -> str:
+    """The page, after its markup was found well-formed."""
+    response = client.get(prediction.submission.get_absolute_url())
+    assert response.status_code == 200
+    assert read(response.content.decode()).faults == []
+    return text(response)
+
+
+def told(client: Client, prediction: Prediction) -> dict[str, Any]:
+    return client.get(f"/api/v1/submissions/{prediction.submission.pk}/").json()
+
+
+def scored(here: World, prediction: Prediction) -> Run:
+    at = timezone.now()
+    provenance = {"predictions_sha256": "ab" * 32, "seconds": 0.5, "sandbox_start_seconds": 0.1, "task": world.TASK}
+    provenance |= {"options": {}, "resamples": 1000, "seed": 0, "packages": {}, "sandbox": {}}
+    return Run.objects.create(
+        prediction=prediction,
+        gold_version=here.gold,
+        task_version=1,
+        state=State.DONE,
+        provenance=provenance,
+        outcomes="outcomes/none",
+        outcomes_sha256="cd" * 32,
+        queued_at=at,
+        rung_at=at,
+        finished_at=at,
+    )
+
+
+# --- where it is
+
+
+def test_a_waiting_image_says_what_it_waits_for(here: World, ada: Client) -> None:
+    insert(here)
+    page = page_of(ada, insert(here))
+    assert "Waits for a worker with a container engine. 1 before it in the queue." in page
+    assert "hx-get" in page
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("reading", "Reading the image"),
+        ("loading", "Handing the image to the engine"),
+        ("running", "The container runs"),
+        ("collecting", "Collecting and checking the predictions"),
+        ("", "Taken up by a worker"),
+    ],
+)
+def test_each_stage_is_told_with_the_time_used(here: World, ada: Client, stage: str, said: str) -> None:
+    started = timezone.now() - timedelta(seconds=34)
+    prediction = insert(here, state=State.RUNNING, stage=stage, started_at=started)
+    page = page_of(ada, prediction)
+    assert said in page
+    assert "took it up 34 s ago; the container itself may run for 600 s" in page
+    assert told(ada, prediction)["stage"] == stage
+
+
+def test_no_time_is_told_on_hidden_inputs(here: World, ada: Client) -> None:
+    hide_inputs(here)
+    started = timezone.now() - timedelta(seconds=34)
+    page = page_of(ada, insert(here, state=State.RUNNING, stage="running", started_at=started))
+    assert "The container runs" in page
+    assert "34 s" not in page.split("state-now")[1].split("</section>")[0]
+    assert "<progress" not in page
+
+
+def test_made_predictions_wait_for_a_scorer(here: World, ada: Client) -> None:
+    prediction = insert(here, state=State.DONE, with_file=True, **ran())
+    at = timezone.now()
+    Run.objects.create(prediction=prediction, gold_version=here.gold, task_version=1, queued_at=at, rung_at=at)
+    page = page_of(ada, prediction)
+    assert "wait for a scorer" in page
+    assert "Withdraw" not in page
+
+
+# --- what it cost
+
+
+def test_the_cost_is_told_in_coarse_steps_alone(here: World, ada: Client) -> None:
+    prediction = insert(here, state=State.DONE, with_file=True, **ran(log="37 passages"))
+    page = page_of(ada, prediction)
+    for step in ("45.3 s", "362 MB", "90.5 MB"):
+        assert step in page
+    assert exact_in(page) == []
+    cost = told(ada, prediction)["cost"]
+    assert cost == {"wall_seconds": 45.3, "cpu_seconds": 45.3, "memory_mb": 362, "image_mb": 90.5}
+
+
+def test_organisers_see_the_exact_record(here: World, olga: Client) -> None:
+    hide_inputs(here)
+    page = page_of(olga, insert(here, state=State.DONE, with_file=True, **ran(log=LOG)))
+    assert [exact for exact in EXACT if exact not in page] == []
+    assert '<dt>timings.create</dt><dd class="digest">0.123</dd>' in page
+    assert "You see this because you manage the benchmark" in page
+
+
+# --- what it printed
+
+
+def test_the_log_is_escaped_and_its_control_characters_are_seen(here: World, ada: Client) -> None:
+    page = page_of(ada, insert(here, state=State.REJECTED, reason="system_exit", **ran(log=LOG)))
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;\u241b[31mred\\u202eder" in page
+    assert "<script>alert" not in page and "\x1b" not in page and "\u202e" not in page
+
+
+def test_printed_keeps_lines_and_tabs_and_shows_the_rest() -> None:
+    assert printed("a\tb\r\nc\rd\x00\x7f\x9b") == "a\tb\nc\u240dd\u2400\u2421\\x9b"
+
+
+@pytest.mark.parametrize(
+    ("setting", "hidden", "shown"),
+    [(None, False, True), (None, True, False), (False, False, False), (True, True, True)],
+)
+def test_the_log_is_its_teams_where_the_phase_says_so(
+    here: World, ada: Client, setting: bool | None, hidden: bool, shown: bool
+) -> None:
+    takes_images(here, shows_logs=setting)
+    if hidden:
+        hide_inputs(here)
+    prediction = insert(here, state=State.REJECTED, reason="system_exit", **ran(log="a canary sings"))
+    assert ("a canary sings" in page_of(ada, prediction)) is shown
+    assert told(ada, prediction)["log"] == ("a canary sings" if shown else "")
+
+
+# --- what hidden inputs keep to themselves
+
+
+def test_hidden_inputs_leave_nothing_of_the_file_to_its_team(here: World, ada: Client) -> None:
+    hide_inputs(here)
+    prediction = insert(here, state=State.DONE, with_file=True, **ran(log="a canary sings"))
+    scored(here, prediction)
+    address = prediction.submission.get_absolute_url()
+    answer = told(ada, prediction)
+    seen = page_of(ada, prediction) + str(answer) + text(ada.get(f"{address}state/"))
+    for kept_back in ("ab" * 32, "canary", "0.50 s", "predictions.jsonl,"):
+        assert kept_back not in seen
+    assert exact_in(seen) == []
+    assert answer["file"] is None
+    assert "predictions_sha256" not in answer["receipt"] and "seconds" not in answer["receipt"]
+    assert ada.get(f"{address}predictions/").status_code == 404
+    assert "Download" not in text(ada.get("/me/submissions/"))
+
+
+def test_open_inputs_give_the_file_and_the_whole_receipt(here: World, ada: Client) -> None:
+    prediction = insert(here, state=State.DONE, with_file=True, **ran())
+    scored(here, prediction)
+    receipt = told(ada, prediction)["receipt"]
+    assert receipt["predictions_sha256"] == "ab" * 32
+    assert receipt["container"]["image"] == DIGEST
+    assert receipt["container"]["runtime"] == "runc"
+    assert receipt["container"]["limits"]["wall_seconds"] == 600
+    page = page_of(ada, prediction)
+    assert DIGEST in page and "ab" * 32 in page and "<code>runc</code>" in page
+
+
+# --- charged, refunded, withdrawn
+
+
+def test_a_container_that_ran_is_charged_and_one_that_could_not_is_refunded(here: World, ada: Client) -> None:
+    problem = {"file": "", "line": None, "what": "it wrote <nothing>", "found": "", "expected": "", "text": "x"}
+    charged = insert(here, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
+    page = page_of(ada, charged)
+    assert "the container left no predictions that can be used" in page
+    assert "It counts against your quota" in page
+    assert "it wrote &lt;nothing&gt;" in page
+    refunded = insert(here, state=State.REJECTED, reason="bad_image")
+    QuotaCharge.objects.filter(submission=refunded.submission).update(refunded_at=timezone.now())
+    assert "It is refunded" in page_of(ada, refunded)
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING])
+def test_its_team_withdraws_what_waits_or_runs(here: World, ada: Client, state: str) -> None:
+    prediction = insert(here, state=state)
+    address = prediction.submission.get_absolute_url()
+    assert f'action="{address}withdraw/"' in page_of(ada, prediction)
+    response = ada.post(f"{address}withdraw/")
+    assert response["Location"] == address
+    prediction.refresh_from_db()
+    assert (prediction.state, prediction.reason) == (State.CANCELLED, "withdrawn")
+    page = text(ada.get(address))
+    assert "It was withdrawn, and counts against the quota" in page
+    assert "Withdraw</button>" not in page
+    assert AuditEntry.objects.filter(action="submission.withdrawn", actor=here.researcher).count() == 1
+    assert "nothing left to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
+
+
+def test_nobody_else_withdraws_it(here: World, olga: Client) -> None:
+    prediction = insert(here, state=State.RUNNING)
+    address = prediction.submission.get_absolute_url()
+    assert "Withdraw" not in page_of(olga, prediction)
+    for client in (olga, client_of(here.curator)):
+        assert client.post(f"{address}withdraw/").status_code == 404
+    prediction.refresh_from_db()
+    assert prediction.state == State.RUNNING
+
+
+def test_the_button_goes_with_the_state_that_the_page_follows(here: World, ada: Client) -> None:
+    prediction = insert(here, state=State.RUNNING)
+    where = f"{prediction.submission.get_absolute_url()}state/?was=running"
+    assert "hx-swap-oob" not in text(ada.get(where))
+    Prediction.objects.update(state=State.REJECTED, lease_until=None, finished_at=timezone.now())
+    assert '<div id="withdraw" hx-swap-oob="true"></div>' in text(ada.get(where))
+
+
+# --- lists
+
+
+def test_my_submissions_tell_files_from_images(here: World, ada: Client) -> None:
+    insert(here)
+    here.insert_run()
+    page = ada.get("/me/submissions/").content.decode()
+    assert read(page).faults == []
+    assert [page.count(f'<td class="nowrap">{kind}</td>') for kind in ("image", "file")] == [1, 1]
+
+
+def test_the_api_lists_images_by_the_state_they_are_in(here: World, ada: Client) -> None:
+    waiting, over = insert(here), insert(here, state=State.REJECTED, reason="system_exit")
+    for state, expected in (("queued", waiting), ("rejected", over)):
+        found = ada.get(f"/api/v1/submissions/?state={state}").json()["results"]
+        assert [(line["id"], line["state"]) for line in found] == [(str(expected.submission.pk), state)]
+
+
+def test_a_page_asks_the_same_few_questions(here: World, ada: Client, django_assert_max_num_queries: Any) -> None:
+    prediction = insert(here, state=State.RUNNING, stage="running")
+    with django_assert_max_num_queries(11):
+        ada.get(f"{prediction.submission.get_absolute_url()}state/")

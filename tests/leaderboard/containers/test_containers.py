@@ -1,0 +1,166 @@
+"""A container's way: an archive in pieces, an execution on the inputs, predictions, a score. With a real engine."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from django.core.files import File
+
+from leaderboard.boards.disclosure import costs
+from leaderboard.containers.actions import image_files, image_uploads, images, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
+from tests.support import container_images as made
+from tests.support.tiny_world import LABELS, World, build
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+]
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    world = build()
+    world.phase.takes_images = True
+    world.phase.save()
+    assert workers.report().ready
+    return world
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("images")
+
+
+@pytest.fixture(scope="module")
+def right(folder: Path) -> Path:
+    """An image that answers every claim rightly."""
+    return made.archive_of(made.answering(LABELS), folder)
+
+
+def upload(world: World, archive: Path, piece_bytes: int = 5_000_000) -> ImageUpload:
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="image.tar", size=archive.stat().st_size)
+    content = archive.read_bytes()
+    for offset in range(0, len(content), piece_bytes):
+        image_uploads.add(upload=upload, offset=offset, piece=content[offset : offset + piece_bytes])
+    return upload
+
+
+def submit(world: World, archive: Path) -> Submission:
+    return image_uploads.finish(upload=upload(world, archive), system=world.system, by=world.researcher)
+
+
+def work() -> None:
+    """What the workers of both queues would do."""
+    for prediction in Prediction.objects.filter(state=State.QUEUED):
+        predictions.predict(prediction_id=prediction.pk)
+    for run in Run.objects.filter(state=State.QUEUED):
+        runs.score(run_id=run.pk)
+
+
+def test_an_image_becomes_a_score(world: World, right: Path) -> None:
+    submission = submit(world, right)
+    assert not ImageUpload.objects.exists()
+    work()
+    prediction = submission.predictions.get()
+    assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log)
+    assert prediction.n_lines == len(LABELS)
+    assert prediction.cost["wall_seconds"] > 0
+    assert prediction.execution["image"] == Image.objects.get().digest
+    assert "answered 4" in prediction.log
+    release = submission.releases.get()
+    assert [score["value"] for score in release.values if score["measure"] == "accuracy" and not score["slice"]] == [
+        1.0
+    ]
+    assert release.cost == costs.of(prediction).as_dict()
+    # Of an execution as short as this, processor time and memory may have ended before anybody looked.
+    assert release.cost["wall_seconds"] >= 1.0 and release.cost["image_mb"] >= 1.0
+
+
+def test_the_same_archive_is_kept_once(world: World, right: Path) -> None:
+    first = submit(world, right)
+    storage = first.image.archive.storage
+    kept = storage.listdir("archives")
+    assert submit(world, right).image == first.image
+    assert storage.listdir("archives") == kept
+
+
+def test_a_system_that_leaves_out_an_answer_is_rejected_and_charged(world: World, folder: Path) -> None:
+    submission = submit(world, made.archive_of(made.answering({"a1": "SUPPORTS"}), folder))
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.BAD_PREDICTIONS)
+    assert "3 ids are missing" in prediction.problems[0]["text"]
+    assert QuotaCharge.objects.get(submission=submission).refunded_at is None
+
+
+def test_hidden_inputs_stay_out_of_what_the_owner_reads(world: World, folder: Path) -> None:
+    world.split.inputs_public = False
+    world.split.save()
+    submission = submit(world, made.archive_of(made.answering({"a1": "SUPPORTS"}), folder))
+    work()
+    prediction = submission.predictions.get()
+    assert prediction.reason == Reason.BAD_PREDICTIONS
+    assert not any(name in str(prediction.problems) for name in LABELS)
+    world.phase.split.refresh_from_db()
+    assert not world.phase.logs_are_shown
+
+
+def test_what_is_no_image_is_refused_and_refunded(world: World, tmp_path: Path) -> None:
+    (tmp_path / "no.tar").write_bytes(b"this is no archive" * 1000)
+    submission = submit(world, tmp_path / "no.tar")
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.BAD_IMAGE)
+    assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
+
+
+def test_a_container_that_fails_is_charged(world: World, folder: Path) -> None:
+    submission = submit(world, made.archive_of("raise SystemExit('no idea')", folder))
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.SYSTEM_EXIT)
+    assert "no idea" in prediction.log
+    assert QuotaCharge.objects.get(submission=submission).refunded_at is None
+
+
+def test_an_upload_goes_on_where_it_broke_off(world: World, right: Path) -> None:
+    content = right.read_bytes()
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=len(content))
+    image_uploads.add(upload=upload, offset=0, piece=content[:1000])
+    with pytest.raises(Refused) as refused:
+        image_uploads.add(upload=upload, offset=0, piece=content[:1000])
+    assert refused.value.code is Code.WRONG_OFFSET
+    with pytest.raises(Refused, match="send the rest first"):
+        image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
+    # Another process, which knows no more than the database, goes on.
+    again = ImageUpload.objects.get(pk=upload.pk)
+    for offset in range(again.received, len(content), image_uploads.PIECE_BYTES):
+        image_uploads.add(upload=again, offset=offset, piece=content[offset : offset + image_uploads.PIECE_BYTES])
+    submission = image_uploads.finish(upload=again, system=world.system, by=world.researcher)
+    work()
+    assert submission.predictions.get().state == State.DONE
+
+
+def test_a_prediction_whose_worker_died_is_made_by_another(world: World, right: Path, settings) -> None:
+    with right.open("rb") as file:
+        image = image_files.kept(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
+    submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
+    waiting = submission.predictions.get()
+    dead = predictions.claims.claim(predictions.WAITING, pk=waiting.pk)
+    assert dead is not None
+    Prediction.objects.filter(pk=waiting.pk).update(lease_until=waiting.queued_at)
+    assert sweeping.sweep() == 1
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.attempt) == (State.DONE, 2)
+    with pytest.raises(predictions.LateError):
+        predictions.reject(dead, reason=Reason.SYSTEM_EXIT, problems=[])
+    assert Run.objects.count() == 1

@@ -1,0 +1,236 @@
+"""Hostile systems through the site: submitted, run by the engine, ended, charged; and the next honest one is right.
+
+What each does inside is `tests/container/systems`' subject. Here it is the whole way: one terminal state, what the
+participant reads of it, and that nothing hidden can be read by a container or by whoever sent it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.test import Client
+
+from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Reason, Run, State
+from tests.support import container_images as made
+from tests.support import tiny_world as worlds
+from tests.support.api_calls import client_of, person
+from tests.support.crawler import read
+from tests.support.image_fixtures import accuracy, needs_engine, submit, work
+from tests.support.tiny_world import LABELS, World
+
+pytest_plugins = ["tests.support.image_fixtures"]
+pytestmark = [pytest.mark.engine, pytest.mark.hostile, pytest.mark.django_db(transaction=True), needs_engine]
+
+LIMITS = {
+    "wall_seconds": 4,
+    "memory_bytes": 128_000_000,
+    "processes": 32,
+    "output_bytes": 1_000_000,
+    "output_files": 20,
+    "log_bytes": 8_000,
+}
+TIME = {Reason.SYSTEM_TIME}
+OUTPUT = {Reason.SYSTEM_OUTPUT, Reason.BAD_PREDICTIONS}
+ENDED = {Reason.SYSTEM_EXIT, *OUTPUT}
+ANSWER = made.answering(LABELS)
+
+PROGRAMS: dict[str, tuple[str, set[Reason]]] = {
+    "fork bomb": (
+        "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
+        {Reason.SYSTEM_TIME, Reason.SYSTEM_EXIT, Reason.SYSTEM_RESOURCES},
+    ),
+    "endless loop": ("while True: pass", TIME),
+    "deaf to every signal": (
+        "import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
+        "    signal.signal(n, signal.SIG_IGN)\nwhile True: signal.pause()",
+        TIME,
+    ),
+    "memory": ("b = []\nwhile True: b.append(b'x' * 1_000_000)", {Reason.SYSTEM_RESOURCES, Reason.SYSTEM_EXIT}),
+    "sparse terabyte": ("f = open('/output/predictions.jsonl', 'wb')\nf.truncate(1 << 40)", ENDED),
+    "largest sparse file": (
+        "import resource\nn = resource.getrlimit(resource.RLIMIT_FSIZE)[0]\n"
+        "open('/output/predictions.jsonl', 'wb').truncate(n)",
+        OUTPUT,
+    ),
+    "output as symlink": ("import os\nos.symlink('/etc/passwd', '/output/predictions.jsonl')", OUTPUT),
+    "output as fifo": ("import os\nos.mkfifo('/output/predictions.jsonl')", OUTPUT),
+    "100,000 files": ("for n in range(100_000): open(f'/output/{n}', 'w').close()", ENDED),
+    "nothing at all": ("", OUTPUT),
+    "a scorer's report": ("open('/output/predictions.jsonl', 'w').write('{\"accuracy\": 1.0}')", OUTPUT),
+}
+HARMLESS = {
+    "log flood": "import os\nfor _ in range(5000): os.write(1, b'\\x1b[31mflood' * 1000)\n" + ANSWER,
+    "network": (
+        "import socket\nfound = []\n"
+        "for host in ('169.254.169.254', '172.17.0.1', '127.0.0.1', 'example.org'):\n"
+        "    try:\n        socket.create_connection((host, 80), 2)\n        found.append(host)\n"
+        "    except OSError:\n        pass\nassert not found, found\n" + ANSWER
+    ),
+}
+
+
+@pytest.fixture
+def strict(world: World) -> World:
+    world.phase.limits = LIMITS
+    world.phase.save()
+    return world
+
+
+def assert_the_next_is_right(world: World, right: Path) -> None:
+    assert made.left(settings.INSTANCE) == []
+    world.phase.limits = {}
+    world.phase.save()
+    honest = submit(world, right)
+    work()
+    assert honest.predictions.get().state == State.DONE
+    assert accuracy(honest) == 1.0
+
+
+# The sandbox's own suite has the whole list (tests/container/systems); through the site, one of a kind at a time.
+BRIEF = {"fork bomb", "endless loop", "sparse terabyte", "a scorer's report"}
+CASES = [pytest.param(name, marks=() if name in BRIEF else pytest.mark.slow) for name in PROGRAMS]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_system_that_is_hostile_is_rejected_and_charged(
+    strict: World, archives: Callable[[str], Path], right: Path, name: str
+) -> None:
+    program, expected = PROGRAMS[name]
+    submission = submit(strict, archives(program))
+    work()
+    prediction = submission.predictions.get()
+    assert (prediction.state, prediction.attempt) == (State.REJECTED, 1), (prediction.reason, prediction.log)
+    assert prediction.reason in expected, (prediction.reason, prediction.problems, prediction.log)
+    assert prediction.cost["wall_seconds"] <= LIMITS["wall_seconds"] + 10
+    assert QuotaCharge.objects.get(submission=submission).refunded_at is None
+    assert not Run.objects.exists() and not prediction.file
+    page = client_of(strict.researcher).get(f"/api/v1/submissions/{submission.pk}/").content.decode()
+    assert "exit_code" not in page and str(settings.DATA) not in page
+    assert_the_next_is_right(strict, right)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_a_system_that_tries_and_still_answers_is_scored(
+    strict: World, archives: Callable[[str], Path], right: Path, name: str
+) -> None:
+    submission = submit(strict, archives(HARMLESS[name]))
+    work()
+    prediction = submission.predictions.get()
+    assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log)
+    assert accuracy(submission) == 1.0
+    assert len(prediction.log.encode()) <= LIMITS["log_bytes"] and "\x1b" not in prediction.log
+    assert_the_next_is_right(strict, right)
+
+
+SEARCHING = """
+import json, os, stat
+word = ("CANARY-" + "of-gold").encode()
+found = []
+def look(path):
+    try:
+        with open(path, "rb") as file:
+            if word in file.read(8 << 20):
+                found.append(path)
+    except OSError:
+        pass
+for folder, folders, files in os.walk("/"):
+    folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys")]
+    for name in files:
+        path = os.path.join(folder, name)
+        if path != "/main.py" and stat.S_ISREG(os.lstat(path).st_mode):
+            look(path)
+for name in ("self/environ", "1/environ", "self/mountinfo", "self/cmdline", "cmdline", "self/cgroup", "net/unix"):
+    look("/proc/" + name)
+print("looked and found", found, "inputs", "HIDDEN-INPUT" in open("/input/inputs.jsonl").read())
+"""
+
+
+def test_gold_is_nowhere_that_a_container_or_its_sender_can_look(
+    strict: World, archives: Callable[[str], Path], right: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The word stands in gold's file, the database, and the worker's environment and folders."""
+    canary = "CANARY-" + "of-gold"
+    for path in (Path(strict.gold.file.path), settings.DATA / "canary.txt"):
+        path.chmod(0o600) if path.exists() else None
+        path.write_bytes((path.read_bytes() if path.exists() else b"") + canary.encode())
+    monkeypatch.setitem(os.environ, "HOLDOUT_CANARY", canary)
+    AuditEntry.record("gold.looked_at", strict.gold, by=strict.curator, found=canary)
+    strict.phase.limits = {"wall_seconds": 60}
+    strict.phase.save()
+    submission = submit(strict, archives(SEARCHING + ANSWER))
+    work()
+    prediction = submission.predictions.get()
+    assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log)
+    assert "looked and found [] " in prediction.log
+    assert canary not in json.dumps([prediction.cost, prediction.execution, prediction.problems, prediction.warnings])
+    for client in (client_of(strict.researcher), logged_in(strict.researcher)):
+        for answer in everything(client, submission.pk):
+            assert canary not in answer
+    (settings.DATA / "canary.txt").unlink()
+
+
+HIDING = {
+    # What it knows, in each place that it has: the log, an unknown key, an id, a name, its exit.
+    "in its log": "print(secret, flush=True)\n" + ANSWER,
+    "in a wrong id": "open('/output/predictions.jsonl', 'w').write(json.dumps({'id': secret, 'predicted_label': 'x'}))",
+    "in a wrong label": (
+        "open('/output/predictions.jsonl', 'w').write(json.dumps({'id': 'a1', 'predicted_label': secret}))"
+    ),
+    "in an unknown key": (
+        f"with open('/output/predictions.jsonl', 'w') as out:\n    for name, label in {LABELS!r}.items():\n"
+        "        out.write(json.dumps({'id': name, 'predicted_label': label, secret: 1}) + '\\n')"
+    ),
+    "in its error": "raise SystemExit(secret)",
+    "in a file's name": "open('/output/' + secret, 'w').close()",
+}
+
+
+@pytest.mark.parametrize("how", HIDING)
+def test_hidden_inputs_stay_out_of_what_the_sender_reads(
+    world: World, archives: Callable[[str], Path], how: str
+) -> None:
+    inputs = world.split.inputs.read().replace(b"claim 0", b"HIDDEN-INPUT")
+    assert b"HIDDEN-INPUT" in inputs
+    world.split.inputs.save("inputs.jsonl", ContentFile(inputs), save=False)
+    world.split.inputs_sha256 = worlds.hashlib.sha256(inputs).hexdigest()
+    world.split.inputs_public = False
+    world.split.save()
+    world.phase.split = world.split
+    secret = "import json\nsecret = next(l for l in open('/input/inputs.jsonl') if 'HIDDEN-INPUT' in l)[:200]\n"
+    secret += "secret = 'HIDDEN-' + json.loads(secret)['claim'][7:]\n"
+    submission = submit(world, archives(secret + HIDING[how]))
+    work()
+    prediction = Prediction.objects.get(submission=submission)
+    assert prediction.is_over
+    if how in ("in its log", "in its error"):
+        assert "HIDDEN-INPUT" in prediction.log, "the container sees them, and curators its log"
+    for client in (client_of(world.researcher), logged_in(world.researcher), client_of(person("grace")), Client()):
+        for answer in everything(client, submission.pk):
+            assert "HIDDEN-INPUT" not in answer, answer[max(0, answer.find("HIDDEN-INPUT") - 200) :][:400]
+
+
+def logged_in(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def everything(client: Client, key: Any) -> list[str]:
+    """What somebody can read that has to do with a submission, headers too."""
+    ours = ["", "state/", "receipt.json", "predictions/"]
+    addresses = [
+        *(f"/submissions/{key}/{part}" for part in ours),
+        *(f"/api/v1/submissions/{key}/{part}" for part in ("", "scores/", "predictions/")),
+        *("/", "/me/submissions/", "/benchmarks/tiny/", "/api/v1/submissions/", "/api/v1/benchmarks/tiny/"),
+        *("/benchmarks/tiny/test/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/"),
+    ]
+    answers = [read(client, address) for address in addresses]
+    assert any(answer.status == 200 for answer in answers)
+    return [answer.text.decode(errors="replace") for answer in answers]

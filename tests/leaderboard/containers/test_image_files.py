@@ -1,0 +1,171 @@
+"""How long an image's bytes are kept, in the store and in the engine; without an engine."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from evaluator.sandbox.containers.image_errors import ArchiveError, TooLargeError
+from evaluator.sandbox.containers.system_contract import LoadedImage
+from leaderboard.containers.actions import engine, image_files, images, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.core.refusal import Refused
+from leaderboard.evaluation import container_limits as limits
+from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
+from tests.support import tiny_world as world
+from tests.support.container_rows import DIGEST, engine_is_there, insert, takes_images
+from tests.support.tiny_world import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Every archive turns out to be no image."""
+
+    def load(*_: Any, **__: Any) -> None:
+        raise ArchiveError("this is no image")
+
+    made = world.build(quota_per_day=50)
+    takes_images(made)
+    engine_is_there()
+    monkeypatch.setattr(workers, "ready", lambda: True)
+    monkeypatch.setattr(engine, "load", load)
+    return made
+
+
+def submit(here: World, content: bytes) -> Submission:
+    kept = image_files.kept(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
+    return images.submit(phase=here.phase, system=here.system, image=kept, by=here.researcher)
+
+
+def is_stored(image: Image | None) -> bool:
+    assert image is not None
+    return image.archive.storage.exists(Image.objects.get(pk=image.pk).archive.name)
+
+
+def work(submission: Submission) -> Prediction:
+    predictions.predict(prediction_id=submission.predictions.get().pk)
+    return submission.predictions.get()
+
+
+def test_an_archive_that_is_refused_is_deleted_at_once_and_refunded(here: World) -> None:
+    submission = submit(here, b"no image")
+    assert is_stored(submission.image)
+    prediction = work(submission)
+    assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.BAD_IMAGE)
+    assert not is_stored(submission.image)
+    assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
+
+
+def test_it_is_kept_while_another_submission_waits_for_it(here: World) -> None:
+    first, second = submit(here, b"no image"), submit(here, b"no image")
+    assert first.image == second.image
+    work(first)
+    assert is_stored(first.image)
+    work(second)
+    assert not is_stored(first.image)
+
+
+def test_one_that_was_refused_is_stored_again_when_it_is_sent_again(here: World) -> None:
+    first = submit(here, b"no image")
+    work(first)
+    assert first.image is not None
+    with pytest.raises(Refused, match="send it again"):
+        images.submit(phase=here.phase, system=here.system, image=first.image, by=here.researcher)
+    assert QuotaCharge.objects.filter(refunded_at=None).count() == 0
+    again = submit(here, b"no image")
+    assert again.image == first.image and is_stored(again.image)
+    assert Image.objects.count() == 1
+
+
+def test_a_refusal_that_comes_late_deletes_nothing(here: World) -> None:
+    submission = submit(here, b"no image")
+    late = predictions.claims.claim(predictions.WAITING, pk=submission.predictions.get().pk)
+    assert late is not None
+    assert images.cancel(submission=submission, by=here.researcher)
+    with pytest.raises(predictions.LateError):
+        predictions.reject(late, reason=Reason.BAD_IMAGE, problems=[], refund=True)
+    assert is_stored(submission.image)
+
+
+@pytest.mark.parametrize(
+    ("most", "reason", "runs"), [(999, Reason.BAD_IMAGE, []), (1000, Reason.SYSTEM_EXIT, [DIGEST])]
+)
+def test_a_phase_s_limit_holds_for_an_image_that_another_phase_took(
+    monkeypatch: pytest.MonkeyPatch, here: World, most: int, reason: str, runs: list[str]
+) -> None:
+    """It is read again under the smaller limit: here every image that is read is refused."""
+    ran: list[str] = []
+
+    def run(*, image: str, **_: Any) -> engine.Ran:
+        ran.append(image)
+        return engine.Ran(Reason.SYSTEM_EXIT, "it ended", "", "", {}, {})
+
+    monkeypatch.setattr(engine, "run", run)
+    takes_images(here, limits={"image_bytes": most})
+    submission = submit(here, b"small")
+    Image.objects.update(digest=DIGEST, unpacked_bytes=1000)
+    prediction = work(submission)
+    assert (prediction.state, prediction.reason, ran) == (State.REJECTED, reason, runs)
+
+
+def test_a_phase_s_limit_holds_for_a_registry_s_image(monkeypatch: pytest.MonkeyPatch, sandbox: str) -> None:
+    class Engine:
+        def pull(self, reference: str) -> LoadedImage:
+            return LoadedImage(id=DIGEST, size=1000)
+
+    monkeypatch.setattr(engine, "sandbox", Engine)
+    image = Image(reference=f"registry/name@{DIGEST}")
+    here = limits.defaults()
+    assert engine.load(image, replace(here, image_bytes=1000), when_read=lambda: None).id == DIGEST
+    with pytest.raises(TooLargeError, match="1000 bytes, expected at most 999"):
+        engine.load(image, replace(here, image_bytes=999), when_read=lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("state", "needed"),
+    [
+        (State.QUEUED, True),
+        (State.RUNNING, True),
+        (State.DONE, False),
+        (State.REJECTED, False),
+        (State.FAILED, False),
+        (State.CANCELLED, False),
+    ],
+)
+def test_an_engine_keeps_what_a_prediction_waits_for(here: World, state: str, needed: bool) -> None:
+    insert(here, state=state, with_file=True)
+    assert (DIGEST in image_files.idle()) == (not needed)
+
+
+def test_an_engine_keeps_an_image_that_another_archive_of_it_needs(here: World) -> None:
+    """Two archives may differ in their bytes and be one image."""
+    insert(here, state=State.REJECTED)
+    insert(here, state=State.QUEUED)
+    assert image_files.idle() == frozenset()
+
+
+def test_the_engine_is_asked_for_a_whole_report_once_a_sweep(monkeypatch: pytest.MonkeyPatch, here: World) -> None:
+    """A report runs a container; between two of them it is enough that the engine answers."""
+    monkeypatch.undo()
+    asked: list[str] = []
+    monkeypatch.setattr(engine, "ahead", lambda: asked.append("report") or {})
+    monkeypatch.setattr(engine, "reap", lambda *, keep: asked.append("reap") or [])
+    monkeypatch.setattr(engine, "forget", lambda images: None)
+    monkeypatch.setattr(engine, "check", lambda: asked.append("check"))
+    monkeypatch.delitem(workers._full_report, workers.SYSTEMS, raising=False)
+    assert [workers.ready() for _ in range(3)] == [True, True, True]
+    assert asked == ["report", "reap", "check", "check"]
+
+    def away() -> None:
+        raise engine.SandboxError("the engine does not answer")
+
+    monkeypatch.setattr(engine, "check", away)
+    monkeypatch.setattr(engine, "ahead", away)
+    assert not workers.ready()
+    assert not workers.WorkerReport.objects.exclude(host="engine-1").get().ready

@@ -1,0 +1,292 @@
+"""The page to submit an image on: what it takes, what it refuses, what it says, and uploads that are unfinished."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from leaderboard.containers.actions import image_uploads
+from leaderboard.models import Image, ImageUpload, QuotaCharge, State, Submission, User, WorkerReport
+from tests.leaderboard.submissions.test_people_pages import text
+from tests.support import tiny_world as world
+from tests.support.container_rows import engine_is_there, takes_images
+from tests.support.strict_html import read
+from tests.support.tiny_world import World
+
+pytestmark = pytest.mark.django_db
+PAGE = "/benchmarks/tiny/test/submit-image/"
+FILES = "/benchmarks/tiny/test/submit/"
+HOSTILE = '"><script>alert(1)</script>\u202egnp.tar'
+
+
+@pytest.fixture
+def here() -> World:
+    made = world.build()
+    takes_images(made)
+    engine_is_there()
+    return made
+
+
+@pytest.fixture
+def ada(here: World) -> Client:
+    client = Client()
+    client.force_login(here.researcher)
+    return client
+
+
+def archive(content: bytes = b"an archive", **fields: Any) -> dict[str, Any]:
+    return {"new_system": "Pascaline", "note": "", "file": SimpleUploadedFile("mine.tar", content), **fields}
+
+
+def begun(here: World, content: bytes = b"", size: int = 10, **changes: Any) -> ImageUpload:
+    upload = image_uploads.begin(phase=here.phase, by=here.researcher, name="mine.tar", size=size, **changes)
+    if content:
+        image_uploads.add(upload=upload, offset=0, piece=content)
+    return upload
+
+
+# --- submitting
+
+
+def test_an_archive_in_one_piece_is_taken_charged_and_queued(here: World, ada: Client) -> None:
+    response = ada.post(PAGE, archive(note="seed 3"))
+    submission = Submission.objects.get()
+    assert response["Location"] == submission.get_absolute_url()
+    assert (submission.kind, submission.note, submission.system.name) == ("image", "seed 3", "Pascaline")
+    assert submission.image is not None
+    assert submission.image.archive.read() == b"an archive"
+    assert submission.predictions.get().state == State.QUEUED
+    assert QuotaCharge.objects.filter(submission=submission, refunded_at=None).count() == 1
+
+
+def test_an_upload_that_is_all_here_is_submitted_by_its_name(here: World, ada: Client) -> None:
+    upload = begun(here, b"an archive")
+    page = text(ada.get(f"{PAGE}?upload={upload.pk}"))
+    assert "is all here" in page
+    assert 'type="file"' not in page
+    response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
+    submission = Submission.objects.get()
+    assert response["Location"] == submission.get_absolute_url()
+    assert submission.image is not None
+    assert submission.image.archive.read() == b"an archive"
+    assert not ImageUpload.objects.exists()
+
+
+def test_half_an_upload_is_refused_and_kept(here: World, ada: Client) -> None:
+    upload = begun(here, b"an ar")
+    response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
+    assert response.status_code == 422
+    assert "send the rest first" in text(response)
+    assert ImageUpload.objects.get().received == 5
+    assert not Submission.objects.exists()
+
+
+def test_anothers_upload_cannot_be_submitted(here: World, ada: Client) -> None:
+    bob = User.objects.create_user("bob", "bob@holdout.example", "correct horse")
+    theirs = image_uploads.begin(phase=here.phase, by=bob, name="secret-name.tar", size=5)
+    image_uploads.add(upload=theirs, offset=0, piece=b"bytes")
+    response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(theirs.pk)})
+    assert response.status_code == 422
+    assert not Submission.objects.exists()
+    assert "secret-name" not in text(response)
+    assert "secret-name" not in text(ada.get(f"{PAGE}?upload={theirs.pk}"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"new_system": "P"}, "Choose the archive of your image"),
+        ({"new_system": "", "file": SimpleUploadedFile("a.tar", b"x")}, "Choose one of your systems or name another"),
+        ({"new_system": "P", "upload": "no-uuid"}, "upload"),
+    ],
+)
+def test_what_is_missing_is_said(here: World, ada: Client, fields: dict[str, Any], said: str) -> None:
+    response = ada.post(PAGE, fields)
+    assert response.status_code == 422
+    assert said in text(response)
+    assert not Submission.objects.exists()
+
+
+def test_an_archive_over_the_phases_limit_is_not_kept(here: World, ada: Client) -> None:
+    takes_images(here, limits={"image_bytes": 9})
+    response = ada.post(PAGE, archive())
+    assert response.status_code == 413
+    assert "The archive has 10 bytes; expected 1 to 9" in text(response)
+    assert not Image.objects.exists()
+    assert not QuotaCharge.objects.exists()
+
+
+def test_a_used_up_quota_is_429_with_the_time_to_come_back(here: World, ada: Client) -> None:
+    takes_images(here, quota_per_day=1)
+    assert ada.post(PAGE, archive()).status_code == 302
+    response = ada.post(PAGE, archive(b"another"))
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 86_401
+    assert Image.objects.count() == 1
+    assert "<form method" not in text(ada.get(PAGE)).split("two-columns")[1].split("What your image does")[0]
+
+
+# --- references
+
+
+def test_references_are_asked_for_only_where_a_registry_is_allowed(here: World, ada: Client, settings: Any) -> None:
+    assert "in a registry" not in text(ada.get(PAGE))
+    settings.REGISTRIES = ["registry.holdout.example"]
+    assert "from registry.holdout.example" in text(ada.get(PAGE))
+    name = "registry.holdout.example/mine@sha256:" + "a" * 64
+    response = ada.post(PAGE, {"new_system": "Pascaline", "reference": name})
+    assert response["Location"] == Submission.objects.get().get_absolute_url()
+    assert Image.objects.get().reference == name
+    elsewhere = ada.post(PAGE, {"new_system": "Pascaline", "reference": name.replace("holdout", "evil")})
+    assert elsewhere.status_code == 422
+    assert "The image was not accepted" in text(elsewhere)
+    both = ada.post(PAGE, archive(reference=name))
+    assert "one of the two" in text(both)
+
+
+# --- which form for which phase
+
+
+def test_a_phase_that_takes_both_has_tabs_between_the_forms(here: World, ada: Client) -> None:
+    for address, other in ((PAGE, FILES), (FILES, PAGE)):
+        page = text(ada.get(address))
+        assert f'href="{address}" aria-current="page"' in page
+        assert f'href="{other}"' in page
+
+
+@pytest.mark.parametrize(
+    ("taken", "asked", "led", "said"),
+    [
+        ("images", FILES, PAGE, "takes container images, no predictions files"),
+        ("predictions", PAGE, FILES, "takes predictions files, no container images"),
+    ],
+)
+def test_a_phase_that_takes_one_leads_to_its_form(
+    here: World, ada: Client, taken: str, asked: str, led: str, said: str
+) -> None:
+    takes_images(here, takes_images=taken == "images", takes_predictions=taken == "predictions")
+    response = ada.get(asked)
+    assert response["Location"] == led
+    page = text(ada.get(led))
+    assert said in page
+    assert "What to submit" not in page
+
+
+def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada: Client) -> None:
+    takes_images(here, takes_predictions=False)
+    sent = {"new_system": "P", "file": SimpleUploadedFile("p.jsonl", world.prediction_lines())}
+    assert ada.post(FILES, sent).status_code == 409
+    takes_images(here, takes_predictions=True, takes_images=False)
+    refused = ada.post(PAGE, archive())
+    assert refused.status_code == 409
+    assert "This phase does not take that" in text(refused)
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("report", "setting", "said"),
+    [
+        (None, True, "No worker with a container engine has reported"),
+        ({"ready": False, "message": "The engine does not answer <b>: start dockerd."}, True, "start dockerd"),
+        ({}, False, "switched off on this server"),
+    ],
+)
+def test_without_an_engine_it_says_why_and_shows_no_form(
+    here: World, ada: Client, settings: Any, report: dict[str, Any] | None, setting: bool, said: str
+) -> None:
+    settings.SYSTEMS = setting
+    WorkerReport.objects.all().delete()
+    if report is not None:
+        engine_is_there(**report)
+    page = text(ada.get(PAGE))
+    assert said in page
+    assert "data-image-upload" not in page
+    assert "<b>" not in page.split("<main")[1].replace("<bdi>", "")
+    assert "Predictions files</a> are taken as ever" in page
+    answer = ada.post(PAGE, archive())
+    assert answer.status_code == 503
+    assert "No containers can run at this moment" in text(answer)
+    assert not Image.objects.exists()
+
+
+# --- what the page says
+
+
+def test_the_limits_of_this_phase_are_told(here: World, ada: Client) -> None:
+    page = text(ada.get(PAGE))
+    assert "600 s (10 min)" in page and "4 GB" in page and "10 GB" in page
+    takes_images(here, limits={"wall_seconds": 90, "memory_bytes": 1_500_000_000, "cpus": 0.5})
+    page = text(ada.get(PAGE))
+    assert "90 s" in page and "1.5 GB" in page and "<dd>0.5" in page
+    assert "there is no network" in page
+    assert "at most 200 MB" in page
+
+
+def test_the_page_is_well_formed_with_uploads_and_a_hostile_name(here: World, ada: Client) -> None:
+    upload = begun(here, b"an ar")
+    ImageUpload.objects.update(name=HOSTILE)
+    for address in (PAGE, f"{PAGE}?upload={upload.pk}", f"{PAGE}?upload=%22%3E%3Cscript%3E"):
+        page = ada.get(address).content.decode()
+        assert read(page).faults == []
+        assert "<script>alert" not in page
+
+
+def test_unfinished_uploads_are_gone_on_with_or_given_up(here: World, ada: Client) -> None:
+    upload = begun(here, b"an ar")
+    page = text(ada.get(PAGE))
+    assert "Unfinished uploads" in page and f"?upload={upload.pk}" in page
+    chosen = text(ada.get(f"{PAGE}?upload={upload.pk}"))
+    assert "Choose the same file again" in chosen
+    assert f'data-upload="/api/v1/image-uploads/{upload.pk}/" data-bytes="10"' in chosen
+    pieces, storage = list(ImageUpload.objects.get().pieces), Image._meta.get_field("archive").storage
+    assert [storage.exists(name) for name in pieces] == [True]
+    response = ada.post(f"/me/image-uploads/{upload.pk}/give-up/")
+    assert response["Location"] == PAGE
+    assert not ImageUpload.objects.exists()
+    assert [storage.exists(name) for name in pieces] == [False]
+
+
+def test_nobody_gives_anothers_upload_up(here: World) -> None:
+    upload = begun(here, b"an ar")
+    bob = Client()
+    bob.force_login(User.objects.create_user("bob", "bob@holdout.example", "correct horse"))
+    assert bob.post(f"/me/image-uploads/{upload.pk}/give-up/").status_code == 404
+    assert ImageUpload.objects.filter(pk=upload.pk).exists()
+
+
+def test_the_page_asks_the_same_few_questions_however_many_uploads(
+    here: World, ada: Client, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(image_uploads.AT_ONCE):
+        begun(here)
+    ada.get(PAGE)
+    with django_assert_max_num_queries(14):
+        ada.get(PAGE)
+
+
+# --- where else a phase tells what it takes
+
+
+def phase_by_api() -> dict[str, Any]:
+    phase: dict[str, Any] = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]
+    return phase
+
+
+def test_the_benchmarks_page_and_the_api_tell_what_a_phase_takes(here: World) -> None:
+    takes_images(here, limits={"wall_seconds": 90})
+    page = text(Client().get("/benchmarks/tiny/"))
+    assert f'href="{PAGE}">images</a>' in page and f'href="{FILES}">files</a>' in page
+    assert "Limits of containers in" in page and "90 s" in page
+    assert phase_by_api()["images_run"] is True
+    WorkerReport.objects.update(ready=False)
+    assert phase_by_api()["images_run"] is False
+    phase = phase_by_api()
+    assert (phase["takes_predictions"], phase["takes_images"], phase["shows_logs"]) == (True, True, True)
+    assert (phase["limits"]["wall_seconds"], phase["limits"]["memory_bytes"]) == (90, 4_000_000_000)
+    assert phase["images"].endswith("/api/v1/benchmarks/tiny/phases/test/images/")
+    takes_images(here, takes_images=False)
+    assert Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["limits"] is None
+    assert PAGE not in text(Client().get("/benchmarks/tiny/"))

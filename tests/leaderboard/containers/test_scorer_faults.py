@@ -1,0 +1,168 @@
+"""Whatever dies while an organiser's scorer is at work: one result, one charge, and no gold left in the engine.
+
+The workers are real Celery processes with a real engine; they are killed with -9.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings as site
+from django.utils import timezone
+
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import workers
+from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State
+from leaderboard.operations import processes
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import claims
+from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue.claims import LateError
+from tests.support import container_images as made
+from tests.support import custom_scorers as scorers
+from tests.support.tiny_world import World, build
+from tests.support.workers.killed_workers import let_leases_end
+from tests.support.workers.running_stack import empty_queue
+
+pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.killed_workers"]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+]
+SCORERS = {"module": "faulty_custom_scorer", "queue": "scorers"}
+SHA256 = hashlib.sha256(b"an archive").hexdigest()
+IN_THE_ENGINE = {"running": 6, "claimed": 0}
+"""Scorer, keeper and four volumes, as long as nobody has cleaned up."""
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[str]:
+    with scorers.built() as image:
+        yield image
+
+
+@pytest.fixture
+def world(
+    transactional_db: None, sandbox: str, image: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
+    """Its phase is scored by an image; after the test the engine holds nothing of ours."""
+    empty_queue()
+    settings.SCORERS = True
+    monkeypatch.setenv("HOLDOUT_SCORERS", "true")
+    world = build()
+    scorers.scores_by(world, scorers.row(world, digest=image))
+    assert workers.report(queue=workers.SCORERS).ready
+    yield world
+    Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).update(
+        state=State.FAILED, lease_until=None, finished_at=timezone.now()
+    )
+    workers.report(queue=workers.SCORERS)
+    assert made.left(site.INSTANCE) == []
+
+
+def finish(stack_later: Callable[[], Any], run: Run) -> None:
+    """A real worker of the queue brings it to its end."""
+    stack = stack_later()
+    stack.start_worker(command=processes.scorers())
+    stack.wait_for_run(run)
+    for worker in stack.workers:
+        worker.stop()
+
+
+def assert_one_result(attempt: int) -> Run:
+    run = Run.objects.get()
+    assert (run.state, run.attempt) == (State.DONE, attempt), (run.reason, run.detail)
+    assert Score.objects.get(run=run, slice_key="").value == 1.0
+    assert Release.objects.count() == 1
+    assert QuotaCharge.objects.get().refunded_at is None
+    kept = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
+    assert kept == [run.outcomes.name]
+    return run
+
+
+# Where gold lies in the engine; the others take their time.
+BRIEF = {"running"}
+KILLED_AT = ["claimed", "running", "between", "executed-twice", "stored-uncommitted"]
+POINTS = [pytest.param(point, marks=() if point in BRIEF else pytest.mark.slow) for point in KILLED_AT]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_worker_killed_on_its_way_is_replaced(
+    world: World, faulty: Callable[..., Any], stack_later: Callable[[], Any], point: str
+) -> None:
+    world.submit()
+    worker = faulty(point, **SCORERS)
+    run = Run.objects.get()
+    assert (run.state, run.attempt) == (State.RUNNING, 1)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
+    for queue in (workers.SYSTEMS, workers.SCORERS):
+        # Both workers may share an engine: neither takes the other's for dead.
+        workers.report(queue=queue)
+        assert len(made.left(site.INSTANCE)) == IN_THE_ENGINE.get(point, 0)
+    let_leases_end()
+    assert sweeping.sweep() == 1
+    workers.report(queue=workers.SCORERS)
+    assert made.left(site.INSTANCE) == [], "gold is reaped as soon as the execution is nobody's"
+    if point == "running":
+        finish(stack_later, run)
+    else:
+        scorer_runs.score(run_id=run.pk)
+    assert_one_result(attempt=2)
+
+
+@pytest.mark.slow
+def test_a_worker_killed_after_the_commit_changes_nothing_more(
+    world: World, faulty: Callable[..., Any], stack_later: Callable[[], Any]
+) -> None:
+    world.submit()
+    worker = faulty("committed-unacknowledged", **SCORERS)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    before = assert_one_result(attempt=1)
+    let_leases_end()
+    for _ in range(10):
+        doorbell._send("leaderboard.jobs.run_scorer", str(before.pk), "scorers")
+    stack = stack_later()
+    stack.start_worker(command=processes.scorers())
+    stack.drain()
+    scorer_runs.score(run_id=before.pk)
+    assert assert_one_result(attempt=1).finished_at == before.finished_at
+
+
+def test_one_that_dies_each_time_fails_visibly(world: World) -> None:
+    """Retried, and bounded; a late one changes nothing."""
+    world.submit()
+    run = Run.objects.get()
+    dead = []
+    for attempt in range(1, site.MAX_ATTEMPTS + 1):
+        dead.append(claims.claim(scorer_runs.WAITING, pk=run.pk))
+        assert dead[-1] is not None and dead[-1].attempt == attempt
+        Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        sweeping.sweep()
+    run.refresh_from_db()
+    assert (run.state, run.reason) == (State.FAILED, Reason.LOST)
+    assert QuotaCharge.objects.get().refunded_at is not None
+    with pytest.raises(LateError):
+        runs.reject(dead[0], reason=Reason.TIME, problems=[])
+    assert not Release.objects.exists()
+
+
+def test_an_engine_that_lost_the_image_is_given_it_again(world: World, image: str) -> None:
+    """Its disk is no store; here the archive is none, which the organisers are told."""
+    scorer = world.phase.scorer
+    type(scorer.image).objects.filter(pk=scorer.image_id).update(digest="sha256:" + "9" * 64, archive_sha256=SHA256)
+    world.submit()
+    run = Run.objects.get()
+    scorer_runs.score(run_id=run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.reason) == (State.FAILED, Reason.SCORER)
+    assert "The image cannot be used" in run.detail

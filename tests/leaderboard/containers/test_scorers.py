@@ -1,0 +1,178 @@
+"""An organiser's own scorer scores a phase, from a submission to the board. With a real engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings as site
+
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries import Ranges, board_of
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import scorers, workers
+from leaderboard.models import QuotaCharge, Ranking, Reason, Release, Run, Score, State, Submission
+from tests.support import container_images as made
+from tests.support import custom_scorers as scorers_of_tests
+from tests.support.tiny_world import LABELS, World, build
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+]
+HALF = {**LABELS, "a1": "REFUTES", "a2": "SUPPORTS"}
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[str]:
+    with scorers_of_tests.built() as image:
+        yield image
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str, settings: Any) -> World:
+    settings.SCORERS = True
+    settings.SCORER_SECONDS, settings.SCORER_MEMORY_MB, settings.SCORER_OUTPUT_MB = 20, 256, 20
+    world = build()
+    report = workers.report(queue=workers.SCORERS)
+    assert report.ready, report.message
+    return world
+
+
+def scored(world: World, image: str, does: str, labels: dict[str, str] = LABELS, **more: Any) -> Run:
+    """The run of a submission, by a scorer that does what is said."""
+    if world.phase.scorer is None:
+        scorers_of_tests.scores_by(world, scorers_of_tests.row(world, does=does, digest=image))
+    return work(world.submit(labels, **more))
+
+
+def work(submission: Submission) -> Run:
+    run = Run.objects.get(prediction__submission=submission)
+    scorer_runs.score(run_id=run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def test_a_submission_is_scored_by_the_image(world: World, image: str) -> None:
+    run = scored(world, image, "right", HALF)
+    assert (run.state, run.reason) == (State.DONE, ""), run.detail
+    assert (run.task_version, run.scorer.number) == (1, 1)
+    (whole,) = Score.objects.filter(run=run, slice_key="")
+    assert (whole.measure, whole.value, whole.n) == ("strict_accuracy", 0.5, 4)
+    # Four units, each a group of its own: the interval is that of a mean of 1, 0, 1, 0.
+    assert 0 <= whole.low < 0.5 < whole.high <= 1
+    (sliced,) = Score.objects.filter(run=run, slice={"origin": "original"})
+    assert (sliced.value, sliced.n) == (0.0, 1)
+    release = Release.objects.get(run=run)
+    assert (release.primary, release.warnings) == ("strict_accuracy", [])
+    receipt = run.provenance["scorer"]
+    assert (receipt["number"], receipt["image"], receipt["outcomes"]) == (1, image, ["strict_accuracy"])
+    assert len(receipt["execution_seconds"]) == 2
+    board = board_of(world.phase)
+    assert [measure.name for measure in board.measures] == ["strict_accuracy"]
+    assert board.primary == "strict_accuracy"
+    assert made.left(site.INSTANCE) == [], "no container and no volume with gold is left"
+
+
+def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
+    scored(world, image, "right", HALF)
+    other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
+    scored(world, image, "right", system=other)
+    (ranking,) = Ranking.objects.all()
+    comparisons.compare(board_id=ranking.leaderboard_id)
+    board = board_of(world.phase)
+    assert board.ranges is Ranges.READY
+    assert [
+        (row.system, row.rank, row.rank_low, row.rank_high) for row in sorted(board.rows, key=lambda r: r.rank)
+    ] == [
+        ("Napier", 1, 1, 2),
+        ("Bernoulli", 2, 1, 2),
+    ]
+
+
+def test_without_outcomes_there_is_a_rank_and_no_range(world: World, image: str) -> None:
+    run = scored(world, image, "values alone", HALF)
+    assert run.state == State.DONE, run.detail
+    assert run.outcomes == "" and run.provenance["scorer"]["outcomes"] == []
+    (whole,) = Score.objects.filter(run=run, slice_key="")
+    assert (whole.value, whole.low, whole.high) == (0.5, None, None)
+    other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
+    scored(world, image, "values alone", system=other)
+    assert not Ranking.objects.exists()
+    board = board_of(world.phase)
+    assert {row.system: row.rank for row in board.rows} == {"Napier": 1, "Bernoulli": 2}
+    assert board.ranges is Ranges.NONE
+
+
+FAULTS = {
+    "another mean": "the mean of strict_accuracy is not the value of scores[0]",
+    "by the clock": "not deterministic: two executions on the same files wrote different scores.json",
+    "nan": "scores.json: not valid JSON, expected a finite number",
+    "infinite": "scores.json: number beyond float64",
+    "out of range": "scores[0], strict_accuracy, lies outside its bounds, 0 to 1",
+    "unknown measure": "scores[1] names an unknown measure, expected one of: strict_accuracy",
+    "missing measure": "no row of strict_accuracy",
+    "unknown slice": "scores[1].slice names an unknown dimension, expected one of: label, origin",
+    "unknown field": "does not fit the published schema: Object contains unknown field",
+    "another version": "expected fact-verification and 1",
+    "nothing": "it wrote no /output/scores.json",
+    "exit": "an exit status that is not 0",
+    "memory": "more than 256000000 bytes of memory",
+    "a gigabyte": "an exit status that is not 0",
+    "a sparse file": "scores.json has more bytes than it may, expected at most",
+}
+
+
+@pytest.mark.parametrize("does", FAULTS)
+def test_a_scorer_that_fails_ranks_nobody(world: World, image: str, does: str) -> None:
+    run = scored(world, image, does)
+    assert (run.state, run.reason, run.attempt) == (State.FAILED, Reason.SCORER, 1)
+    assert FAULTS[does] in run.detail
+    assert run.error_id
+    assert not Score.objects.exists() and not Release.objects.exists()
+    assert QuotaCharge.objects.get().refunded_at is not None
+    assert made.left(site.INSTANCE) == []
+    # Neither gold's texts and labels nor what it printed came along.
+    told = json.dumps([run.detail, run.problems, run.warnings, run.provenance])
+    assert not any(word in told for word in ("SUPPORTS", "REFUTES", "evidence 0", "GOLD"))
+
+
+def test_an_endless_scorer_is_stopped(world: World, image: str, settings: Any) -> None:
+    settings.SCORER_SECONDS = 2
+    run = scored(world, image, "for ever")
+    assert (run.state, run.reason) == (State.FAILED, Reason.SCORER)
+    assert "stopped at its limit of 2 seconds" in run.detail
+
+
+def test_what_a_scorer_can_reach(world: World, image: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This run's gold and prediction, read-only, and nothing else: no network, no engine, no secret."""
+    monkeypatch.setenv("HOLDOUT_TEST_SECRET", "of the worker")
+    run = scored(world, image, "looks around")
+    assert run.state == State.DONE, run.detail
+
+
+def test_gold_sets_the_units(world: World, image: str) -> None:
+    assert scored(world, image, "other units").state == State.DONE
+    second = scored(world, image, "other units", HALF)
+    assert second.reason == Reason.SCORER
+    assert "others than in an earlier run on the same gold" in second.detail
+
+
+def test_a_later_scorer_scores_everything_again(world: World, image: str) -> None:
+    first = scored(world, image, "values alone", HALF)
+    later = scorers_of_tests.row(world, does="right", digest=image, number=2)
+    assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
+    second = Run.objects.exclude(pk=first.pk).get()
+    scorer_runs.score(run_id=second.pk)
+    second.refresh_from_db()
+    assert (second.state, second.task_version, second.scorer) == (State.DONE, 2, later), second.detail
+    world.phase.refresh_from_db()
+    states = dict(world.phase.leaderboards.values_list("task_version", "state"))
+    assert states == {1: "frozen", 2: "current"}
+    assert board_of(world.phase).scoring.version == 2
+    frozen = board_of(world.phase, version=(1, 1))
+    assert (frozen.scoring.version, frozen.measures[0].doc) == (1, "values alone")

@@ -1,0 +1,53 @@
+"""A database that others hold for too long is answered 503 with a time to come back, and no error of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+
+from leaderboard.core import db_locks as busy
+from leaderboard.models import Benchmark
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    world = build()
+    Benchmark.objects.update(state=Benchmark.State.PUBLIC)
+    return world
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
+    """A reader of a site whose benchmarks cannot be read."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OperationalError(words)
+
+    monkeypatch.setattr("leaderboard.models.benchmark.BenchmarkQuerySet.visible_to", refuse)
+    return Client(raise_request_exception=False)
+
+
+def test_a_page_says_that_it_is_busy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = broken(monkeypatch, "database is locked").get("/benchmarks/tiny/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, str(busy.RETRY_AFTER))
+    assert busy.MESSAGE in answer.content.decode() and "made an error" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("words", ["database table is locked", "deadlock detected", "canceling: lock timeout"])
+def test_a_program_is_told_so_too(world: World, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    answer = broken(monkeypatch, words).get("/api/v1/benchmarks/tiny/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, str(busy.RETRY_AFTER))
+    assert answer.json() == {"code": "busy", "message": busy.MESSAGE}
+
+
+def test_another_fault_of_the_database_is_an_error_of_ours(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = broken(monkeypatch, "disk I/O error")
+    for address in ("/benchmarks/tiny/", "/api/v1/benchmarks/tiny/"):
+        answer = client.get(address)
+        assert answer.status_code == 500 and "Retry-After" not in answer
+        assert "disk I/O" not in answer.content.decode()

@@ -1,0 +1,147 @@
+"""Moments that nobody means: near the ends of the calendar no clock can show them, and no page may fail for that."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from django.contrib.admin import site
+from django.test import Client
+
+from leaderboard.admin.phases import PhaseAdmin
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core import time_zones as zones
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import Phase
+from leaderboard.rehearsals import actions as rehearsals
+from tests.support.api_calls import person
+from tests.support.tiny_world import TOLD_IN_FULL, World, build
+
+pytestmark = pytest.mark.django_db
+LAST = datetime(9999, 12, 31, 23, 59, tzinfo=UTC)
+FIRST = datetime(1, 1, 1, tzinfo=UTC)
+FAR = [
+    LAST,
+    FIRST,
+    zones.LATEST,
+    zones.EARLIEST - timedelta(minutes=1),
+    FIRST.replace(tzinfo=timezone(timedelta(hours=14))),
+    LAST.replace(tzinfo=timezone(timedelta(hours=-12))),
+]
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def manager(world: World) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(world.curator)
+    return client
+
+
+@pytest.mark.parametrize("moment", [LAST, FIRST])
+@pytest.mark.parametrize("zone", ["UTC", "AoE", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati"])
+def test_what_is_stored_is_shown_on_any_clock(moment: datetime, zone: str) -> None:
+    told = zones.shown(moment, zone)
+    assert told.endswith((" UTC", f" {zone}"))
+    assert zones.in_words(moment, zone).startswith(zones.shown(moment, "UTC"))
+
+
+def test_where_no_clock_of_the_zone_shows_it_utc_stands_once() -> None:
+    assert zones.in_words(LAST, "Asia/Tokyo") == "9999-12-31 23:59 UTC"
+    assert zones.in_words(LAST, "America/New_York") == "9999-12-31 23:59 UTC (9999-12-31 18:59 America/New_York)"
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "AoE"])
+def test_pages_of_a_phase_that_has_one_already_stand(world: World, manager: Client, zone: str) -> None:
+    Phase.objects.filter(pk=world.phase.pk).update(closes_at=LAST, time_zone=zone)
+    for page in ("/benchmarks/tiny/", "/benchmarks/tiny/feed.atom", "/manage/benchmarks/tiny/", deadline_of(world)):
+        assert manager.get(page).status_code == 200, page
+    api = manager.get("/api/v1/benchmarks/tiny/")
+    assert api.json()["phases"][0]["closes_at"].startswith("9999-12-31T23:59")
+    assert b"9999-12-31 23:59" in Client().get("/benchmarks/tiny/").content
+
+
+def deadline_of(world: World) -> str:
+    return f"/manage/benchmarks/tiny/phases/{world.phase.slug}/deadline/"
+
+
+@pytest.mark.parametrize(
+    ("field", "local", "zone"),
+    [
+        ("closes_at", "9999-12-31T23:59", "AoE"),
+        ("sealed_until", "9999-12-31T23:59", "AoE"),
+        ("opens_at", "9999-12-31T23:59", "America/New_York"),
+        ("opens_at", "0001-01-01T00:00", "Asia/Tokyo"),
+        ("opens_at", "1999-12-31T23:59", "UTC"),
+        ("closes_at", "2100-01-01T00:00", "UTC"),
+    ],
+)
+def test_adding_a_phase_refuses_it_in_words(world: World, manager: Client, field: str, local: str, zone: str) -> None:
+    answer = manager.post("/manage/benchmarks/tiny/phases/create/", {**form(world), "time_zone": zone, field: local})
+    assert answer.status_code == 422
+    assert "is no date of this site; expected one from 2000 to 2099." in answer.content.decode()
+    assert not Phase.objects.filter(slug="final").exists()
+
+
+def form(world: World) -> dict[str, Any]:
+    quotas = {"quota_per_day": 5, "quota_total": 50, "takes_predictions": "on"}
+    return {**TOLD_IN_FULL, "title": "Final", "slug": "final", "split": world.split.pk, **quotas}
+
+
+def test_the_last_moment_of_the_last_year_is_taken(world: World, manager: Client) -> None:
+    asked = {**form(world), "closes_at": "2099-12-31T23:59", "time_zone": "UTC"}
+    assert manager.post("/manage/benchmarks/tiny/phases/create/", asked).status_code == 302
+    assert Phase.objects.get(slug="final").closes_at == datetime(2099, 12, 31, 23, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("local", ["9999-12-31T23:59", "2100-01-01T00:00"])
+def test_a_deadline_is_not_moved_there(world: World, manager: Client, local: str) -> None:
+    before = datetime(2030, 1, 1, tzinfo=UTC)
+    Phase.objects.filter(pk=world.phase.pk).update(closes_at=before)
+    answer = manager.post(deadline_of(world), {"closes_at": local, "reason": "Ever after."})
+    assert answer.status_code == 422 and "is no date of this site" in answer.content.decode()
+    assert Phase.objects.get(pk=world.phase.pk).closes_at == before
+
+
+@pytest.mark.parametrize("moment", FAR)
+def test_actions_refuse_it_whoever_asks(world: World, moment: datetime) -> None:
+    Phase.objects.filter(pk=world.phase.pk).update(closes_at=datetime(2030, 1, 1, tzinfo=UTC))
+    world.phase.refresh_from_db()
+    given: dict[str, Any] = {"opens_at": None, "closes_at": None, "sealed_until": None}
+    asked = {"benchmark": world.benchmark, "slug": "final", "title": "Final", "split": world.split, "options": {}}
+    quotas = {"quota_per_day": 5, "quota_total": 50, "by": world.curator}
+    ways = [lambda name=name: benchmarks.add_phase(**{**asked, **quotas, **given, name: moment}) for name in given]
+    ways.append(lambda: extensions.extend(phase=world.phase, closes_at=moment, reason="Why.", by=world.curator))
+    for way in ways:
+        with pytest.raises(Refused, match="is no date of this site; expected one from 2000 to 2099") as refused:
+            way()
+        assert refused.value.code == Code.INVALID_NAME
+
+
+@pytest.mark.parametrize("moment", FAR)
+def test_a_rehearsal_does_not_end_there(world: World, moment: datetime) -> None:
+    phase = Phase.objects.create(
+        benchmark=world.benchmark,
+        slug="next",
+        title="Next",
+        split=world.split,
+        opens_at=datetime(2030, 1, 1, tzinfo=UTC),
+    )
+    with pytest.raises(Refused, match=r"ends at: .* is no date of this site"):
+        rehearsals.begin(phase=phase, testers=[], ends_at=moment, by=world.curator)
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "1999-12-31", "2100-01-01"])
+def test_the_admin_refuses_it_too(world: World, rf: Any, day: str) -> None:
+    request = rf.get("/")
+    request.user = person("operator", is_superuser=True)
+    made = PhaseAdmin(Phase, site).get_form(request, world.phase, change=True)(
+        {"opens_at_0": day, "opens_at_1": "00:00"}
+    )
+    assert "is no date of this site" in str(made.errors["opens_at"])

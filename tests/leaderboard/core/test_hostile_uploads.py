@@ -1,0 +1,169 @@
+"""Each hostile upload is answered with what, where and what was expected, and leaves everything as it was."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from leaderboard.accounts.actions import tokens
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.models import System, User
+from tests.support import hostile_files
+from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
+from tests.support.hostile_files import Case
+from tests.support.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.web_server import served
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def ada(world) -> Client:
+    return client_of(world.researcher)
+
+
+def host(slug: str, by: User) -> None:
+    """A benchmark of another task, whose answers hold numbers."""
+    task, gold = hostile_files.HOSTED[slug]
+    dataset = datasets.create(slug=slug, title=slug.title(), task=task, by=by)
+    split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
+    with closing(uploaded(gold, "gold.jsonl")) as file:
+        splits.add_gold(split=split, file=file, reason="first", by=by)
+    publication.publish_unaudited(split=split, by=by)
+    told = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
+    made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
+    limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}
+    benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits)
+    benchmarks.publish(benchmark=made, by=by)
+
+
+@pytest.mark.parametrize("case", hostile_files.ALL, ids=lambda case: case.name)
+def test_upload(world, ada, case: Case):
+    if case.benchmark in hostile_files.HOSTED:
+        host(case.benchmark, world.curator)
+    before = footprint()
+    address = f"{ROOT}/benchmarks/{case.benchmark}/phases/test/submissions/"
+    answer = ada.post(address, {"system": "Bernoulli", "file": SimpleUploadedFile(case.file, case.make())})
+    if case.accepted:
+        assert answer.status_code == 201, answer.content
+        assert answer.json()["state"] == "queued"
+        return
+    assert answer.status_code == 422, answer.content
+    told = answer.json()
+    assert told["code"] == "invalid_predictions"
+    first = told["problems"][0]
+    assert (first["file"], first["line"]) == (case.file, case.line)
+    assert first["what"] and (first["expected"] or case.line is None)
+    where = f"{case.file}:{case.line}: " if case.line else f"{case.file}: "
+    assert first["text"].startswith(where)
+    assert len(answer.content) < 100_000
+    assert footprint() == before
+
+
+def test_what_is_ignored_is_warned_of(ada):
+    case = next(case for case in hostile_files.JSON if case.name == "proto")
+    assert any("__proto__" in warning for warning in send(ada, case.make()).json()["warnings"])
+
+
+NAMES = [
+    *("x" * 300 + ".jsonl", "../../etc/passwd", "/etc/passwd", "..\\..\\x"),
+    *("<script>alert(1)</script>.jsonl", "=1+1.jsonl", "a\x1b[31mb.jsonl", "\u202efdp.jsonl"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:24])
+def test_a_files_name_leads_nowhere(world, ada, name):
+    answer = send(ada, prediction_lines(), name=name)
+    assert answer.status_code == 201
+    told = answer.json()["file"]
+    assert len(told["name"]) <= 255 and "/" not in told["name"] and "\x1b" not in told["name"]
+    stored = Path(settings.DATA, "files", "predictions")
+    assert all(path.stem.isalnum() for path in stored.rglob("*.jsonl"))
+    fetched = ada.get(told["url"])
+    assert fetched["Content-Disposition"].startswith("attachment;")
+    assert b"".join(fetched.streaming_content) == prediction_lines()
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31mred", "bell\x07", "del\x7f"])
+def test_a_systems_name_holds_no_control_characters(ada, name):
+    answer = send(ada, prediction_lines(), system=name)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_name")
+    assert System.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)</script>", "<svg/onload=alert(1)>", '"; DROP TABLE x', "نظام", "系統 🧪"]
+)
+def test_a_systems_name_comes_back_as_it_was(ada, name):
+    answer = send(ada, prediction_lines(), system=name)
+    assert (answer.status_code, answer.json()["system"]) == (201, name)
+    assert answer["Content-Type"] == "application/json"
+
+
+def test_no_text_of_a_refused_file_reaches_the_log(ada, caplog):
+    caplog.set_level(0)
+    send(ada, b'{"id": "a1", "predicted_label": "\x1b[31mXYZZY"}\n', name="\x1b[31mQUUX.jsonl")
+    assert "XYZZY" not in caplog.text and "\x1b" not in caplog.text
+
+
+def peak_memory(of: int) -> int:
+    """The most memory, in bytes, that a process of this parent's ever held."""
+    children = Path(f"/proc/{of}/task/{of}/children").read_text().split()
+    texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]
+    return max(int(text.split("VmHWM:")[1].split()[0]) * 1024 for text in texts)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_string_of_200_mb_takes_little_memory(world):
+    _, secret = tokens.issue(by=world.researcher)
+    before = footprint()
+    block = b"x" * 1_000_000
+    head = b'{"id": "'
+    with served() as site:
+        connection = http.client.HTTPConnection(urlsplit(site.address).netloc, timeout=300)
+        connection.putrequest("POST", f"{SUBMIT}?system=S")
+        connection.putheader("Authorization", f"Token {secret}")
+        connection.putheader("Content-Type", "application/x-ndjson")
+        connection.putheader("Content-Length", str(len(head) + 199 * len(block)))
+        connection.endheaders(head)
+        for _ in range(199):
+            connection.send(block)
+        answer = connection.getresponse()
+        assert answer.status == 422
+        assert b"the line is too long" in answer.read()
+        assert peak_memory(site.pid) < 256_000_000
+    assert footprint() == before
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "multipart/form-data; boundary=b"])
+def test_a_client_that_hangs_up_leaves_nothing(world, kind):
+    _, secret = tokens.issue(by=world.researcher)
+    before = footprint()
+    head = f"POST {SUBMIT}?system=S HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Token {secret}\r\n"
+    part = '--b\r\nContent-Disposition: form-data; name="file"; filename="p.jsonl"\r\n\r\n'
+    body = (part.encode() if "multipart" in kind else b"") + prediction_lines() * 10_000
+    with served() as site, socket.create_connection(("127.0.0.1", urlsplit(site.address).port)) as connection:
+        connection.sendall(f"{head}Content-Type: {kind}\r\nContent-Length: 99000000\r\n\r\n".encode() + body)
+        connection.shutdown(socket.SHUT_WR)
+        # The server closes when it has done with the request, whatever it still wanted to say.
+        while connection.recv(65536):
+            pass
+    assert footprint() == before

@@ -1,0 +1,251 @@
+"""Names that stand on boards: nobody takes another's, or that of those who show none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from leaderboard.accounts.actions import teams
+from leaderboard.core.names import names
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import System, Team
+from tests.support.api_calls import SUBMIT, client_of, person
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import World, build, prediction_lines
+
+pytestmark = pytest.mark.django_db
+UNSEEN = [*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0x00AD, 0x061C, 0x180E, 0x202E, 0x2066, 0x3164]
+
+
+def wide(text: str) -> str:
+    """In the full-width forms of its letters and digits."""
+    return "".join(chr(ord(sign) + 0xFEE0) for sign in text)
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def refused(name: str, *, of: str, world: World) -> Code:
+    with pytest.raises(Refused) as refusal:
+        if of == "team":
+            teams.create(name=name, by=world.researcher)
+        else:
+            teams.system(team=world.system.team, name=name, by=world.researcher)
+    assert Team.objects.count() == 1 and System.objects.count() == 1
+    return refusal.value.code
+
+
+@pytest.mark.parametrize("of", ["team", "system"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anonymous",
+        "Anonymous 12",
+        "ANONYMOUS  3",
+        wide("Anonymous3"),
+        wide("ANONYMOUS") + " 3",
+        "anonymous #3",
+        "Anonymous-3",
+    ],
+)
+def test_the_name_of_nobody_is_nobodys(world: World, name: str, of: str) -> None:
+    assert refused(name, of=of, world=world) is Code.INVALID_NAME
+
+
+@pytest.mark.parametrize("of", ["team", "system"])
+@pytest.mark.parametrize("sign", UNSEEN, ids=hex)
+def test_a_name_holds_nothing_that_cannot_be_seen(world: World, sign: int, of: str) -> None:
+    assert refused(f"Anony{chr(sign)}mous 12", of=of, world=world) is Code.INVALID_NAME
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Anonymous Bosch", "anonymously", "Synonymous 3", "Łódź ضاد 👍", "\u06cc\u200c\u062e", "👩\u200d🔬 🏳️\u200d🌈"],
+)
+def test_other_names_are_taken(world: World, name: str) -> None:
+    assert teams.create(name=name, by=world.researcher).name == name
+    assert teams.system(team=world.system.team, name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize(
+    "twin", ["STRASSE CAFÉ", "straße cafe\u0301", wide("strasse") + "\u3000café", "Strasse  Café", "Straße Café\ufe0f"]
+)
+def test_two_teams_do_not_look_alike(world: World, twin: str) -> None:
+    Team.objects.filter(pk=world.system.team.pk).update(name="Straße Café")
+    assert refused(twin, of="team", world=world) is Code.NAME_TAKEN
+
+
+def test_a_system_keeps_the_name_that_it_has(world: World) -> None:
+    old = System.objects.create(team=world.system.team, name="One\u200cword")
+    assert teams.system(team=old.team, name=old.name, by=world.researcher) == old
+
+
+def test_a_person_called_anonymous_has_a_team_all_the_same(world: World) -> None:
+    nobody = person("Anonymous")
+    assert teams.of(nobody).name == f"Anonymous ({nobody.pk})"
+
+
+LOOK_ALIKES = [
+    ("Compilers", "\u0421ompilers"),  # Cyrillic Es
+    ("Compilers", "Compi|ers"),
+    ("Compilers", "C0mpilers"),
+    ("Ada\u2019s group", "Ada's group"),
+    ("Team-1", "Team\u2013l"),
+    ("SCOPE", "\u0405\u0421\u041e\u0420\u0415"),
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),
+    ("HOPE", "\u0397\u039f\u03a1\u0395"),
+    ("TEAL", "\ua4d4\ua4f0\ua4ee\ua4e1"),
+    ("Compilers", "Cornpilers"),
+    ("Modern", "Modem"),
+    ("Compilers", "C\u043ernpi1ers"),  # Cyrillic o
+    ("Decoders", "Decoclers"),
+    ("Web of words", "VVeb of vvords"),
+    ("Anecdote", "anecclote"),
+    ("Led", "\u029fed"),  # a small capital
+]
+
+
+@pytest.mark.parametrize(("first", "second"), LOOK_ALIKES)
+def test_what_is_drawn_alike_makes_no_other_name(world: World, first: str, second: str) -> None:
+    teams.create(name=first, by=world.researcher)
+    with pytest.raises(Refused) as refusal:
+        teams.create(name=second, by=world.researcher)
+    assert refusal.value.code is Code.NAME_TAKEN and first in refusal.value.message
+    teams.system(team=world.system.team, name=first, by=world.researcher)
+    with pytest.raises(Refused) as refusal:
+        teams.system(team=world.system.team, name=second, by=world.researcher)
+    assert refusal.value.code is Code.NAME_TAKEN and first in refusal.value.message
+    assert (Team.objects.count(), System.objects.count()) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Ada", "\u0410\u043d\u044f"),
+        ("Team 2", "Team Z"),
+        ("Jose", "José"),
+        ("\u0412\u0435\u0440\u0430", "Bepa 2"),
+        ("Nile", "Nice"),
+        ("CERN", "Cem"),
+        ("CEM", "Cern"),
+        ("CLIP", "DIP"),
+        ("Clara", "Dara"),
+        ("Learn", "Lean"),
+        ("Wave", "Vave"),
+    ],
+)
+def test_names_that_differ_to_the_eye_are_two(world: World, first: str, second: str) -> None:
+    for name in (first, second):
+        assert teams.create(name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize("of", ["team", "system"])
+@pytest.mark.parametrize(
+    "name", ["\u0410nonym\u043eus 12", "An0nymous", "Anonymous l2", "Anonymous I", "Anonyrnous 3", "An0nyrnous"]
+)
+def test_nor_is_what_looks_like_nobodys(world: World, name: str, of: str) -> None:
+    assert refused(name, of=of, world=world) is Code.INVALID_NAME
+
+
+def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
+    assert teams.create(name="Anonymous Lol", by=world.researcher).name == "Anonymous Lol"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Reported", "reported in papers", "The Organisers", "BASEL\u0406NES", "Reportecl"),
+        *("Rep0rted", "0rganisers", "The 0rgan1zers", "Organ|sers", "Base1ines", "BaseIlnes", "REP0RTED 1N PAPER"),
+        *("Rep\u03bfrtec1", "BASELINES", "basellnes"),
+        *("R eported", "Re-ported", "The_Organ.isers", "Reported (in papers)", "Organiser\u2019s", "Human performance"),
+    ],
+)
+def test_what_boards_call_others_is_no_participant_s(world: World, name: str) -> None:
+    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    world.benchmark.organisers.add(world.researcher)
+    assert teams.create(name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize(
+    "name", ["Reporters", "Rep0rt", "Organ1sation", "Basel", "Bas3lines", "R0ported", "Human", "Baselines offline"]
+)
+def test_what_is_read_otherwise_is_anybody_s(world: World, name: str) -> None:
+    assert teams.create(name=name, by=world.researcher).name == name
+
+
+@pytest.mark.parametrize("of", ["team", "system"])
+def test_a_name_that_could_not_be_read_is_refused(world: World, of: str) -> None:
+    assert refused("Caf\ufffd", of=of, world=world) is Code.INVALID_NAME
+
+
+def test_a_name_in_another_encoding_makes_no_system(world: World) -> None:
+    kind = "application/x-ndjson"
+    answer = client_of(world.researcher).post(f"{SUBMIT}?system=%FF", prediction_lines(), content_type=kind)
+    assert answer.status_code == 422 and "U+FFFD" in answer.json()["message"]
+    assert not System.objects.filter(name__contains="\ufffd").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Baselines of tiny",
+        "baseline of  tiny",
+        "The Baselines of another",
+        "Base1ines 0f tiny",
+        "Basel|nes of tiny",
+        "B\u0430selines of tiny",
+    ],
+)
+def test_the_names_of_teams_of_baselines_are_the_sites(world: World, name: str) -> None:
+    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    world.benchmark.organisers.add(world.researcher)
+    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+
+
+def test_nobody_founds_a_team_that_looks_like_an_organiser(world: World) -> None:
+    assert refused("Curat\u043er", of="team", world=world) is Code.NAME_TAKEN
+    grace = person("grace")
+    assert teams.create(name="ada", by=grace).name == "ada"
+    world.benchmark.organisers.add(world.researcher)
+    with pytest.raises(Refused):
+        teams.create(name="ad\u0430", by=grace)
+    assert teams.create(name="Curator", by=world.curator).name == "Curator"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("of", ["team", "system"])
+def test_of_two_at_once_one_has_the_name(of: str) -> None:
+    world = build()
+
+    def call(name: str) -> Callable[[], object]:
+        if of == "team":
+            return lambda: teams.create(name=name, by=world.researcher)
+        return lambda: teams.system(team=world.system.team, name=name, by=world.researcher)
+
+    names = ["Scope", "Sc\u043epe", "SCOPE", "Sc0pe"]
+    answers = together([call(name) for name in names])
+    assert sorted(str(answer) in names for answer in answers) == [False, False, False, True]
+    assert answers.count(Code.NAME_TAKEN) == 3
+
+
+def test_a_capital_l_is_no_digit() -> None:
+    """The demonstration has both, as papers do."""
+    assert names.first_alike("ROUGE-1", ["ROUGE-2", "ROUGE-L"]) is None
+    assert names.first_alike("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
+
+
+ORDINARY = """
+Modern Times, Modernists, Learners, Learning Machines, Machine Learning, Earners, Northern Lights, Corner Case, Cornell,
+Camell, CMU, RNN, LSTM, Turing, Tuning, Claims Lab, Clause, Clarity, Daisy, Declarers, Dear Claims, Cloud, Crowd, Cord,
+Card, Charm, Chamber, Darwin, Wavelets, Vowels, Views, Weaver, Vivid, Word, Ward, Worm, Warm, Internal, Intermal, Wit,
+Vint, DKRL, CKRL, Baseline D, Baseline C, Baseline M, BERT, Bart, Albert, Alarm, Alarn, Return, Retune, Vienna, Wien
+"""
+
+
+def test_ordinary_names_are_not_taken_for_each_other() -> None:
+    ordinary = [" ".join(name.split()) for name in ORDINARY.split(",")]
+    for place, name in enumerate(ordinary):
+        assert names.first_alike(name, ordinary[:place]) is None

@@ -1,0 +1,96 @@
+"""Statements that are compiled once answer as the queries that they were made of."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models import FloatField, QuerySet, Value
+from django.utils import timezone
+
+from leaderboard.core.compiled_queries import STAND_INS, Prepared
+from leaderboard.models import Benchmark, Leaderboard, Phase, Submission
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def _phases(benchmark: str, phase: str) -> QuerySet[Phase]:
+    found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase)
+    return found.select_related("benchmark__dataset", "split__dataset", "scorer")
+
+
+def _state(one: Phase | Benchmark | object) -> dict[str, object]:
+    return {name: value for name, value in vars(one).items() if name != "_state"}
+
+
+def test_models_come_whole_with_what_is_selected_beside(world: World, django_assert_num_queries: object) -> None:
+    expected = _phases("tiny", "test").get()
+    prepared = Prepared(_phases, str, str)
+    for _ in range(2):
+        with django_assert_num_queries(1):  # type: ignore[operator]
+            (found,) = prepared("tiny", "test")
+            assert found == expected and _state(found) == _state(expected)
+            assert _state(found.benchmark.dataset) == _state(expected.benchmark.dataset)
+            assert _state(found.split) == _state(expected.split) and found.scorer is None
+            assert not found.get_deferred_fields() and not found._state.adding
+    assert prepared("tiny", "other") == [] == prepared("other", "test")
+    assert [found.pk for found in prepared("tiny", "test")] == [expected.pk]
+
+
+def test_what_is_selected_beside_may_be_missing(world: World, django_assert_num_queries: object) -> None:
+    board = Leaderboard.objects.create(phase=world.phase, gold_version=world.gold, task_version=1, state="current")
+    of_phase = Prepared(lambda phase: Leaderboard.objects.filter(phase=phase).select_related("ranking"), int)
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        (found,) = of_phase(world.phase.pk)
+        assert getattr(found, "ranking", None) is None
+    assert found == board
+
+
+def test_lines_are_as_django_reads_them(world: World) -> None:
+    def made(until: object, phase: int) -> QuerySet[Phase, tuple[object, ...]]:
+        found = Phase.objects.filter(opens_at__lte=until, pk=phase)
+        return found.values_list("pk", "opens_at", "options", "takes_images")
+
+    prepared, now = Prepared(made, type(timezone.now()), int), timezone.now()
+    Phase.objects.filter(pk=world.phase.pk).update(opens_at=now - timedelta(days=1))
+    assert prepared(now, world.phase.pk) == list(made(now, world.phase.pk)) != []
+    assert prepared(now - timedelta(days=2), world.phase.pk) == []
+    assert prepared(now, world.phase.pk + 1) == []
+
+
+def test_only_what_is_asked_is_replaced(world: World) -> None:
+    """A number like the one that stands in, of another type, stays what it is."""
+    like = float(STAND_INS[int](0))  # type: ignore[arg-type]
+
+    def made(phase: int) -> QuerySet[Phase, tuple[float]]:
+        return Phase.objects.filter(pk=phase).annotate(like=Value(like, FloatField())).values_list("like")
+
+    assert Prepared(made, int)(world.phase.pk) == [(like,)]
+
+
+def test_what_is_asked_must_reach_the_statement() -> None:
+    prepared = Prepared(lambda name, phase: Phase.objects.filter(pk=phase), str, int)
+    with pytest.raises(ValueError, match=r"no place for what is asked at \[0\]"):
+        prepared("never asked about", 1)
+
+
+def test_threads_may_share_a_statement(world: World) -> None:
+    prepared = Prepared(lambda phase: Submission.objects.filter(phase=phase).values_list("pk", "received_at"), *(int,))
+    expected = prepared(world.phase.pk)
+
+    def ask(_: int) -> object:
+        try:
+            return prepared(world.phase.pk)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, range(20))) == [expected] * 20

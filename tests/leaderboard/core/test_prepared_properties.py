@@ -1,0 +1,232 @@
+"""Whatever is asked of a statement that was compiled once, it answers as the queryset that it was made of.
+
+Run on SQLite, and with HOLDOUT_DATABASE_URL on PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
+from itertools import product
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Concat
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leaderboard.boards.queries import as_of as past
+from leaderboard.boards.queries import paging, reading
+from leaderboard.boards.queries import visible_boards as which
+from leaderboard.boards.queries.request import Column, Wanted
+from leaderboard.boards.web import etag as tags
+from leaderboard.core.compiled_queries import STAND_INS, Given, Prepared
+from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
+from tests.support.board_rows import score, stand
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+MANY = settings(
+    max_examples=60, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+ZONES = [UTC, ZoneInfo("Asia/Kathmandu"), ZoneInfo("America/St_Johns"), timezone(-timedelta(hours=11, minutes=30))]
+NAMES = [
+    "Zoë",
+    "zoë",
+    "Ωmega ☃",
+    "名前",
+    "%s",
+    "100 %",
+    'it\'s "so"',
+    "\\",
+    "\N{REPLACEMENT CHARACTER}0",
+    "e\u0301",
+    "é",
+    " ",
+]
+# PostgreSQL takes no NUL, and neither takes half of a pair.
+TEXTS = st.sampled_from([*NAMES, "tiny", "test"]) | st.text(
+    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20
+)
+NUMBERS = st.integers(-3, 40) | st.integers(-(2**63), 2**63 - 1)
+MOMENTS = st.builds(
+    lambda seconds, zone: (NOON + timedelta(seconds=seconds)).astimezone(zone),
+    st.sampled_from([0, 1e-6, -1e-6, 3600, -3600]) | st.integers(-(10**8), 10**8),
+    st.sampled_from(ZONES),
+)
+ASKED: dict[type, st.SearchStrategy[Any]] = {str: TEXTS, int: NUMBERS, datetime: MOMENTS}
+
+
+@pytest.fixture
+def world() -> World:
+    world = build()
+    for place, name in enumerate(NAMES):
+        value = [0.25, 0.5, None][place % 3]
+        told = [score("accuracy", value), score("accuracy", value, 1, origin="original")]
+        made = stand(world, f"System {place}", told, team=f"Team {place}", at=NOON + timedelta(hours=place // 2))
+        System.objects.filter(pk=made.submission.system_id).update(name=name)
+    System.objects.filter(name="Zoë").update(anonymous_until=NOON, anonymous_number=1)
+    made_of = {"phase": world.phase, "gold_version": world.gold, "task_version": 9, "shown_from": NOON}
+    Leaderboard.objects.create(state=Leaderboard.State.FROZEN, **made_of)
+    return world
+
+
+def _between(system: str, since: datetime, until: datetime) -> QuerySet[Any, Any]:
+    found = Submission.objects.filter(received_at__gte=since, received_at__lt=until)
+    return found.filter(Q(system__name=system) | Q(system__team__name=system)).order_by("pk").values_list("pk")
+
+
+def _told(name: str, twice: int) -> QuerySet[Any, Any]:
+    """The number in three places, one of them what is selected."""
+    beside = Standing.objects.filter(system=OuterRef("pk"), leaderboard=twice)
+    found = System.objects.annotate(stands=Exists(beside), asked=Value(twice), named=Concat(F("name"), Value(name)))
+    return found.filter(~Q(pk=twice)).order_by("pk").values_list("name", "stands", "asked", "named", "anonymous_until")
+
+
+MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Given], ...]]] = {
+    "by text": (lambda name: System.objects.filter(name=name).select_related("team"), (str,)),
+    "by number, beside that may be missing": (
+        lambda pk: Release.objects.filter(pk__lte=pk).select_related("submission__image", "run").order_by("pk"),
+        (int,),
+    ),
+    "by moments and text": (_between, (str, datetime, datetime)),
+    "selected and asked about": (_told, (str, int)),
+    "of one kind twice": (
+        lambda low, high: Release.objects.filter(pk__gt=low, pk__lte=high).order_by("pk").values_list("released_at"),
+        (int, int),
+    ),
+    "counted by": (
+        lambda since: Submission.objects.filter(received_at__gt=since).values("system").annotate(n=Count("pk"))
+        .order_by("system").values_list("system__name", "n"),
+        (datetime,),
+    ),
+    "JSON, ids and moments": (
+        lambda until: Release.objects.filter(released_at__lte=until).order_by("pk")
+        .values_list("run_id", "warnings", "values", "released_at"),
+        (datetime,),
+    ),
+    "current board": (lambda phase: which._in_state(Leaderboard.State.CURRENT, phase), (int,)),
+    "frozen boards": (lambda phase: which._in_state(Leaderboard.State.FROZEN, phase), (int,)),
+    "counted rows": (reading._counted, (int,)),
+    "tags": (tags._boards, (str, str, datetime)),
+}  # fmt: skip
+
+
+def _state(one: Any, deep: int = 2) -> Any:
+    """A model with what it came with, which may know it again; a line as it is."""
+    if isinstance(one, tuple) or not deep:
+        return one
+    beside = one._state.fields_cache.items()
+    own = {name: value for name, value in vars(one).items() if name != "_state"}
+    return own | {"beside": {name: other and _state(other, deep - 1) for name, other in beside}}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_it_answers_as_its_queryset(world: World, name: str) -> None:
+    made, kinds = MADE[name]
+    prepared = Prepared(made, *kinds)
+
+    def check(asked: tuple[Given, ...]) -> None:
+        assert [_state(one) for one in prepared(*asked)] == [_state(one) for one in made(*asked)]
+
+    there = _there(world)[name]
+    assert made(*there)
+    check(there)
+    MANY(given(st.tuples(*(ASKED[kind] for kind in kinds)))(check))()
+
+
+def _there(world: World) -> dict[str, tuple[Given, ...]]:
+    """What finds something."""
+    board, day = Leaderboard.objects.get(state="current").pk, timedelta(days=1)
+    return {
+        "by text": ("Zoë",),
+        "by number, beside that may be missing": (10**9,),
+        "by moments and text": ("Zoë", NOON - day, NOON + day),
+        "selected and asked about": ("名前", board),
+        "of one kind twice": (0, 10**9),
+        "counted by": (NOON - day,),
+        "JSON, ids and moments": (NOON + day,),
+        "current board": (world.phase.pk,),
+        "frozen boards": (world.phase.pk,),
+        "counted rows": (board,),
+        "tags": ("tiny", "test", NOON),
+    }
+
+
+@pytest.mark.parametrize("benchmark", ["tiny", "Tiny", "tiny\u200b", "名前", ""])
+@pytest.mark.parametrize("phase", ["test", "t%", ""])
+def test_a_public_phase_is_found_by_its_slugs_alone(world: World, benchmark: str, phase: str) -> None:
+    found = which.PUBLIC_PHASE(benchmark, phase)
+    assert found == list(Phase.objects.filter(benchmark__slug=benchmark, slug=phase))
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    assert which.PUBLIC_PHASE(benchmark, phase) == []
+
+
+COLUMNS = [
+    Column("rank"),
+    Column("received_at"),
+    Column("released_at"),
+    Column("wall_seconds"),
+    Column("accuracy", ("accuracy", ())),
+    Column("accuracy", ("accuracy", (("origin", "original"),))),
+    Column("accuracy", ("accuracy", (("origin", "名前 %s 'x'"),))),
+]
+
+
+@pytest.mark.parametrize(("page", "size"), [(1, 150), (1, 5), (2, 5), (99, 5)])
+def test_pages_of_boards_answer_as_their_querysets(world: World, page: int, size: int) -> None:
+    board = Leaderboard.objects.get(state="current")
+    rows = 0
+    for column, descending, slice_ in product(COLUMNS, (False, True), ((), (("origin", "original"),))):
+        wanted = Wanted(column, descending, slice_, page=page, size=size)
+        for asked in (board.pk, board.pk + 1):
+            standings = Standing.objects.filter(leaderboard=asked)
+            expected = list(paging._lines(paging._sliced(standings, wanted), wanted))
+            assert paging._all_of(wanted)(asked) == expected
+            rows += len(expected)
+    assert bool(rows) == (page < 99)
+
+
+def test_a_day_that_is_over_is_asked_for_in_utc(world: World) -> None:
+    """A day's end as every zone writes it is the same moment."""
+    prepared = Prepared(
+        lambda at: Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"), datetime
+    )
+    for day in (date(2026, 2, 28), NOON.date(), date(2026, 3, 2)):
+        at = past.ends(day)
+        expected = list(Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"))
+        assert [prepared(at.astimezone(zone)) for zone in ZONES] == [expected] * len(ZONES)
+
+
+@pytest.mark.parametrize(
+    "asked", [(None, 1), ("tiny", None), ("tiny", "1"), (1, "tiny"), ([], 1), ("tiny",), ("tiny", 1, 2)]
+)
+def test_what_is_of_another_kind_is_refused(world: World, asked: tuple[Any, ...]) -> None:
+    """A database finds nothing that equals NULL, where Django looks for what is NULL: no answer is better."""
+    prepared = Prepared(lambda slug, pk: Phase.objects.filter(slug=slug, pk=pk), str, int)
+    assert prepared("test", world.phase.pk) == [world.phase]
+    with pytest.raises(TypeError, match="expected str, int"):
+        prepared(*asked)
+
+
+def test_what_is_changed_on_its_way_to_the_statement_is_refused() -> None:
+    prepared = Prepared(lambda word: System.objects.filter(name__icontains=word), str)
+    with pytest.raises(ValueError, match="no place for what is asked at"):
+        prepared("Zo")
+
+
+def test_what_reaches_it_in_one_place_and_is_changed_in_another_is_refused() -> None:
+    """Else the other would stay what stood in."""
+    with pytest.raises(ValueError, match="changed on its way"):
+        Prepared(lambda word: System.objects.filter(Q(name=word) | Q(name__contains=word)), str)("Zo")
+    with pytest.raises(ValueError, match="changed on its way"):
+        Prepared(lambda pk: System.objects.filter(pk=pk).extra(where=[f"{pk} < 0"]), int)(1)
+
+
+def test_no_stand_in_is_like_another() -> None:
+    all_of_them = [made(place) for made in STAND_INS.values() for place in range(20)]
+    assert len({repr(one) for one in all_of_them}) == len(all_of_them)
+    assert all(-(2**63) <= one < 2**63 for one in all_of_them if isinstance(one, int))

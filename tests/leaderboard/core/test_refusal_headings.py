@@ -1,0 +1,131 @@
+"""A refusal's heading says what was not done, not what another page would have said."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from leaderboard.core.refusal import Code
+from leaderboard.core.web.refusals import HEADLINES
+from leaderboard.models import Benchmark, Correction, Generation, GoldVersion, Phase, Split, State
+from tests.conftest import ROOT
+from tests.leaderboard.benchmarks.test_manage_pages import client_of
+from tests.leaderboard.submissions.test_people_pages import text
+from tests.support import audited_splits as audits
+from tests.support.gold_uploads import close_all
+from tests.support.tiny_world import DRAFT, World, build
+
+pytestmark = pytest.mark.django_db
+DESK = "/manage/benchmarks/tiny/"
+LIFE = f"{DESK}splits/test/"
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is asked for, after what has happened, and the heading of the answer."""
+
+    name: str
+    prepare: Callable[[World], object]
+    address: str
+    heading: str
+
+
+def a_draft(world: World) -> None:
+    Split.objects.update(**DRAFT)
+    Benchmark.objects.update(state="draft")
+
+
+def without_a_phase(world: World) -> None:
+    Phase.objects.all().delete()
+    Benchmark.objects.update(state="draft")
+
+
+def a_preview_under_way(world: World) -> None:
+    at, told = timezone.now(), {"generator": "claims", "version": 1, "seed": 1, "salt": "s"}
+    Generation.objects.create(pk=7, dataset=world.split.dataset, queued_at=at, rung_at=at, **told)
+
+
+def without_gold(world: World) -> None:
+    GoldVersion.objects.all().delete()
+
+
+def a_dropped_correction(world: World) -> None:
+    at = timezone.now()
+    ends = {"state": State.DONE, "queued_at": at, "rung_at": at, "finished_at": at, "expires_at": at}
+    told = {"fate": "dropped", "decided_by": world.curator, "decided_at": at, "bytes": 1, **ends}
+    Correction.objects.create(pk=7, split=world.split, base=world.gold, **told)
+
+
+def nothing(world: World) -> None:
+    return None
+
+
+CASES = [
+    Case("gold not audited", a_draft, f"{LIFE}publish/", "The split was not published"),
+    Case("split published already", nothing, f"{LIFE}publish/", "The split is no draft"),
+    Case("benchmark without a phase", without_a_phase, f"{DESK}publish/", "The benchmark was not published"),
+    Case("phase on a draft split", a_draft, f"{DESK}publish/", "The benchmark was not published"),
+    Case("preview under way", a_preview_under_way, f"{DESK}new-split/previews/7/forget/", "The preview stays"),
+    Case("audit without gold", without_gold, f"{LIFE}audits/begin/", "There is no gold yet"),
+    Case("dry run without gold", without_gold, f"{LIFE}dry-run/begin/", "No dry run can be made"),
+    Case("correction dropped", a_dropped_correction, f"{LIFE}corrections/7/drop/", "The correction was not dropped"),
+    Case("phase has opened", nothing, f"{DESK}phases/test/rehearsal/", "The rehearsal was not begun"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_it_says_what_was_not_done(case: Case) -> None:
+    world = build()
+    case.prepare(world)
+    answer = client_of(world.curator).post(case.address)
+    assert (answer.status_code, answer.context["refusal"].headline) == (409, case.heading)
+    assert f">{case.heading}</h2>" in answer.content.decode()
+
+
+def test_unanswered_warnings_keep_an_audit_back() -> None:
+    world = build()
+    audit = audits.done(world.gold)
+    answer = client_of(world.curator).post(f"{LIFE}audits/{audit.pk}/show/")
+    assert (answer.status_code, answer.context["refusal"].headline) == (409, "The audit was not made public")
+
+
+def test_a_phase_without_data_is_not_ready() -> None:
+    world = build()
+    without_gold(world)
+    file = SimpleUploadedFile("predictions.jsonl", b"{}\n")
+    told = {"system": world.system.pk, "file": file}
+    assert "This phase is not ready" in text(client_of(world.researcher).post("/benchmarks/tiny/test/submit/", told))
+
+
+def test_a_team_that_has_sent_something_is_not_deleted() -> None:
+    world = build()
+    world.insert_run()
+    answer = client_of(world.researcher).post(f"/me/teams/{world.system.team_id}/delete/")
+    assert (answer.status_code, answer.context["refusal"].headline) == (409, "The team was not deleted")
+
+
+def test_only_a_phase_does_not_take_something() -> None:
+    """Whoever else refuses with that code says himself what was not done."""
+    silent = {
+        file.name
+        for file in (ROOT / "leaderboard" / "actions").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node).startswith("Refused(Code.NOT_TAKEN")
+        if not any(given.arg == "heading" for given in node.keywords)
+    }
+    assert silent == {"submissions.py", "images.py"}
+
+
+def test_where_nothing_is_said_no_phase_is_meant() -> None:
+    assert "phase" not in HEADLINES[Code.NOT_READY]

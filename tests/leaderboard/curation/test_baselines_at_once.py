@@ -1,0 +1,51 @@
+"""*Put it on the board* pressed by several at one moment: one submission, one charge, one team."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import (
+    request_dry_run as dry_runs,
+)
+from leaderboard.curation.actions import (
+    run_dry_run as dry_run_scores,
+)
+from leaderboard.curation.actions import (
+    submit_baseline as baseline_rows,
+)
+from leaderboard.models import Benchmark, DryRun, Phase, QuotaCharge, State, Submission, Team
+from tests.leaderboard.curation.test_dry_runs import after
+from tests.support.gold_uploads import close_all
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import build
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def test_one_of_several_presses_submits() -> None:
+    world = build()
+    Benchmark.objects.update(state="draft")
+    world.split.refresh_from_db()
+    rows = dry_runs.begin(split=world.split, phase=None, by=world.curator)
+    dry_run_scores.run(pk=(row := next(one for one in rows if one.name == "majority")).pk)
+    assert after(row).state == State.DONE
+    Benchmark.objects.update(state="public")
+
+    def press() -> Callable[[], object]:
+        phase = Phase.objects.select_related("benchmark", "split__dataset").get()
+        mine = DryRun.objects.select_related("gold__split__dataset").get(pk=row.pk)
+        return lambda: baseline_rows.submit(row=mine, phase=phase, by=world.curator)
+
+    answers = together([press() for _ in range(3)])
+    assert answers.count(Code.NAME_TAKEN) == 2, answers
+    assert Submission.objects.count() == QuotaCharge.objects.count() == 1
+    assert Team.objects.filter(name__startswith="Baselines of").count() == 1

@@ -1,0 +1,463 @@
+"""Dry runs as work: which baselines are scored, on what, when, and that nothing but their own rows comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from evaluator.baselines import BASELINES
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import (
+    request_dry_run as dry_runs,
+)
+from leaderboard.curation.actions import (
+    run_dry_run as dry_run_scores,
+)
+from leaderboard.curation.actions import (
+    submit_baseline as baseline_rows,
+)
+from leaderboard.datasets.actions import splits
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    DryRun,
+    Leaderboard,
+    Phase,
+    QuotaCharge,
+    Release,
+    Run,
+    Split,
+    State,
+    Submission,
+    System,
+    Team,
+)
+from leaderboard.scoring.actions import runs
+from leaderboard.submissions.actions import submit as submissions
+from tests.support import tiny_world as small
+from tests.support.api_calls import person
+from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.strict_html import read
+from tests.support.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture
+def world() -> World:
+    found = build()
+    Benchmark.objects.update(state="draft")
+    found.benchmark.refresh_from_db()
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def begun(world: World, phase: Phase | None = None) -> list[DryRun]:
+    return dry_runs.begin(split=world.split, phase=phase, by=world.curator)
+
+
+def added(world: World, labels: dict[str, str] = LABELS, name: str = "Ours") -> DryRun:
+    file = small.uploaded(prediction_lines(labels))
+    try:
+        return dry_runs.add(split=world.split, phase=None, file=file, name=name, by=world.curator)
+    finally:
+        file.close()
+
+
+def after(row: DryRun) -> DryRun:
+    row.refresh_from_db()
+    return row
+
+
+def accuracy(row: DryRun) -> float:
+    (found,) = [one for one in after(row).result["scores"] if one["measure"] == "accuracy" and not one["slice"]]
+    return float(found["value"])
+
+
+def train_split(world: World) -> Split:
+    """Public gold of which every claim supports."""
+    train = splits.create_split(
+        dataset=world.split.dataset, name="train", kind="train", gold_public=True, by=world.curator
+    )
+    gold = gold_lines().replace(b"REFUTES", b"SUPPORTS")
+    splits.add_gold(split=train, file=uploaded(gold, "gold.jsonl"), reason="first", by=world.curator)
+    return train
+
+
+def test_each_baseline_of_the_task_is_scored(world: World) -> None:
+    rows = begun(world)
+    assert [row.name for row in rows] == [one.name for one in BASELINES["fact-verification"]]
+    for row in rows:
+        dry_run_scores.run(pk=row.pk)
+    states = {row.name: after(row).state for row in rows}
+    # Nothing is there to be trained on.
+    rejected = {"claim-only": "rejected", "evidence-only": "rejected"}
+    assert states == {"majority": "done", "random": "done", **rejected}
+    assert accuracy(rows[0]) == 0.5, "two of four claims are supported"
+    assert rows[0].result["n_groups"] == 1 and rows[0].result["primary"] == "accuracy"
+
+
+def test_nothing_else_comes_of_one(world: World) -> None:
+    rows = [*begun(world), added(world)]
+    for row in rows:
+        dry_run_scores.run(pk=row.pk)
+    assert accuracy(rows[-1]) == 1.0
+    for model in (Submission, QuotaCharge, Run, Release, Leaderboard):
+        assert not model.objects.exists(), model
+
+
+def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = train_split(world)
+    seen: list[Any] = []
+    ask = referee._ask
+
+    def watched(job: str, arguments: Any, files: Any, seconds: float, **more: Any) -> referee.Answer:
+        if job == "baseline":
+            seen.append({name: file.read() for name, file in files.items()})
+            for file in files.values():
+                file.seek(0)
+        return ask(job, arguments, files, seconds, **more)
+
+    monkeypatch.setattr(referee, "_ask", watched)
+    rows = begun(world)
+    for row in rows:
+        dry_run_scores.run(pk=row.pk)
+    public = {"inputs": world.split.inputs.open().read(), "0": train.current_gold.file.open().read()}  # type: ignore[union-attr]
+    assert seen == [public] * len(rows)
+    assert not any(world.gold.file.open().read() in one.values() for one in seen)
+    assert {after(row).state for row in rows} == {"done"}
+
+
+def test_what_is_there_is_not_made_twice(world: World) -> None:
+    first = begun(world)
+    assert begun(world) == []
+    for row in first:
+        dry_run_scores.run(pk=row.pk)
+    again = begun(world)
+    # What could say nothing before may be able to, once there is public gold.
+    assert [row.name for row in again] == ["claim-only", "evidence-only"]
+    assert DryRun.objects.count() == len(first)
+    assert AuditEntry.objects.filter(action="dry_run.begun").count() == 2
+
+
+def test_it_is_scored_as_a_phase_would(world: World) -> None:
+    other = {"max_evidence": "none"}
+    phase = Phase.objects.create(benchmark=world.benchmark, slug="other", title="O", split=world.split, options=other)
+    rows, plain = begun(world, phase), begun(world)
+    assert {(row.scored_as, row.options["max_evidence"]) for row in rows} == {("other", "none")}
+    assert {(row.scored_as, *row.options) for row in plain} == {("",)}
+    divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, half="public")
+    assert "not divided" in refusal(begun, world=world, phase=divided).message
+
+
+class TestWhen:
+    def test_not_once_a_phase_takes_submissions(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        refused = refusal(begun, world=world)
+        assert (refused.code, "has opened" in refused.message) == (Code.NOT_READY, True)
+        assert refusal(added, world=world).code is Code.NOT_READY
+        Phase.objects.update(opens_at=timezone.now() + timedelta(hours=1))
+        assert begun(world)
+
+    def test_a_draft_of_a_split_is_tried_whoever_sees_the_benchmark(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        Split.objects.update(**DRAFT)
+        world.split.refresh_from_db()
+        assert begun(world)
+
+    def test_not_without_gold_and_not_by_strangers(self, world: World) -> None:
+        blank = splits.create_split(
+            dataset=world.split.dataset, name="blank", kind="test", gold_public=False, by=world.curator
+        )
+        told = {"split": blank, "phase": None, "by": world.curator}
+        assert refusal(dry_runs.begin, **told).code is Code.NOT_READY
+        asked = {"split": world.split, "phase": None, "by": world.researcher}
+        assert refusal(dry_runs.begin, **asked).code is Code.NOT_AN_ORGANISER
+        row = added(world)
+        assert refusal(dry_runs.remove, row=row, by=world.researcher).code is Code.NOT_AN_ORGANISER
+
+
+class TestFiles:
+    def test_a_bad_one_leaves_nothing(self, world: World) -> None:
+        refused = refusal(added, world=world, labels={**LABELS, "a1": "MAYBE"})
+        assert refused.code is Code.INVALID_PREDICTIONS
+        assert [problem["line"] for problem in refused.problems] == [1]
+        assert not DryRun.objects.exists()
+
+    def test_a_name_stands_once_and_is_free_again(self, world: World) -> None:
+        row = added(world)
+        there = files_of("predictions")
+        assert refusal(added, world=world).code is Code.NAME_TAKEN
+        assert files_of("predictions") == there
+        assert refusal(added, world=world, name=" ").code is Code.INVALID_NAME
+        dry_runs.remove(row=row, by=world.curator)
+        assert added(world).name == "Ours"
+
+    @pytest.mark.django_db(transaction=True)
+    def test_its_file_goes_with_it(self, world: World) -> None:
+        row = added(world)
+        file = row.file
+        dry_runs.remove(row=row, by=world.curator)
+        assert not file.storage.exists(str(file.name))
+
+
+class TestFaults:
+    def test_a_sandbox_that_breaks_is_tried_again_a_few_times(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def dies(**_: Any) -> referee.Answer:
+            raise referee.SandboxError("gone")
+
+        row = begun(world)[0]
+        with monkeypatch.context() as broken:
+            broken.setattr(referee, "score", dies)
+            dry_run_scores.run(pk=row.pk)
+            assert after(row).state == State.QUEUED
+        dry_run_scores.run(pk=row.pk)
+        assert (after(row).state, row.attempt) == (State.DONE, 2)
+        monkeypatch.setattr(referee, "baseline", dies)
+        other = DryRun.objects.get(name="random")
+        for _ in range(settings.MAX_ATTEMPTS + 1):
+            dry_run_scores.run(pk=other.pk)
+        assert (after(other).state, other.reason) == (State.FAILED, "sandbox")
+
+    def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
+        row = begun(world)[0]
+        past = timezone.now() - timedelta(minutes=5)
+        DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, rung_at=past)
+        assert dry_run_scores.sweep() >= 1
+        assert after(row).state == State.QUEUED
+        dry_run_scores.run(pk=row.pk)
+        assert after(row).state == State.DONE
+
+    def test_one_that_was_removed_is_not_heard(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        row = begun(world)[0]
+        score = referee.score
+
+        def removed_meanwhile(**asked: Any) -> referee.Answer:
+            dry_runs.remove(row=row, by=world.curator)
+            return score(**asked)
+
+        monkeypatch.setattr(referee, "score", removed_meanwhile)
+        dry_run_scores.run(pk=row.pk)
+        assert not DryRun.objects.filter(pk=row.pk).exists()
+
+    def test_data_that_were_replaced_end_it(self, world: World) -> None:
+        row = begun(world)[0]
+        Split.objects.update(inputs_sha256="0" * 64)
+        dry_run_scores.run(pk=row.pk)
+        assert (after(row).state, row.reason) == (State.FAILED, "superseded")
+
+    def test_impossible_numbers_are_not_kept(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        score = referee.score
+
+        def wrong(**asked: Any) -> referee.Answer:
+            answer = score(**asked)
+            answer.report["result"]["scores"][0]["value"] = 7.0
+            return answer
+
+        monkeypatch.setattr(referee, "score", wrong)
+        row = begun(world)[0]
+        dry_run_scores.run(pk=row.pk)
+        assert (after(row).state, row.reason, row.result) == (State.FAILED, "bad_report", {})
+
+    def test_runs_go_first(self, world: World) -> None:
+        row = begun(world)[0]
+        world.insert_run()
+        dry_run_scores.run(pk=row.pk)
+        assert after(row).state == State.QUEUED
+
+
+class TestThePage:
+    WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
+
+    def client(self, world: World) -> Client:
+        client = Client()
+        client.force_login(world.curator)
+        return client
+
+    def test_from_the_button_to_the_numbers(self, world: World) -> None:
+        client = self.client(world)
+        assert "Score the baselines" in client.get(self.WHERE).content.decode()
+        assert client.post(f"{self.WHERE}begin/").status_code == 302
+        state = client.get(f"{self.WHERE}state/")
+        assert "0 of 4 baselines are scored" in state.content.decode() and "HX-Refresh" not in state
+        for row in DryRun.objects.all():
+            dry_run_scores.run(pk=row.pk)
+        assert client.get(f"{self.WHERE}state/")["HX-Refresh"] == "true"
+        page = client.get(self.WHERE).content.decode()
+        assert "origin=original" in page and "says nothing" in page and "needs public gold to train on" in page
+        assert read(page).faults == []
+
+    def test_a_file_comes_back_with_its_problems(self, world: World) -> None:
+        client = self.client(world)
+        file = SimpleUploadedFile("p.jsonl", prediction_lines({**LABELS, "a1": "MAYBE"}))
+        answer = client.post(f"{self.WHERE}add/", {"name": "Ours", "file": file})
+        assert answer.status_code == 422
+        assert "MAYBE" in answer.content.decode()
+        file = SimpleUploadedFile("p.jsonl", prediction_lines())
+        assert client.post(f"{self.WHERE}add/", {"name": "<b>Ours</b>", "file": file}).status_code == 302
+        dry_run_scores.run(pk=DryRun.objects.get().pk)
+        page = client.get(self.WHERE).content.decode()
+        assert "&lt;b&gt;Ours" in page and "1.000" in page
+
+    def test_what_was_scored_before_a_correction_is_found(self, world: World) -> None:
+        client = self.client(world)
+        row = added(world, {**LABELS, "a1": "REFUTES"}, name="Earlier")
+        dry_run_scores.run(pk=row.pk)
+        assert "gold=" not in client.get(self.WHERE).content.decode(), "one version leaves nothing to choose"
+        turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}
+        corrected = uploaded(gold_lines(turned), "gold.jsonl")
+        splits.add_gold(split=world.split, file=corrected, reason="better", by=world.curator)
+        page = client.get(self.WHERE).content.decode()
+        assert "Earlier" not in page and f'href="{self.WHERE}?gold=1"' in page and "Score the baselines" in page
+        before = client.get(f"{self.WHERE}?gold=1").content.decode()
+        assert "Earlier" in before and "0.750" in before and "These are of gold version 1" in before
+        # Nothing is asked of a version that is not in force any more.
+        assert "Score the baselines" not in before and f"{self.WHERE}add/" not in before
+        assert read(before).faults == []
+        for number in ("7", "x", "\N{SUPERSCRIPT TWO}", ""):
+            assert client.get(self.WHERE, {"gold": number}).status_code == 404
+        removed = client.post(f"{self.WHERE}{row.pk}/remove/")
+        assert removed["Location"] == f"{self.WHERE}?gold=1"
+
+    def test_nobody_else_reads_a_number(self, world: World) -> None:
+        for row in [*begun(world), added(world, name="tungsten-canary")]:
+            dry_run_scores.run(pk=row.pk)
+        Benchmark.objects.update(state="public")
+        stranger = Client()
+        stranger.force_login(world.researcher)
+        for client in (Client(), stranger):
+            for where in ("/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/benchmarks/tiny/splits/test/"):
+                body = client.get(where).content
+                assert b"canary" not in body and b"majority" not in body
+            for where in ("/api/v1/benchmarks/tiny/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/"):
+                assert b"canary" not in client.get(where).content
+            assert client.get(self.WHERE).status_code in (302, 404)
+
+
+class TestOnABoard:
+    """A baseline of a dry run, submitted by the ordinary way once the phase has opened."""
+
+    WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
+
+    @pytest.fixture
+    def scored(self, world: World) -> list[DryRun]:
+        rows = [*begun(world), added(world, {**LABELS, "a1": "REFUTES"})]
+        for row in rows:
+            dry_run_scores.run(pk=row.pk)
+        Benchmark.objects.update(state="public")
+        world.phase.refresh_from_db()
+        world.phase.benchmark.refresh_from_db()
+        return [after(row) for row in rows]
+
+    def one(self, rows: list[DryRun], name: str) -> DryRun:
+        return next(row for row in rows if row.name == name)
+
+    def put(self, world: World, row: DryRun) -> Submission:
+        return baseline_rows.submit(row=row, phase=world.phase, by=world.curator)
+
+    def test_it_is_a_submission_like_any_with_the_same_file_and_the_same_score(
+        self, world: World, scored: list[DryRun]
+    ) -> None:
+        for row in (self.one(scored, "majority"), self.one(scored, "Ours")):
+            made = self.put(world, row)
+            prediction = made.predictions.get()
+            assert prediction.sha256 == row.result["predictions_sha256"]
+            runs.score(run_id=prediction.runs.get().pk)
+            shown = made.releases.get().run.scores.get(measure="accuracy", slice_key="")
+            told = next(one for one in row.result["scores"] if one["measure"] == "accuracy" and not one["slice"])
+            assert (shown.value, shown.low, shown.high) == (told["value"], told["low"], told["high"])
+        assert QuotaCharge.objects.filter(team__name="Baselines of tiny").count() == 2
+        board = Leaderboard.objects.get(state="current")
+        assert {(one.system.name, one.system.kind, one.rank) for one in board.standings.all()} == {
+            ("majority", "baseline", None),
+            ("Ours", "baseline", None),
+        }
+
+    def test_once_until_it_failed(self, world: World, scored: list[DryRun]) -> None:
+        row = self.one(scored, "majority")
+        made = self.put(world, row)
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert refused.code is Code.NAME_TAKEN and QuotaCharge.objects.count() == 1
+        Run.objects.filter(prediction__submission=made).update(state=State.FAILED, finished_at=timezone.now())
+        assert self.put(world, row).pk != made.pk
+
+    def test_what_is_refused_leaves_neither_system_nor_charge(self, world: World, scored: list[DryRun]) -> None:
+        row = self.one(scored, "majority")
+        Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
+        world.phase.refresh_from_db()
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert refused.code is Code.PHASE_CLOSED
+        Phase.objects.update(opens_at=None)
+        world.phase.refresh_from_db()
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.researcher)
+        assert refused.code is Code.NOT_AN_ORGANISER
+        row.result["predictions_sha256"] = "0" * 64
+        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        assert (refused.code, "something else" in refused.message) == (Code.NOT_READY, True)
+        unfit = next(one for one in scored if one.state == State.REJECTED)
+        refused = refusal(baseline_rows.submit, row=unfit, phase=world.phase, by=world.curator)
+        assert refused.code is Code.NOT_READY
+        assert not System.objects.filter(kind="baseline").exists() and not QuotaCharge.objects.exists()
+
+    def test_strangers_cannot_take_the_teams_name(self, world: World, scored: list[DryRun]) -> None:
+        for by in (world.researcher, world.curator):
+            assert refusal(teams.create, name="Baselines of tiny", by=by).code is Code.INVALID_NAME
+        taken = Team.objects.create(name="Baselines of tiny")  # from before such names were kept from others
+        taken.members.add(world.researcher)
+        made = self.put(world, self.one(scored, "majority"))
+        assert made.system.team.name == "Baselines of tiny (2)"
+        assert not taken.systems.exists() and not made.system.team.members.contains(world.researcher)
+
+    def test_all_who_manage_the_benchmark_put_them_there(self, world: World, scored: list[DryRun]) -> None:
+        first = self.put(world, self.one(scored, "majority"))
+        olive = person("olive")
+        world.benchmark.organisers.add(olive)
+        second = baseline_rows.submit(row=self.one(scored, "Ours"), phase=world.phase, by=olive)
+        assert first.system.team == second.system.team
+        assert teams.of(olive) != first.system.team
+        # Who does not manage it any more submits nothing under that name, by whichever way.
+        world.benchmark.organisers.remove(olive)
+        file = uploaded(prediction_lines(LABELS), "ours.jsonl")
+        refused = refusal(submissions.submit, phase=world.phase, system=second.system, file=file, by=olive)
+        assert refused.code is Code.NOT_AN_ORGANISER and Submission.objects.count() == 2
+
+    def test_as_another_phase_it_was_not_scored(self, world: World, scored: list[DryRun]) -> None:
+        other = Phase.objects.create(benchmark=world.benchmark, slug="other", title="Other", split=world.split)
+        row = self.one(scored, "majority")
+        DryRun.objects.filter(pk=row.pk).update(scored_as="other")
+        refused = refusal(baseline_rows.submit, row=after(row), phase=world.phase, by=world.curator)
+        assert refused.code is Code.NOT_READY
+        assert baseline_rows.submit(row=row, phase=other, by=world.curator).phase == other
+
+    def test_from_the_button_to_the_board(self, world: World, scored: list[DryRun]) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        page = client.get(self.WHERE).content.decode()
+        assert page.count("Put it on the board") == sum(row.state == State.DONE for row in scored)
+        assert read(page).faults == []
+        row = self.one(scored, "majority")
+        answer = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"}, follow=True)
+        assert "majority is submitted to" in answer.content.decode()
+        runs.score(run_id=Run.objects.get().pk)
+        board = Client().get("/benchmarks/tiny/test/").content.decode()
+        assert "majority" in board and "baseline</span>" in board and "Baselines of tiny" in board
+        page = client.get(self.WHERE).content.decode()
+        assert "submitted 20" in page and page.count("Put it on the board") == 2
+        again = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"})
+        assert again.status_code == 409 and "was submitted to" in again.content.decode()

@@ -1,0 +1,277 @@
+"""The pages of a new split: from a raw file to drafts without a script, who sees what of it, and what is recorded."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluator.curation.generators.catalog import OFFERS
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.web.forms.generator import GeneratorForm
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import splits
+from leaderboard.datasets.web.first_lines import sampled_pairs
+from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
+from tests.support import generator_previews as previews
+from tests.support.api_calls import person
+from tests.support.crawler import crawl
+from tests.support.gold_uploads import close_all
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+CANARY = "CANARY"
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def logged_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def organiser(world: World) -> Client:
+    user = person("olive")
+    world.benchmark.organisers.add(user)
+    return logged_in(user)
+
+
+def at(name: str, *more: Any) -> str:
+    return reverse(name, args=["tiny", *more])
+
+
+def words(response: Any) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
+
+
+def previewed(client: Client, content: bytes, generator: str = "holdout", **parameters: str) -> Generation:
+    """Through the pages: a raw file, a generator's form; then the worker comes."""
+    assert client.post(at("manage_new_split"), {"file": SimpleUploadedFile("raw.jsonl", content)}).status_code == 302
+    raw = RawFile.objects.latest("pk")
+    form = {"source_gold": raw.pk, **{f"parameter_{name}": text for name, text in parameters.items()}}
+    asked = client.post(at("manage_generator", generator), form)
+    assert asked.status_code == 302, words(asked)
+    generation = Generation.objects.latest("pk")
+    generating.generate(pk=generation.pk)
+    generation.refresh_from_db()
+    return generation
+
+
+def drafts_form(generation: Generation, **changes: str) -> dict[str, str]:
+    form = {}
+    for part in generation.parts.all():
+        told = {"take": "on", "name": part.name, "kind": "test", **changes}
+        form |= {f"part-{part.place}-{name}": text for name, text in told.items()}
+    return form
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
+    client = organiser(world)
+    start = client.get(at("manage_new_split"))
+    assert "No raw file yet" in words(start) and "Hold out a share" in words(start)
+    assert "Scenarios over a knowledge graph" not in words(start)
+    generation = previewed(client, previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
+    page = words(client.get(at("manage_preview", generation.pk)))
+    assert "4 lines, 4 units in 4 groups" in page and "Even shares of label" in page
+    assert str(generation.seed) in page and "raw.jsonl" in page
+    answer = client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    assert (answer.status_code, answer["Location"]) == (302, at("manage_split", "final"))
+    drafts = Split.objects.filter(name__in=("dev", "final"))
+    assert [(split.state, split.gold_public) for split in drafts] == [("draft", False)] * 2
+    life = words(client.get(at("manage_split", "final")))
+    assert "What the public gets beside what stays hidden" in life and "4. Draft" in life
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_lines_at_fault_are_on_the_page_with_their_numbers(world: World) -> None:
+    client = organiser(world)
+    broken = previews.claims().replace(b'"id": "r3"', b'"id": null')
+    generation = previewed(client, broken, parts="a=0.5,b=0.5", by="group")
+    page = client.get(at("manage_preview", generation.pk))
+    assert "raw.jsonl :4" in words(page) and "Make draft splits" not in words(page)
+    again = words(client.get(at("manage_generator", "holdout") + f"?again={generation.pk}"))
+    assert "Make a preview" in again
+    filled = client.get(at("manage_generator", "holdout") + f"?again={generation.pk}").content.decode()
+    assert 'value="a=0.5,b=0.5"' in filled and str(generation.seed) in filled
+
+
+def test_a_form_that_does_not_fit_says_where(world: World) -> None:
+    client, raw = organiser(world), previews.raw(world)
+    answer = client.post(at("manage_generator", "folds"), {"source_gold": raw.pk, "parameter_folds": "0"})
+    assert answer.status_code == 422 and "Number of folds" in words(answer)
+    assert client.post(at("manage_generator", "holdout"), {}).status_code == 422
+    assert client.get(at("manage_generator", "scenarios")).status_code == 404
+    assert not Generation.objects.exists()
+
+
+def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: World) -> None:
+    client = organiser(world)
+    folds = words(client.get(at("manage_generator", "folds")))
+    assert (
+        "The document's key. Empty: id." in folds and "documentId" not in folds and "From 2 to 1000. Empty: 5." in folds
+    )
+    shares = words(client.get(at("manage_generator", "holdout")))
+    assert "Empty: train=0.8,test=0.2." in shares and "Train=" not in shares and "unless said" not in shares
+
+
+def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
+    client, preview = organiser(world), previews.done(world)
+    for n in (1, 2):
+        assert client.get(at("manage_preview", preview.pk)).status_code == 200
+        assert AuditEntry.objects.filter(action="generation.read").count() == n
+    Split.objects.update(state="draft", published_at=None)
+    page = client.get(at("manage_beside", "test"))
+    act = AuditEntry.objects.get(action="gold.read")
+    assert act.actor is not None and act.actor.username == "olive"
+    assert "REFUTES" in words(page) and "claim 0" in words(page)
+    trail = words(client.get(at("manage_trail")))
+    assert "looked at a preview, which quotes gold" in trail and "looked at gold" in trail
+
+
+def test_lines_of_all_over_a_split_stand_beside_their_gold(world: World) -> None:
+    lines = world.split.inputs.open().read().decode().splitlines()
+    gold = {one["id"]: one for one in map(json.loads, world.gold.file.open().read().splitlines())}
+    for most, places in ((2, [1, 3]), (4, [1, 2, 3, 4]), (50, [1, 2, 3, 4]), (1, [1])):
+        pairs = sampled_pairs(world.split, world.gold, most)
+        assert [place for place, _, _ in pairs] == places
+        for place, public, hidden in pairs:
+            assert public == lines[place - 1]
+            assert json.loads(hidden)["label"] == gold[json.loads(public)["id"]]["label"]
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) -> None:
+    client = logged_in(world.curator)
+    generation = previewed(client, previews.claims(), parts="final=0.5,rest=0.5", by="group")
+    client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    split = Split.objects.get(name="final")
+    publication.publish_unaudited(split=split, by=world.curator)
+    page = words(Client().get(reverse("split", args=["tiny", "final"])))
+    assert "How it was made" in page and "final=0.5,rest=0.5" in page
+    assert generation.sources.get().raw.sha256 in page and "version 2" in page
+    for secret in (str(generation.seed), generation.salt, "raw.jsonl"):
+        assert secret not in page
+    assert "How it was made" not in words(Client().get(reverse("split", args=["tiny", "test"])))
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_what_only_raw_files_hold_comes_out_nowhere(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(0)
+    client = logged_in(world.curator)
+    content = previews.claims().replace(b'"group": "g', f'"remark": "{CANARY}", "group": "{CANARY}-'.encode())
+    generation = previewed(client, content, parts="final=0.5,rest=0.5", by="group", stratify="label")
+    client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    previewed(client, content.replace(b'"label"', b'"lable"') + b"\n", parts="a=0.5,b=0.5")
+    publication.publish_unaudited(split=Split.objects.get(name="final"), by=world.curator)
+    pks = Generation.objects.values_list("pk", flat=True)
+    starts = ["/", at("benchmark"), at("manage_benchmark"), at("manage_new_split"), at("manage_trail")]
+    starts += [at("manage_preview", pk) for pk in pks] + ["/api/v1/", "/api/v1/benchmarks/tiny/"]
+    starts += [reverse("split", args=["tiny", name]) for name in ("final", "rest")]
+    told, shown = [], []
+    for role in (None, world.researcher, world.curator):
+        for answer in crawl(logged_in(role) if role else Client(), starts):
+            allowed = role == world.curator and re.search(r"/previews/\d+/$|/beside/$|/gold/\d+/$", answer.address)
+            (shown if allowed else told).append(answer)
+    assert [answer.address for answer in told if CANARY.encode() in answer.text] == []
+    assert len(told) > 60 and CANARY not in caplog.text
+    assert CANARY not in json.dumps(list(AuditEntry.objects.values_list("detail", flat=True)))
+    assert any(CANARY.encode() in answer.text for answer in shown), "or the search is worth nothing"
+
+
+def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
+    client, preview = organiser(world), previews.done(world)
+    assert client.get(at("manage_preview_state", preview.pk))["HX-Refresh"] == "true"
+    Generation.objects.update(state="queued", finished_at=None)
+    waiting = client.get(at("manage_preview_state", preview.pk))
+    assert "HX-Refresh" not in waiting and "Waits for a worker" in words(waiting)
+    assert client.post(at("manage_preview_cancel", preview.pk)).status_code == 302
+    assert "It was cancelled" in words(client.get(at("manage_preview", preview.pk)))
+
+
+def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generations, "KEPT_PREVIEWS", 1)
+    client, old = organiser(world), previews.done(world)
+    raw = old.sources.get().raw
+    form = client.get(at("manage_generator", "as-it-is"))
+    assert "Another forgets the oldest of them" in words(form)
+    assert at("manage_preview", old.pk) in form.content.decode()
+    assert "The 1 newest that no split was made of are kept" in words(client.get(at("manage_new_split")))
+    assert client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk}).status_code == 302
+    gone = client.get(at("manage_preview", old.pk))
+    assert gone.status_code == 410 and "This preview is forgotten" in words(gone)
+    assert client.get(at("manage_preview", old.pk + 99)).status_code == 404
+    assert logged_in(world.researcher).get(at("manage_preview", old.pk)).status_code == 404
+
+
+def test_a_preview_that_is_under_way_is_led_to(world: World) -> None:
+    client, raw = organiser(world), previews.raw(world)
+    for status in (302, 409):
+        answer = client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk})
+        assert answer.status_code == status
+    one = Generation.objects.get()
+    assert f'href="{at("manage_preview", one.pk)}"' in answer.content.decode()
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_drafts_that_were_made_already_are_named(world: World) -> None:
+    client = organiser(world)
+    generation = previewed(client, previews.claims(), parts="dev=0.5,final=0.5", by="group")
+    form = drafts_form(generation)
+    assert client.post(at("manage_preview_drafts", generation.pk), form).status_code == 302
+    again = client.post(at("manage_preview_drafts", generation.pk), form, follow=True)
+    assert again.status_code == 200 and "made of this preview already: dev, final" in words(again)
+    assert Split.objects.filter(name__in=("dev", "final")).count() == 2
+
+
+def test_a_phase_begins_with_the_split_that_one_came_from(world: World) -> None:
+    client, given = organiser(world), {"dataset": world.split.dataset, "kind": "test", "by": world.curator}
+    train = splits.create_split(name="train", gold_public=True, **given)
+    Split.objects.filter(pk=world.split.pk).update(state="draft", published_at=None)
+    later = splits.create_split(name="later", gold_public=False, **given)
+    for one in (train, later):
+        Split.objects.filter(pk=one.pk).update(state="published", published_at=timezone.now())
+
+    def offered(where: str) -> tuple[list[str], list[str]]:
+        page = client.get(where).content.decode()
+        (field,) = re.findall(r'<select name="split".*?</select>', page, re.DOTALL)
+        return re.findall(r">([^<>]+)</option>", field), re.findall(r"selected>([^<]+)<", field)
+
+    where = at("manage_phase_create")
+    assert offered(where) == (["later (test)", "train (test)", "test (test, a draft)"], [])
+    assert offered(where + "?split=train")[1] == ["train (test)"]
+    Split.objects.filter(pk=train.pk).update(state="retired", retired_at=timezone.now(), retired_reason="x")
+    assert "train (test)" not in offered(where)[0]
+    Split.objects.filter(pk=world.split.pk).update(state="published", published_at=timezone.now())
+    assert f'href="{where}?split=test"' in client.get(at("manage_split", "test")).content.decode()
+
+
+def test_raw_files_that_may_be_left_out_are_said_to_be_optional(world: World) -> None:
+    form = GeneratorForm(offer=OFFERS["scenarios"], dataset=world.split.dataset)
+    said = {one.name: one.required for one in OFFERS["scenarios"].sources}
+    for name, required in said.items():
+        field = render_to_string("parts/field.html", {"field": form[f"source_{name}"]})
+        assert ("(optional)" in field) is not required, name
+    assert "<legend" in render_to_string("parts/field.html", {"field": form["source_apart_from"]})

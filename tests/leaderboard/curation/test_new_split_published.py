@@ -1,0 +1,131 @@
+"""Published sets at the desk: FEVER Symmetric's files and CoDEx's triples become drafts with the right gold."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import File
+
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.curation.actions import drafts, raw_files
+from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.datasets.actions import datasets
+from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
+from tests.support.api_calls import person
+from tests.support.gold_uploads import close_all, uploaded
+
+pytestmark = [pytest.mark.realdata, pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture
+def curator() -> User:
+    return person("cora", is_curator=True)
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def a_benchmark(task: str, by: User) -> Dataset:
+    dataset = datasets.create(slug="own", title="Own", task=task, by=by)
+    told = {"summary": "Own.", "description": "", "rules": ""}
+    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **told)
+    return dataset
+
+
+def sent(dataset: Dataset, path: Path, by: User, *, packed: bool = False) -> RawFile:
+    content = path.read_bytes()
+    file: File[bytes] = uploaded(gzip.compress(content) if packed else content, path.name + (".gz" if packed else ""))
+    return raw_files.add(dataset=dataset, file=file, by=by)
+
+
+def drafted(dataset: Dataset, generator: str, by: User, *, name: str = "test", **sources: list[RawFile]) -> Split:
+    texts: dict[str, Any] = {"relation": "P27", "size": "100", "transparency": "0,1", "pairs_once": "yes"}
+    asked = {"parameters": texts if generator == "scenarios" else {}, "options": {}, "seed": 11, "by": by}
+    generation = generations.begin(dataset=dataset, generator=generator, sources=sources, **asked)
+    generating.generate(pk=generation.pk)
+    generation = Generation.objects.get(pk=generation.pk)
+    assert (generation.state, generation.problems) == (State.DONE, [])
+    wanted = [Wanted(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
+    (split,) = drafts.make(generation=generation, wanted=wanted, by=by)
+    return split
+
+
+def gold_of(split: Split) -> list[dict[str, Any]]:
+    gold = split.current_gold
+    assert gold is not None
+    with gold.file.open("rb") as file:
+        return [json.loads(line) for line in file]
+
+
+@pytest.mark.parametrize(("file", "lines"), [("full", 956), ("dev", 708), ("test", 712)])
+def test_fever_symmetric_as_published(realdata: Path, curator: User, file: str, lines: int) -> None:
+    dataset = a_benchmark("fact-verification", curator)
+    source = realdata / "symmetric" / "source" / f"fever_symmetric_{file}.jsonl"
+    split = drafted(dataset, "published-symmetric", curator, published=[sent(dataset, source, curator, packed=True)])
+    gold = gold_of(split)
+    assert len(gold) == lines and {*Counter(line["group"] for line in gold).values()} == {4}
+    published = [json.loads(line) for line in source.read_text().splitlines()]
+    texts = Counter(
+        (one["claim"], one.get("evidence_sentence", one.get("evidence")), one["label"]) for one in published
+    )
+    assert Counter((one["claim"], one["evidence_text"], one["label"]) for one in gold) == texts
+    assert not {one["id"] for one in published} & {one["id"] for one in gold}
+
+
+def test_the_generated_pairs_alone_are_no_set(realdata: Path, curator: User) -> None:
+    dataset = a_benchmark("fact-verification", curator)
+    raw = sent(dataset, realdata / "symmetric" / "source" / "fever_symmetric_generated.jsonl", curator)
+    asked = {"parameters": {}, "options": {}, "seed": 1, "by": curator}
+    generation = generations.begin(
+        dataset=dataset, generator="published-symmetric", sources={"published": [raw]}, **asked
+    )
+    generating.generate(pk=generation.pk)
+    generation.refresh_from_db()
+    assert generation.state == State.REJECTED and generation.problems[0]["line"] is not None
+
+
+def test_link_prediction_over_codex(realdata: Path, curator: User) -> None:
+    dataset = a_benchmark("link-prediction", curator)
+    files = {part: sent(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("test", "valid", "train")}
+    split = drafted(
+        dataset, "open-questions", curator, evaluation=[files["test"]], known=[files["valid"], files["train"]]
+    )
+    triples = [line.split("\t") for line in (realdata / "codex-s" / "test.txt").read_text().splitlines()]
+    asked = {(s, r, "?") for s, r, _ in triples} | {("?", r, o) for _, r, o in triples}
+    gold = gold_of(split)
+    assert {tuple(line["question"]) for line in gold} == asked
+    known = {tuple(line.split("\t")) for part in files for line in (realdata / "codex-s" / f"{part}.txt").open()}
+    known = {(s, r, o.strip()) for s, r, o in known}
+    for line in gold[:50]:
+        s, r, o = line["question"]
+        place = 2 if o == "?" else 0
+        there = {triple[place] for triple in known if triple[1] == r and (triple[0] == s or triple[2] == o)}
+        assert {*line["answers"]} <= there and {*line["answers"], *line["filtered"]} == there
+
+
+def test_fact_checking_over_codex(realdata: Path, curator: User) -> None:
+    dataset = a_benchmark("fact-checking", curator)
+    graph = [sent(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("train", "valid", "test")]
+    types = sent(dataset, realdata / "codex-s" / "codex_entity2types.json", curator)
+    split = drafted(dataset, "scenarios", curator, graph=graph, types=[types])
+    gold = gold_of(split)
+    assert Counter((line["slices"]["transparency"], line["label"]) for line in gold) == {
+        (share, label): 50 for share in (0.0, 1.0) for label in (True, False)
+    }
+    known = {
+        tuple(line.split("\t"))
+        for part in ("train", "valid", "test")
+        for line in (realdata / "codex-s" / f"{part}.txt").read_text().splitlines()
+    }
+    assert all(((line["subject"], "P27", line["object"]) in known) == line["label"] for line in gold)

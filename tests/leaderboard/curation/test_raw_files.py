@@ -1,0 +1,191 @@
+"""Raw files: sent whole or in pieces, resumed, checked, as hidden as gold, removed while nothing was made from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.storage import storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.core import chunked_upload as pieces
+from leaderboard.core.refusal import Code
+from leaderboard.curation.actions import raw_files
+from leaderboard.models import AuditEntry, RawFile, RawUpload, User
+from tests.support import generator_previews as previews
+from tests.support.api_calls import person
+from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+CONTENT = previews.claims()
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def logged_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def begun(world: World, content: bytes = CONTENT, **changes: Any) -> RawUpload:
+    asked = {"dataset": world.split.dataset, "by": world.curator, "name": "mine.jsonl", "size": len(content)}
+    return raw_files.begin(**{**asked, **changes})
+
+
+def sent(world: World, *cuts: int, **changes: Any) -> RawUpload:
+    upload = begun(world, **changes)
+    for first, last in zip((0, *cuts), (*cuts, len(CONTENT)), strict=True):
+        raw_files.add_piece(upload=upload, offset=first, piece=CONTENT[first:last])
+    return upload
+
+
+def test_pieces_become_the_file_and_are_gone(world: World) -> None:
+    before = files_of("gold")
+    raw = raw_files.finish(upload=sent(world, 7, 100), by=world.curator)
+    with raw.file.open("rb") as stored:
+        assert stored.read() == CONTENT
+    assert (raw.sha256, raw.bytes, raw.name) == (hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), "mine.jsonl")
+    assert (raw.uploaded_by, raw.dataset) == (world.curator, world.split.dataset)
+    assert len(files_of("gold") - before) == 1 and not RawUpload.objects.exists()
+    act = AuditEntry.objects.get(action="raw_file.added")
+    assert (act.actor, act.subject) == (world.curator, f"dataset:{raw.dataset_id}")
+
+
+def test_pieces_out_of_order_and_twice_are_refused_and_it_goes_on_where_it_was(world: World) -> None:
+    upload = begun(world)
+    ahead = refusal(raw_files.add_piece, upload=upload, offset=10, piece=b"x")
+    assert (ahead.code, ahead.message.split()[0]) == (Code.WRONG_OFFSET, "0")
+    raw_files.add_piece(upload=upload, offset=0, piece=CONTENT[:10])
+    twice = refusal(raw_files.add_piece, upload=RawUpload.objects.get(), offset=0, piece=CONTENT[:10])
+    assert (twice.code, twice.message.split()[0]) == (Code.WRONG_OFFSET, "10")
+    early = refusal(raw_files.finish, upload=RawUpload.objects.get(), by=world.curator)
+    assert early.code is Code.NOT_READY
+    upload = RawUpload.objects.get()
+    raw_files.add_piece(upload=upload, offset=upload.received, piece=CONTENT[10:])
+    assert raw_files.finish(upload=upload, by=world.curator).sha256 == hashlib.sha256(CONTENT).hexdigest()
+
+
+def test_what_is_not_what_was_announced_is_not_kept(world: World) -> None:
+    before = files_of("gold")
+    wrong = refusal(raw_files.finish, upload=sent(world, sha256="0" * 64), by=world.curator)
+    assert wrong.code is Code.INVALID_NAME and "0" * 64 in wrong.message
+    assert files_of("gold") == before and not RawUpload.objects.exists() and not RawFile.objects.exists()
+    right = sent(world, sha256=hashlib.sha256(CONTENT).hexdigest())
+    assert raw_files.finish(upload=right, by=world.curator).pk
+
+
+@pytest.mark.parametrize(("size", "code"), [(0, Code.INVALID_NAME), (10**6 + 1, Code.TOO_LARGE)])
+def test_sizes_are_bounded_before_anything_is_sent(world: World, settings: Any, size: int, code: Code) -> None:
+    settings.MAX_RAW_BYTES = 10**6
+    assert refusal(begun, world=world, size=size).code is code
+
+
+def test_the_same_file_is_kept_once(world: World) -> None:
+    raw_files.add(dataset=world.split.dataset, file=uploaded(CONTENT, "first.jsonl"), by=world.curator)
+    before = files_of("gold")
+    again = refusal(raw_files.finish, upload=sent(world), by=world.curator)
+    assert again.code is Code.NAME_TAKEN and "first.jsonl" in again.message
+    assert files_of("gold") == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_finish_an_upload_one_gets_a_file(world: World) -> None:
+    sent(world)
+
+    def finish() -> str:
+        try:
+            return str(raw_files.finish(upload=RawUpload.objects.get(), by=world.curator).pk)
+        except (raw_files.Refused, RawUpload.DoesNotExist):
+            return ""
+
+    got = together([finish] * 3)
+    assert len([one for one in got if one]) == 1 and RawFile.objects.count() == 1
+
+
+def test_strangers_send_and_remove_nothing(world: World) -> None:
+    raw, upload = previews.raw(world), sent(world)
+    for action, given in (
+        (begun, {"world": world}),
+        (raw_files.add, {"dataset": world.split.dataset, "file": uploaded(b"x\n")}),
+        (raw_files.finish, {"upload": upload}),
+        (raw_files.remove, {"raw": raw}),
+    ):
+        assert refusal(action, **given, by=world.researcher).code is Code.NOT_AN_ORGANISER
+    assert RawFile.objects.count() == 1
+
+
+def test_it_is_removed_while_nothing_was_made_from_it(world: World, django_capture_on_commit_callbacks: Any) -> None:
+    raw = previews.raw(world)
+    stored = str(raw.file.name)
+    used = previews.done(world, raw)
+    assert refusal(raw_files.remove, raw=raw, by=world.curator).code is Code.NOT_READY
+    assert storages["gold"].exists(stored)
+    used.delete()
+    with django_capture_on_commit_callbacks(execute=True):
+        raw_files.remove(raw=raw, by=world.curator)
+    assert not storages["gold"].exists(stored) and not RawFile.objects.exists()
+
+
+def test_what_nobody_goes_on_with_is_forgotten(world: World) -> None:
+    before = files_of("gold")
+    sent(world)
+    assert pieces.forget_old(RawUpload) == 0 and RawUpload.objects.exists()
+    RawUpload.objects.update(touched_at=timezone.now() - timedelta(days=3))
+    assert pieces.forget_old(RawUpload) == 1
+    assert files_of("gold") - before == set()
+
+
+def test_through_the_api_and_the_page(world: World) -> None:
+    client = logged_in(world.curator)
+    begin = {"name": "mine.jsonl", "bytes": len(CONTENT), "sha256": hashlib.sha256(CONTENT).hexdigest()}
+    told = client.post(reverse("api_raw_files", args=["tiny"]), json.dumps(begin), content_type="application/json")
+    assert told.status_code == 201
+    upload = told.json()
+    where, kind = upload["pieces"], "application/octet-stream"
+    assert client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind).json()["received"] == 50
+    lost = client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind)
+    assert (lost.status_code, lost.json()["code"]) == (409, "wrong_offset")
+    assert client.get(upload["url"]).json()["received"] == 50
+    assert client.post(f"{where}?offset=50", CONTENT[50:], content_type=kind).status_code == 200
+    page = reverse("manage_new_split", args=["tiny"])
+    assert "mine.jsonl" in client.get(page).content.decode()
+    assert client.post(page, {"upload": upload["id"]}).status_code == 302
+    assert RawFile.objects.get().sha256 == begin["sha256"]
+
+
+def test_without_a_script_it_comes_in_one_piece(world: World) -> None:
+    client, page = logged_in(world.curator), reverse("manage_new_split", args=["tiny"])
+    assert client.post(page, {"file": SimpleUploadedFile("a/b\\mine.jsonl", CONTENT)}).status_code == 302
+    assert RawFile.objects.get().name == "mine.jsonl"
+    nothing = client.post(page, {"file": SimpleUploadedFile("empty.jsonl", b"")})
+    assert nothing.status_code == 422 and "The file is empty." in nothing.content.decode()
+
+
+def test_an_organiser_of_another_benchmark_knows_nothing_of_it(world: World) -> None:
+    raw = previews.raw(world)
+    other = logged_in(person("olga"))
+    for where in (
+        reverse("manage_new_split", args=["tiny"]),
+        reverse("manage_raw_remove", args=["tiny", raw.pk]),
+    ):
+        assert other.post(where).status_code == 404
+    assert RawFile.objects.filter(pk=raw.pk).exists()

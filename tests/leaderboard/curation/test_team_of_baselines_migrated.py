@@ -1,0 +1,36 @@
+"""Migration 0024 finds the teams of baselines that are there by what they sent, not by their names alone."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+
+from leaderboard.models import System, Team
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+link = import_module("leaderboard.migrations.0024_team_of_baselines").link
+
+
+@pytest.fixture
+def world() -> World:
+    """Whose one team bears the name, and has sent something to the benchmark."""
+    world = build()
+    world.insert_run()
+    Team.objects.filter(pk=world.system.team_id).update(name="Baselines of tiny")
+    return world
+
+
+def test_a_team_that_sent_a_baseline_is_the_benchmarks(world: World) -> None:
+    System.objects.filter(pk=world.system.pk).update(kind=System.Kind.BASELINE)
+    link(apps, None)
+    world.benchmark.refresh_from_db()
+    assert world.benchmark.baselines_team_id == world.system.team_id
+
+
+def test_a_team_that_only_bears_the_name_is_not(world: World) -> None:
+    link(apps, None)
+    world.benchmark.refresh_from_db()
+    assert world.benchmark.baselines_team_id is None

@@ -1,0 +1,41 @@
+"""Baselines that were scored before a correction are led to from the dry run of the gold in force."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from leaderboard.curation.actions import run_dry_run as dry_run_scores
+from leaderboard.datasets.actions import splits
+from leaderboard.models import Benchmark
+from tests.leaderboard.curation.test_dry_runs import added
+from tests.support.gold_uploads import uploaded
+from tests.support.tiny_world import LABELS, build, gold_lines
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
+
+
+@pytest.mark.parametrize("as_phase", [False, True])
+def test_the_page_of_the_gold_in_force_leads_to_the_button(as_phase: bool) -> None:
+    world = build()
+    Benchmark.objects.update(state="draft")
+    row = added(world, name="Earlier")
+    dry_run_scores.run(pk=row.pk)
+    if as_phase:
+        type(row).objects.filter(pk=row.pk).update(scored_as="test")
+    turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}
+    corrected = uploaded(gold_lines(turned), "gold.jsonl")
+    splits.add_gold(split=world.split, file=corrected, reason="better", by=world.curator)
+    client = Client()
+    client.force_login(world.curator)
+    leads = "was corrected has its <em>Put it on the board</em> under"
+    assert leads not in client.get(WHERE).content.decode(), "no phase has opened"
+    Benchmark.objects.update(state="public")
+    page = client.get(WHERE).content.decode()
+    to = f"{WHERE}?{'as=test&amp;' if as_phase else ''}gold=1"
+    assert leads in page and f'<a href="{to}">gold version 1' in page
+    there = client.get(to.replace("&amp;", "&")).content.decode()
+    assert "Put it on the board<" in there and leads not in there
+    type(row).objects.all().delete()
+    assert leads not in client.get(WHERE).content.decode(), "nothing is left to put there"

@@ -1,0 +1,144 @@
+"""Public files beside the splits: offered once, shown with their digest, saved and never opened."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.core.refusal import Code
+from leaderboard.datasets.actions import downloads
+from leaderboard.models import AuditEntry, Benchmark, Download
+from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.strict_html import read
+from tests.support.tiny_world import World, build, gold_lines
+
+pytestmark = pytest.mark.django_db
+GRAPH = b"Oslo\tcapital of\tNorway\n"
+HOSTILE = b"<script>alert(1)</script>"
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def offer(world: World, content: bytes = GRAPH, filename: str = "triples.tsv", **changes: Any) -> Download:
+    asked = {"name": "graph", "title": "The graph", "description": "A triple a line.", "by": world.curator, **changes}
+    return downloads.add(dataset=world.split.dataset, file=uploaded(content, filename), **asked)
+
+
+def body_of(response: Any) -> bytes:
+    return b"".join(response.streaming_content)
+
+
+def test_a_file_comes_back_as_an_attachment_with_its_digest(world):
+    offer(world)
+    response = Client().get("/benchmarks/tiny/downloads/graph")
+    assert body_of(response) == GRAPH
+    assert response["Content-Disposition"] == 'attachment; filename="tiny-graph.tsv"'
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Length"] == str(len(GRAPH))
+    assert response["ETag"] == f'"{hashlib.sha256(GRAPH).hexdigest()}"'
+    assert "private" in response["Cache-Control"]
+    again = Client().get("/benchmarks/tiny/downloads/graph", headers={"If-None-Match": response["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("filename", "saved", "content_type"),
+    [
+        ("pages.jsonl", "tiny-graph.jsonl", "application/x-ndjson"),
+        ("v1.2/pages.JSONL.gz", "tiny-graph.jsonl.gz", "application/gzip"),
+        ("page.v2.html", "tiny-graph.html", "application/octet-stream"),
+        ("page.svg", "tiny-graph.svg", "application/octet-stream"),
+    ],
+)
+def test_no_browser_takes_a_file_for_a_page(world, filename, saved, content_type):
+    offer(world, gzip.compress(HOSTILE) if filename.endswith("gz") else HOSTILE, filename)
+    response = Client().get("/benchmarks/tiny/downloads/graph")
+    assert response["Content-Disposition"] == f'attachment; filename="{saved}"'
+    assert response["Content-Type"] == content_type
+    body_of(response)
+
+
+def test_the_page_and_the_api_list_it(world):
+    offer(world, title="The <b>graph</b>", description="Tab & newline.")
+    markup = Client().get("/benchmarks/tiny/").content.decode()
+    digest = hashlib.sha256(GRAPH).hexdigest()
+    assert read(markup).faults == []
+    assert '<a href="/benchmarks/tiny/downloads/graph" download>graph.tsv</a>' in markup
+    assert "The &lt;b&gt;graph&lt;/b&gt;" in markup and "Tab &amp; newline." in markup
+    assert f'<code class="digest">{digest}</code>' in markup
+    (listed,) = Client().get("/api/v1/benchmarks/tiny/").json()["downloads"]
+    assert listed == {
+        "name": "graph",
+        "filename": "tiny-graph.tsv",
+        "title": "The <b>graph</b>",
+        "description": "Tab & newline.",
+        "bytes": len(GRAPH),
+        "sha256": digest,
+        "url": "http://testserver/benchmarks/tiny/downloads/graph",
+    }
+
+
+def test_without_files_nothing_is_announced(world):
+    assert "Further files" not in Client().get("/benchmarks/tiny/").content.decode()
+    assert Client().get("/api/v1/benchmarks/tiny/").json()["downloads"] == []
+
+
+def test_a_draft_s_file_is_its_organisers(world):
+    offer(world)
+    Benchmark.objects.update(state=Benchmark.State.DRAFT)
+    assert Client().get("/benchmarks/tiny/downloads/graph").status_code == 404
+    curator = Client()
+    curator.force_login(world.curator)
+    assert body_of(curator.get("/benchmarks/tiny/downloads/graph")) == GRAPH
+
+
+def test_the_same_file_again_is_the_one_that_is_there(world):
+    first, stored = offer(world), files_of("inputs")
+    entries = AuditEntry.objects.count()
+    assert offer(world) == first
+    assert (files_of("inputs"), AuditEntry.objects.count()) == (stored, entries)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "told"),
+    [
+        ({"content": GRAPH + b"x"}, Code.NAME_TAKEN, "Another file is offered as tiny/graph.tsv already"),
+        ({"name": "answers", "content": gold_lines()}, Code.INVALID_GOLD, "the hidden gold of test"),
+        ({"name": "no name"}, Code.INVALID_NAME, "name"),
+        ({"name": "other", "filename": "README"}, Code.INVALID_NAME, "suffix"),
+        ({"name": "other", "filename": "a.t sv"}, Code.INVALID_NAME, "expected one such as .tsv"),
+        ({"name": "other", "title": ""}, Code.INVALID_NAME, "title"),
+    ],
+)
+def test_a_refused_file_leaves_nothing(world, changes, code, told):
+    offer(world)
+    before = files_of("inputs"), AuditEntry.objects.count(), Download.objects.count()
+    refused = refusal(offer, world=world, **changes)
+    assert (refused.code, told in str(refused)) == (code, True), str(refused)
+    assert (files_of("inputs"), AuditEntry.objects.count(), Download.objects.count()) == before
+
+
+def test_only_organisers_offer_files(world):
+    assert refusal(offer, world=world, by=world.researcher).code is Code.NOT_AN_ORGANISER
+    world.benchmark.organisers.add(world.researcher)
+    assert offer(world, by=world.researcher).bytes == len(GRAPH)
+
+
+def test_public_gold_may_be_offered(world):
+    world.split.gold_public = True
+    world.split.save()
+    assert offer(world, gold_lines(), "gold.jsonl").sha256 == world.gold.sha256

@@ -1,0 +1,158 @@
+"""Public and private halves of a split: by group, once, kept by corrections, scored each for itself."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import DatabaseError, transaction
+from django.test import Client
+
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.datasets.actions import split_in_halves as halves
+from leaderboard.models import AuditEntry, Division, Leaderboard, Release, Split
+from tests.support.many_groups import (
+    a_phase,
+    a_split,
+    answers,
+    correct,
+    gold_of,
+    labels_of,
+    primary,
+    score_all,
+    send,
+    soon,
+)
+from tests.support.tiny_world import DRAFT, World, build
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+LABELS = labels_of(80)
+"""Twenty groups of four claims each."""
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def split(world: World) -> Split:
+    return a_split(world, LABELS, per_group=4)
+
+
+def groups_of(division: Division) -> dict[str, set[str]]:
+    with division.file.open("rb") as file:
+        return {half: set(names) for half, names in json.load(file).items()}
+
+
+def claims_of(groups: set[str]) -> list[str]:
+    return [id_ for place, id_ in enumerate(LABELS) if f"g{place // 4}" in groups]
+
+
+def turned(wrong: set[str]) -> dict[str, str]:
+    other = answers(LABELS, len(LABELS))
+    return {id_: other[id_] if id_ in wrong else label for id_, label in LABELS.items()}
+
+
+def test_whole_groups_are_divided_as_asked(world: World, split: Split) -> None:
+    division = halves.divide(split=split, share=Decimal("0.3"), seed=7, by=world.curator)
+    found = groups_of(division)
+    assert (division.n_public, division.n_private) == (len(found["public"]), len(found["private"])) == (6, 14)
+    assert not found["public"] & found["private"]
+    assert found["public"] | found["private"] == {f"g{place}" for place in range(20)}
+    entry = AuditEntry.objects.get(action="gold.divided")
+    assert entry.detail["n_public"] == 6 and "seed" not in entry.detail
+
+
+def test_the_same_seed_divides_alike_and_a_random_one_does_not(world: World, split: Split) -> None:
+    again = [a_split(world, LABELS, per_group=4, name=f"again-{place}") for place in range(3)]
+    made = [halves.divide(split=one, seed=7, by=world.curator) for one in (split, again[0])]
+    made += [halves.divide(split=one, by=world.curator) for one in again[1:]]
+    assert made[0].sha256 == made[1].sha256
+    assert len({one.sha256 for one in made}) == 3
+
+
+def test_each_phase_scores_its_half_alone(world: World, split: Split) -> None:
+    division = halves.divide(split=split, seed=7, by=world.curator)
+    found = groups_of(division)
+    public = a_phase(world, split, disclosure="full", half="public", slug="public")
+    private = a_phase(world, split, disclosure="full", half="private", slug="private")
+    # All right in the public half; in the private half a quarter is wrong.
+    labels = turned(set(claims_of(found["private"])[:10]))
+    sent = {"public": send(world, public, labels), "private": send(world, private, labels)}
+    score_all()
+    assert {half: primary(one) for half, one in sent.items()} == {"public": 1.0, "private": 0.75}
+    for half, one in sent.items():
+        told = {json.dumps(score["slice"]): score["n"] for score in Release.objects.get(submission=one).values}
+        assert told["{}"] == 40, "claims of ten groups"
+        by_kind = [n for slice_, n in told.items() if "kind" in slice_]
+        assert sum(by_kind) == 40 and all(n % 4 == 0 for n in by_kind), f"{half}: whole groups"
+
+
+def test_a_correction_keeps_the_half_of_groups_that_stay(world: World, split: Split) -> None:
+    before = groups_of(halves.divide(split=split, seed=7, by=world.curator))
+    phase = a_phase(world, split, disclosure="full", half="private", slug="private")
+    private = claims_of(before["private"])
+    sent = send(world, phase, turned(set(private[:10])))
+    score_all()
+    correct(split, world, gold_of(turned(set(private[:10])), per_group=4))
+    assert Division.objects.count() == 2
+    assert groups_of(Division.objects.get(gold=split.current_gold)) == before
+    score_all()
+    assert Leaderboard.objects.get(state="current").gold_version.number == 2
+    assert primary(sent) == 1.0
+
+
+def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> None:
+    before = groups_of(halves.divide(split=split, seed=7, by=world.curator))
+    more = labels_of(160)
+    # Other groups are other inputs: such gold is for drafts.
+    Split.objects.update(**DRAFT)
+    correct(split, world, gold_of(more, per_group=4))
+    after = groups_of(Division.objects.get(gold=split.current_gold))
+    assert before["public"] < after["public"] and before["private"] < after["private"]
+    assert (len(after["public"]), len(after["private"])) == (20, 20)
+
+
+def test_groups_are_divided_once_and_rows_are_never_edited(world: World, split: Split) -> None:
+    halves.divide(split=split, by=world.curator)
+    with pytest.raises(Refused) as refused:
+        halves.divide(split=split, by=world.curator)
+    assert refused.value.code is Code.NAME_TAKEN
+    with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
+        Division.objects.update(seed=1)
+
+
+def test_one_group_cannot_be_divided(world: World) -> None:
+    with pytest.raises(Refused, match="two groups"):
+        halves.divide(split=world.split, by=world.curator)
+    with pytest.raises(Refused) as refused:
+        halves.divide(split=world.split, by=world.researcher)
+    assert refused.value.code is Code.NOT_AN_ORGANISER
+    assert not Division.objects.exists()
+
+
+def test_the_page_and_the_command(world: World, split: Split, client: Client, capsys: Any) -> None:
+    client.force_login(world.curator)
+    address = f"/manage/benchmarks/tiny/splits/{split.name}/halves/"
+    assert "Divide the groups" in client.get(address).content.decode()
+    assert client.post(address, {"share": "2"}).status_code == 422
+    assert client.post(address, {"share": "0.25", "seed": "3"}).status_code == 302
+    page = client.get(address).content.decode()
+    assert "5 groups" in page and "15 groups" in page and "Divide the groups" not in page
+    assert client.post(address, {"share": "0.25"}).status_code == 409
+    other = a_split(world, LABELS, name="other")
+    call_command("divide", "tiny", "other", "--share", "0.1", "--seed", "3", "--by", "curator")
+    assert "8 groups in the public half, 72 in the private one" in capsys.readouterr().out
+    assert Division.objects.get(gold=other.current_gold).seed == 3
+
+
+def test_neither_seed_nor_halves_are_told(world: World, split: Split, client: Client) -> None:
+    division = halves.divide(split=split, seed=918273645, by=world.curator)
+    phase = a_phase(world, split, disclosure="sealed", sealed_until=soon(), half="private", slug="final")
+    for address in ("/benchmarks/tiny/", f"/benchmarks/tiny/{phase.slug}/", "/api/v1/benchmarks/tiny/"):
+        said = client.get(address).content.decode()
+        assert "918273645" not in said and division.sha256 not in said and '"g3"' not in said

@@ -1,0 +1,310 @@
+"""Gold, splits and benchmarks through their actions, checked in the real sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import opened
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
+from leaderboard.submissions.actions import submit as submissions
+from tests.support.gold_uploads import close_all, edited, files_of, refusal, uploaded
+from tests.support.tiny_world import DRAFT, TASK, World, build, gold_lines, published
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(sandbox: str) -> World:
+    return build()
+
+
+def lines_of(gold: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(one).encode() + b"\n" for one in gold)
+
+
+@pytest.fixture
+def blank(world: World) -> Split:
+    """A split without data beside the world's."""
+    return splits.create_split(
+        dataset=world.split.dataset, name="other", kind="test", gold_public=False, options={}, by=world.curator
+    )
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+class TestGold:
+    def test_the_first_version_writes_the_public_inputs(self, blank: Split, world: World) -> None:
+        gold = splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
+        assert (gold.number, gold.n_units, gold.n_groups, gold.primary) == (1, 4, 1, "accuracy")
+        assert gold.dimensions["origin"] == ["generated", "original"]
+        with opened(blank.inputs) as inputs, opened(gold.file) as kept:
+            content = inputs.read()
+            assert kept.read() == gold_lines()
+        assert {key for line in content.splitlines() for key in json.loads(line)} == {"id", "claim", "evidence_text"}
+        assert (blank.inputs_sha256, blank.inputs_bytes) == (hashlib.sha256(content).hexdigest(), len(content))
+        entry = AuditEntry.objects.get(action="gold.added")
+        assert entry.actor == world.curator
+        assert entry.detail["sha256"] == gold.sha256
+
+    @pytest.mark.parametrize(
+        ("content", "line"),
+        [
+            (b"", None),
+            (gold_lines() + b"{}\n", 5),
+            (gold_lines().replace(b'"label": "REFUTES"', b'"label": "MAYBE"', 1), 2),
+            (gold_lines() + gold_lines(), 5),
+            (b"\xef\xbb\xbf" + gold_lines(), 1),
+        ],
+    )
+    def test_bad_gold_says_where_and_leaves_nothing(
+        self, content: bytes, line: int | None, blank: Split, world: World
+    ) -> None:
+        before = files_of("gold"), files_of("inputs"), AuditEntry.objects.count()
+        file = uploaded(content, "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert [problem["line"] for problem in refused.problems][:1] == [line]
+        assert refused.problems[0]["file"] == "gold.jsonl"
+        assert (files_of("gold"), files_of("inputs"), AuditEntry.objects.count()) == before
+        blank.refresh_from_db()
+        assert not blank.inputs
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            (lambda rows: rows.pop(), "3 members"),
+            (lambda rows: rows[3].update(label="REFUTES"), "labels of members 1 and 4"),
+            (lambda rows: rows[3].update(claim="another"), "claims of members 3 and 4"),
+            (lambda rows: rows[1]["slices"].update(origin="original"), "2 members of origin original"),
+        ],
+    )
+    def test_a_set_that_claims_symmetry_must_have_it(self, change: Any, told: str, blank: Split, world: World) -> None:
+        file = uploaded(edited(change), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert told in refused.problems[0]["text"]
+
+    def test_a_training_split_need_not_be_symmetric(self, world: World) -> None:
+        train = splits.create_split(
+            dataset=world.split.dataset, name="train", kind="train", gold_public=True, options={}, by=world.curator
+        )
+        file = uploaded(edited(lambda rows: rows.pop()), "gold.jsonl")
+        assert splits.add_gold(split=train, file=file, reason="first", by=world.curator).n_units == 3
+
+    @pytest.mark.parametrize("line", [{"kind": "x" * 201}, {"y" * 201: "a"}], ids=["value", "name"])
+    def test_slices_have_names_that_can_be_stored(self, line: dict[str, str], blank: Split, world: World) -> None:
+        """Else the gold would be taken, and every scoring on it would fail."""
+        gold = [json.loads(text) for text in gold_lines().splitlines()]
+        own = gold[1]["slices"]
+        gold[1]["slices"] = own | line
+        told = {"split": blank, "reason": "first", "by": world.curator}
+        refused = refusal(splits.add_gold, file=uploaded(lines_of(gold)), **told)
+        assert refused.code is Code.INVALID_GOLD and "201 characters" in refused.problems[0]["found"]
+        gold[1]["slices"] = own | {name[:200]: value[:200] for name, value in line.items()}
+        assert splits.add_gold(file=uploaded(lines_of(gold)), **told).number == 1
+
+    def test_the_same_file_is_no_next_version(self, world: World) -> None:
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=world.split, file=file, reason="again", by=world.curator)
+        assert refused.code is Code.GOLD_UNCHANGED
+
+    def test_answered_inputs_stay_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
+        splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
+        publication.publish_unaudited(split=blank, by=world.curator)
+        world.submit(phase=benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase()))
+        inputs, files = (blank.inputs_sha256, blank.inputs.name), (files_of("gold"), files_of("inputs"))
+        other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
+        file = uploaded(other, "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="new claims", by=world.curator)
+        assert refused.code is Code.INPUTS_CHANGED
+        assert (files_of("gold"), files_of("inputs")) == files
+
+        swapped = {"a1": "REFUTES", "a2": "SUPPORTS", "a3": "SUPPORTS", "a4": "REFUTES"}
+        corrected = uploaded(gold_lines(swapped), "gold.jsonl")
+        gold = splits.add_gold(split=blank, file=corrected, reason="labels were swapped", by=world.curator)
+        assert gold.number == 2
+        assert blank.current_gold == gold
+        assert (blank.inputs_sha256, blank.inputs.name) == inputs
+        assert GoldVersion.objects.get(split=blank, number=1).sha256 != gold.sha256
+
+    def test_unanswered_inputs_follow_the_gold_of_a_draft(
+        self, world: World, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        old = world.split.inputs.name
+        Split.objects.update(**DRAFT)
+        other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
+        with django_capture_on_commit_callbacks(execute=True):
+            splits.add_gold(
+                split=world.split, file=uploaded(other, "gold.jsonl"), reason="new claims", by=world.curator
+            )
+        with opened(world.split.inputs) as inputs:
+            assert b"claim 0!" in inputs.read()
+        assert not world.split.inputs.storage.exists(old)
+
+    def test_options_that_the_gold_does_not_bear_are_named(self, world: World) -> None:
+        options = {"cross": "origin,colour"}
+        split = splits.create_split(
+            dataset=world.split.dataset, name="x", kind="test", gold_public=False, options=options, by=world.curator
+        )
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=split, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert "colour" in refused.message
+
+    def test_a_stranger_may_not_and_an_organiser_may(self, blank: Split, world: World) -> None:
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="mine", by=world.researcher)
+        assert refused.code is Code.NOT_AN_ORGANISER
+        world.benchmark.organisers.add(world.researcher)
+        assert splits.add_gold(split=blank, file=file, reason="mine", by=world.researcher).number == 1
+
+    def test_a_dataset_in_use_is_not_discarded(self, world: World) -> None:
+        refused = refusal(datasets.discard, dataset=world.split.dataset, by=world.curator)
+        assert refused.code is Code.NOT_READY
+        assert GoldVersion.objects.count() == 1
+
+    def test_a_sandbox_that_is_away_is_our_fault(
+        self, blank: Split, world: World, settings: Any, tmp_path: Path
+    ) -> None:
+        settings.SANDBOX_SOCKET = str(tmp_path / "nobody.sock")
+        file = uploaded(gold_lines(), "gold.jsonl")
+        refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
+        assert refused.code is Code.REFEREE_AWAY
+        assert not blank.gold_versions.exists()
+
+
+class TestInputsAlone:
+    def test_they_can_be_downloaded_and_opened_to_nobody(self, blank: Split, world: World) -> None:
+        content = b'{"id": "q1", "claim": "c"}\n'
+        splits.add_inputs(split=blank, file=uploaded(content), by=world.curator)
+        assert blank.inputs_bytes == len(content)
+        benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase())
+        refused = refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator)
+        assert refused.code is Code.NOT_READY
+
+    @pytest.mark.parametrize("content", [b"", b"{\n", b'{"id": "q1"}\n', b'{"claim": "c", "id": "q"}\n' * 2])
+    def test_what_the_referee_cannot_read_is_refused(self, content: bytes, blank: Split, world: World) -> None:
+        before = files_of("inputs")
+        refused = refusal(splits.add_inputs, split=blank, file=uploaded(content), by=world.curator)
+        assert refused.code is Code.INVALID_GOLD
+        assert files_of("inputs") == before
+
+
+def phase(**changes: Any) -> dict[str, Any]:
+    fields = {
+        "slug": "later",
+        "title": "Later",
+        "options": {},
+        "opens_at": None,
+        "closes_at": None,
+        "quota_per_day": 5,
+        "quota_total": 50,
+    }
+    return {**fields, **changes}
+
+
+class TestBenchmarks:
+    def test_only_curators_make_them(self, world: World) -> None:
+        fields = {"slug": "x", "title": "X", "task": TASK, "by": world.researcher}
+        assert refusal(datasets.create, **fields).code is Code.NOT_AN_ORGANISER
+        more = {"dataset": world.split.dataset, "summary": "s", "description": "", "rules": ""}
+        assert refusal(benchmarks.create, **fields, **more).code is Code.NOT_AN_ORGANISER
+
+    @pytest.mark.parametrize(
+        ("changes", "code"),
+        [
+            ({"slug": "tiny"}, Code.NAME_TAKEN),
+            ({"slug": "no slug"}, Code.INVALID_NAME),
+            ({"title": ""}, Code.INVALID_NAME),
+            ({"task": "alchemy"}, Code.INVALID_NAME),
+            ({"task": "knowledge-base-population"}, Code.INVALID_NAME),
+        ],
+    )
+    def test_names_are_checked(self, changes: dict[str, str], code: Code, world: World) -> None:
+        fields = {"slug": "fresh", "title": "Fresh", "task": TASK, "summary": "s", "description": "", "rules": ""}
+        arguments = {**fields, "dataset": world.split.dataset, "by": world.curator, **changes}
+        assert refusal(benchmarks.create, **arguments).code is code
+        assert Benchmark.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("a\u202eb", "holds a control character, U+202E"),
+            ("a\x1b[31mb", "holds a control character, U+001B"),
+            ("x" * 50_001, "has 50,001 characters; expected at most 50,000"),
+        ],
+    )
+    @pytest.mark.parametrize("name", ["rules", "description", "licence", "citation"])
+    def test_texts_are_checked_as_they_are_when_they_are_changed(
+        self, name: str, text: str, told: str, world: World
+    ) -> None:
+        named = {"slug": "fresh", "title": "Fresh", "task": TASK, "by": world.curator}
+        if name in ("licence", "citation"):
+            refused = refusal(datasets.create, **named, **{name: text})
+        else:
+            texts = {"summary": "s", "description": "", "rules": "", name: text}
+            refused = refusal(benchmarks.create, **named, **texts, dataset=world.split.dataset)
+        assert refused.code is Code.INVALID_NAME
+        assert str(refused).startswith(f"The {name} {told}")
+        assert Benchmark.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"options": {"max_evidence": "many"}}, "max_evidence"),
+            ({"options": {"speed": "1"}}, "unknown option"),
+            ({"quota_per_day": 0}, "quota per day"),
+            ({"opens_at": timezone.now(), "closes_at": timezone.now() - timedelta(days=1)}, "closes before it opens"),
+            ({"slug": "test"}, "A phase of the short name test already exists; expected another short name."),
+        ],
+    )
+    def test_a_phase_that_could_not_work_is_refused(self, changes: dict[str, Any], told: str, world: World) -> None:
+        arguments = {"benchmark": world.benchmark, "split": world.split, "by": world.curator, **phase(**changes)}
+        assert told in str(refusal(benchmarks.add_phase, **arguments))
+        assert Phase.objects.count() == 1
+
+    def test_a_split_of_another_dataset_is_no_phase(self, world: World) -> None:
+        dataset = datasets.create(slug="far", title="Far", task=TASK, by=world.curator)
+        far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
+        refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
+        assert refused.code is Code.INVALID_NAME
+
+
+def test_a_file_that_answers_inputs_that_were_replaced_meanwhile_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sender is told to download them again; kept, it would be charged and then lack ids."""
+    checked = submissions._validate
+
+    def check(**asked: Any) -> Any:
+        found = checked(**asked)
+        second = gold_lines({"b1": "SUPPORTS", "b2": "REFUTES", "b3": "REFUTES", "b4": "SUPPORTS"})
+        more = gold_lines() + second.replace(b'"g1"', b'"g2"').replace(b"claim ", b"another claim ")
+        # What publication keeps from happening: the check behind it must hold all the same.
+        Split.objects.update(**DRAFT)
+        split = Split.objects.get(pk=world.split.pk)
+        splits.add_gold(split=split, file=uploaded(more), reason="another group", by=world.curator)
+        Split.objects.update(**published())
+        return found
+
+    monkeypatch.setattr(submissions, "_validate", check)
+    with pytest.raises(Refused, match="download them again"):
+        world.submit()
+    assert not Submission.objects.exists()
+    assert not QuotaCharge.objects.exists()

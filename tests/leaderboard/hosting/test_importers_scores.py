@@ -1,0 +1,258 @@
+"""Scored claims, ranked mentions, facts and metrics, hosted from published files: the numbers that came with these."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from django.core.management import CommandError
+
+from leaderboard.core.storage import opened
+from leaderboard.models import Benchmark, Dataset, Phase, ReportedResult, Split, User
+from tests.support.hosted_imports import Score, Send, agree, by_action, host, inputs_of, phase_of
+
+pytest_plugins = ["tests.support.hosted_imports"]
+pytestmark = [pytest.mark.realdata, pytest.mark.django_db]
+
+
+@pytest.fixture
+def send() -> Send:
+    """The other doors are walked through by the other importers' tests."""
+    return by_action
+
+
+def key(**slice_: Any) -> str:
+    return msgspec.json.encode(slice_, order="deterministic").decode() if slice_ else ""
+
+
+def jsonl(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_buckle(
+    realdata: Path, curator: User, score: Score, sandbox: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """Each of ten score vectors gets each file's AUROC, under its scenario and in its cell of the two tables."""
+    folder, id_map = realdata / "buckle", tmp_path / "ids.json"
+    said = host("buckle", folder, id_map=id_map)
+    assert "warning: foundedBy: 270 of 6,086 test pairs stand in training files" in said
+    assert Split.objects.filter(gold_public=True, kind="train").count() == 4
+    assert ReportedResult.objects.filter(benchmark__slug="buckle", same_split=False).count() == 16
+    rows = {public: published.rsplit(":", 1) for published, public in json.loads(id_map.read_text()).items()}
+    expected = {name: told["auroc"] for name, told in json.loads((folder / "expected_auroc.json").read_text()).items()}
+    vectors = {line["scenario"]: line["scores"] for line in read(folder / "scores.jsonl")}
+    seen = set()
+    for phase in Phase.objects.filter(benchmark__slug="buckle").select_related("split__dataset", "benchmark"):
+        assert phase.options == {"cross": "transparency,homogeneity"}
+        inputs = inputs_of(phase.split)
+        assert {name for line in inputs for name in line} == {"id", "subject", "relation", "object"}
+        scenarios = {rows[line["id"]][0] for line in inputs}
+        assert all(name.partition("/")[2].startswith("test_") for name in scenarios)
+        seen |= scenarios
+        for vector in vectors[next(iter(scenarios))]:
+            answers = [
+                {"id": line["id"], "score": vectors[name][vector][int(number) - 2]}
+                for line in inputs
+                for name, number in [rows[line["id"]]]
+            ]
+            found = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
+            with subtests.test(vector, phase=phase.slug):
+                agree(found, wanted(scenarios, {name: expected[name][vector] for name in scenarios}))
+    assert seen == {name for name in expected if "/test_" in name}
+
+
+def wanted(scenarios: set[str], auroc: dict[str, float]) -> dict[tuple[str, str], float]:
+    """What a phase's slices must hold, from the names of its files: every cell that is one file."""
+    cells: dict[str, list[float]] = defaultdict(list)
+    flavours: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for name in scenarios:
+        parts = name.rpartition("/")[2].removesuffix("_scenario.tsv").split("_")
+        transparency, homogeneity = parts[1], parts[2]
+        flavour = parts[5] if len(parts) > 5 else ""
+        cells[key(scenario=" ".join(parts[1:]))].append(auroc[name])
+        if flavour in ("", "random"):
+            cells[key(transparency=float(transparency[1:]), homogeneity=float(homogeneity[1:]))].append(auroc[name])
+        flavours[transparency, homogeneity][flavour] = auroc[name]
+    complete = [found for found in flavours.values() if {"random", "popular", "nopopular"} <= found.keys()]
+    for found in complete:
+        for flavour, shown in (("random", "random"), ("popular", "popular"), ("nopopular", "non-popular")):
+            cells[key(popularity=shown)].append(found[flavour])
+    assert complete
+    assert sum(len(values) == 1 and "homogeneity" in cell for cell, values in cells.items()) > 3
+    return {("auroc", cell): values[0] for cell, values in cells.items() if len(values) == 1}
+
+
+def test_the_order_of_buckles_inputs_does_not_tell_labels(realdata: Path, curator: User, sandbox: str) -> None:
+    """The published files have their true claims first."""
+    host("buckle", realdata / "buckle", salt="pepper")
+    for split in Split.objects.filter(kind="test"):
+        assert split.current_gold is not None
+        with opened(split.current_gold.file) as file:
+            holds = {line["id"]: line["label"] for line in map(json.loads, file)}
+        order = [holds[line["id"]] for line in inputs_of(split)]
+        places = [place for place, label in enumerate(order) if label]
+        assert sum(places) / len(places) / len(order) == pytest.approx(0.5, abs=0.05)
+
+
+NAMES = {
+    "spearman": "spearman",
+    "pearson": "pearson",
+    "kendall_tau_b": "kendall",
+    "partial_spearman_by_system": "partial_spearman",
+    "partial_pearson_by_system": "partial_pearson",
+}
+
+
+def test_frank(realdata: Path, curator: User, score: Score, sandbox: str, subtests: pytest.Subtests) -> None:
+    folder = realdata / "metric-correlation"
+    host("frank", folder)
+    phase = phase_of("frank", "rated")
+    assert phase.split.current_gold is not None
+    assert (phase.split.current_gold.n_lines, phase.split.gold_public) == (2246, False)
+    assert {name for line in inputs_of(phase.split) for name in line} == {"id"}
+    expected = json.loads((folder / "expected.json").read_text())
+    for path in sorted((folder / "predictions").glob("*.jsonl.gz")):
+        told = {}
+        for subset, metrics in expected.items():
+            split, dataset = subset.split("/")
+            where = {name: value for name, value in (("dataset", dataset), ("split", split)) if value != "all"}
+            for theirs, ours in NAMES.items():
+                told[ours, key(**where)] = metrics[path.name.partition(".")[0]][theirs]
+        with subtests.test(path.name):
+            agree(score(phase, path), told)
+
+
+@pytest.fixture
+def triples(realdata: Path, tmp_path: Path) -> Path:
+    """KnowledgeNet's mentions in OLPBENCH's layout: fold 4 to be evaluated, the others known."""
+    read_ = read(realdata / "link-prediction" / "mention_triples.jsonl")
+    mentions: dict[str, dict[str, None]] = defaultdict(dict)
+    for triple in read_:
+        mentions[triple["subject_entity"]][triple["subject"]] = None
+        mentions[triple["object_entity"]][triple["object"]] = None
+    folder = tmp_path / "olpbench"
+    folder.mkdir()
+    for name, folds in (("train_data_simple.txt", {1, 2, 3}), ("test_data.txt", {4})):
+        lines = [
+            "\t".join(
+                [
+                    *(triple[part] for part in ("subject", "relation", "object")),
+                    *("|||".join(mentions[triple[end]]) for end in ("subject_entity", "object_entity")),
+                ]
+            )
+            for triple in read_
+            if triple["fold"] in folds
+        ]
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+def test_olpbench(realdata: Path, triples: Path, curator: User, score: Score, sandbox: str, tmp_path: Path) -> None:
+    """The questions are those of an independent conversion, and a ranking gets the number that it got there."""
+    folder = realdata / "link-prediction"
+    host("olpbench", triples)
+    host("olpbench", triples, slug="raw", option=["setting=raw"])
+    gold = {asked(line): line["id"] for line in read(folder / "gold.jsonl")}
+    rankings = {line["id"]: line["ranking"] for line in read(folder / "predictions.jsonl")}
+    expected = json.loads((folder / "expected_mention_ranking.json").read_text())["metrics"]
+    for slug, setting in (("olpbench", "filtered"), ("raw", "raw")):
+        phase = phase_of(slug, "test")
+        assert phase.split.current_gold is not None
+        with opened(phase.split.current_gold.file) as file:
+            ours = [json.loads(line) for line in file]
+        assert len(ours) == len(gold) == 1027
+        assert set(map(asked, ours)) == gold.keys()
+        answers = [{"id": line["id"], "ranking": rankings[gold[asked(line)]]} for line in ours]
+        found = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
+        told = {name: expected[setting][name] for name in ("mrr", "hits@1", "hits@3", "hits@10", "hits@50")}
+        agree(found, {(name, ""): value for name, value in told.items()})
+
+
+def asked(line: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(line["question"]), frozenset(line["answers"]), frozenset(line["filtered"])
+
+
+def test_any_gold_file_is_hosted(realdata: Path, curator: User, score: Score, sandbox: str) -> None:
+    facts, links = realdata / "fact-extraction", realdata / "link-prediction"
+    host("fact-extraction", facts)
+    host("link-prediction", links / "gold.jsonl", slug="mentions", title="Mentions", reported=False)
+    total = json.loads((facts / "expected_fact_acc.json").read_text())["total"]
+    names = {
+        "fact_acc": "micro",
+        "fact_acc_macro": "macro_mean_over_defined",
+        "fact_acc_macro_zero": "macro_mean_undefined_as_0",
+    }
+    found = score(phase_of("fact-extraction", "test"), facts / "predictions.jsonl")
+    agree(found, {(ours, ""): total[theirs] for ours, theirs in names.items()})
+    filtered = json.loads((links / "expected_mention_ranking.json").read_text())["metrics"]["filtered"]
+    found = score(phase_of("mentions", "test"), links / "predictions.jsonl")
+    agree(found, {("mrr", ""): filtered["mrr"], ("hits@10", ""): filtered["hits@10"]})
+    assert Benchmark.objects.get(slug="mentions").title == "Mentions"
+    assert ReportedResult.objects.filter(benchmark__slug="fact-extraction").count() == 4
+
+
+def test_packed_gold_is_hosted_as_it_is(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
+    content = gzip.compress((realdata / "fact-extraction" / "gold.jsonl").read_bytes())
+    (tmp_path / "dev.jsonl.gz").write_bytes(content)
+    host("fact-extraction", tmp_path, reported=False)
+    split = Split.objects.get()
+    assert split.current_gold is not None
+    assert (split.name, split.gold_public, split.current_gold.n_lines) == ("dev", False, 508)
+    with split.current_gold.file.open("rb") as file:
+        assert file.read() == content
+    assert not ReportedResult.objects.exists()
+
+
+def test_a_fault_in_gold_has_its_line(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
+    lines = (realdata / "fact-extraction" / "gold.jsonl").read_text().splitlines()
+    lines[6] = lines[6].replace('"facts"', '"fact"')
+    (tmp_path / "mine.jsonl").write_text("\n".join(lines))
+    with pytest.raises(CommandError, match=r"(?m)^mine\.jsonl:7: facts is missing"):
+        host("fact-extraction", tmp_path / "mine.jsonl")
+    assert not Benchmark.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("fact-extraction", {"option": ["cross"]}, "--option is cross, expected NAME=VALUE"),
+        ("fact-extraction", {"option": ["cros=a,b"]}, 'phase test: .*unknown option "cros"'),
+        ("fact-extraction", {"option": ["cross=a"]}, "phase test: .*expected two different dimensions"),
+        ("fact-extraction", {"salt_ids": True}, "keeps its published ids"),
+        ("fact-extraction", {"public_gold": ["dev"]}, "--public-gold is dev, expected one of test"),
+        ("fact-extraction", {"predictions": Path("x")}, "--predictions has no use here"),
+        ("own", {"option": ["cross=a,b"]}, "--option has no use here"),
+        ("own", {}, r"benchmark\.json: no such file"),
+    ],
+)
+def test_a_wrong_choice_stores_nothing(
+    name: str, options: dict[str, Any], told: str, realdata: Path, curator: User
+) -> None:
+    with pytest.raises(CommandError, match=told):
+        host(name, realdata / "fact-extraction", **options)
+    assert not Dataset.objects.exists()
+
+
+def test_the_address_is_the_sites_own(
+    realdata: Path, curator: User, sandbox: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = realdata / "fact-extraction"
+    monkeypatch.delenv("HOLDOUT_BASE_URL", raising=False)
+    (settings.DATA / "address").write_text("http://127.0.0.1:8977/")
+    try:
+        assert host("fact-extraction", folder).endswith("http://127.0.0.1:8977/benchmarks/fact-extraction/\n")
+        monkeypatch.setenv("HOLDOUT_BASE_URL", "https://holdout.example")
+        settings.BASE_URL = "https://holdout.example"
+        assert host("fact-extraction", folder).endswith("https://holdout.example/benchmarks/fact-extraction/\n")
+    finally:
+        (settings.DATA / "address").unlink()

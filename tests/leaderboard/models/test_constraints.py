@@ -1,0 +1,139 @@
+"""The database refuses what must not be, whoever writes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.models import (
+    AuditEntry,
+    GoldVersion,
+    Leaderboard,
+    Phase,
+    QuotaCharge,
+    Release,
+    Run,
+    Score,
+    State,
+    System,
+    Team,
+)
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def refused(write):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        write()
+
+
+def test_a_terminal_state_has_a_finishing_time(world):
+    run = world.insert_run()
+    refused(lambda: Run.objects.filter(pk=run.pk).update(state=State.REJECTED))
+
+
+def test_an_open_state_has_none(world):
+    run = world.insert_run()
+    refused(lambda: Run.objects.filter(pk=run.pk).update(finished_at=timezone.now()))
+
+
+def test_a_running_run_has_a_lease_and_no_other_has(world):
+    run = world.insert_run()
+    refused(lambda: Run.objects.filter(pk=run.pk).update(state=State.RUNNING))
+    refused(lambda: Run.objects.filter(pk=run.pk).update(lease_until=timezone.now()))
+
+
+def test_an_unknown_state_is_refused(world):
+    run = world.insert_run()
+    refused(lambda: Run.objects.filter(pk=run.pk).update(state="resting"))
+
+
+def test_a_done_run_has_outcomes(world):
+    run = world.insert_run()
+    refused(lambda: Run.objects.filter(pk=run.pk).update(state=State.DONE, finished_at=timezone.now()))
+
+
+def test_one_live_run_a_prediction_gold_and_task_version(world):
+    run = world.insert_run()
+    same = {"prediction": run.prediction, "gold_version": run.gold_version, "queued_at": run.queued_at}
+    refused(lambda: Run.objects.create(**same, task_version=1, rung_at=run.rung_at))
+    Run.objects.create(**same, task_version=2, rung_at=run.rung_at)
+    Run.objects.filter(pk=run.pk).update(state=State.FAILED, finished_at=timezone.now())
+    Run.objects.create(**same, task_version=1, rung_at=run.rung_at)
+
+
+def test_one_score_a_measure_and_slice_with_ordered_ends(world):
+    run = world.insert_run()
+    Score.objects.create(run=run, measure="accuracy", value=0.5, low=0.4, high=0.6, n=4)
+    refused(lambda: Score.objects.create(run=run, measure="accuracy", value=0.5, n=4))
+    refused(lambda: Score.objects.create(run=run, measure="f1", value=0.5, low=0.6, high=0.4, n=4))
+    refused(lambda: Score.objects.create(run=run, measure="f1", value=0.5, low=0.6, n=4))
+    refused(lambda: Score.objects.create(run=run, measure="f1", value=0.0, n=0))
+
+
+def test_quota_is_charged_once_a_submission(world):
+    submission = world.insert_run().prediction.submission
+    again = {"submission": submission, "phase": world.phase, "team": world.system.team}
+    refused(lambda: QuotaCharge.objects.create(**again, charged_at=timezone.now()))
+
+
+def test_a_phase_closes_after_it_opens_and_allows_something(world):
+    at = timezone.now()
+    row = {"benchmark": world.benchmark, "split": world.split, "title": "Final"}
+    refused(lambda: Phase.objects.create(**row, slug="f", opens_at=at, closes_at=at - timedelta(days=1)))
+    refused(lambda: Phase.objects.create(**row, slug="f", quota_per_day=0))
+    refused(lambda: Phase.objects.create(**row, slug="test"))
+
+
+def test_one_current_leaderboard_a_phase(world):
+    board = {"phase": world.phase, "gold_version": world.gold, "state": Leaderboard.State.CURRENT}
+    Leaderboard.objects.create(**board, task_version=1)
+    refused(lambda: Leaderboard.objects.create(**board, task_version=2))
+
+
+def test_names_are_taken_once(world):
+    refused(lambda: Team.objects.create(name=world.system.team.name.upper()))
+    refused(lambda: System.objects.create(team=world.system.team, name=world.system.name))
+
+
+def test_gold_needs_units_and_a_number(world):
+    row = {
+        field.name: getattr(world.gold, field.name) for field in GoldVersion._meta.concrete_fields if field.name != "id"
+    }
+    refused(lambda: GoldVersion.objects.create(**row))
+    refused(lambda: GoldVersion.objects.create(**{**row, "number": 2}))
+    refused(lambda: GoldVersion.objects.create(**{**row, "number": 0, "sha256": "0" * 64}))
+    refused(lambda: GoldVersion.objects.create(**{**row, "number": 2, "sha256": "1" * 64, "n_groups": 5}))
+
+
+@pytest.mark.parametrize("table", ["gold", "audit", "release"])
+def test_what_is_written_once_is_never_edited(world, table):
+    if table == "gold":
+        rows, change = GoldVersion.objects.filter(pk=world.gold.pk), {"reason": "rewritten"}
+    elif table == "audit":
+        entry = AuditEntry.record("tried", world.phase, by=world.curator)
+        rows, change = AuditEntry.objects.filter(pk=entry.pk), {"action": "rewritten"}
+    else:
+        run = world.insert_run()
+        release = Release.objects.create(
+            phase=world.phase,
+            sequence=1,
+            run=run,
+            submission=run.prediction.submission,
+            policy="full",
+            primary="accuracy",
+            values=[],
+            released_at=timezone.now(),
+        )
+        rows, change = Release.objects.filter(pk=release.pk), {"values": [1]}
+    with pytest.raises(DatabaseError), transaction.atomic():
+        rows.update(**change)

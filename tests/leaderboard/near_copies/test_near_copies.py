@@ -1,0 +1,247 @@
+"""Near-copies of another team's predictions are flagged to organisers, and nobody else ever reads of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction, Run, State, Submission, System, User
+from leaderboard.near_copies.actions import detect as near_copies
+from leaderboard.near_copies.actions import dismiss as near_copy_flags
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import background
+from tests.support.api_calls import client_of, person
+from tests.support.crawler import crawl
+from tests.support.simultaneous_calls import together
+from tests.support.tiny_world import LABELS, World, build
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+WRONG = {**LABELS, "a1": "REFUTES", "a2": "SUPPORTS"}
+"""Two of four in error."""
+OTHERWISE = {**LABELS, "a1": "NOT ENOUGH INFO", "a2": "SUPPORTS"}
+"""The same two in error, one of them otherwise."""
+
+
+@pytest.fixture
+def world() -> World:
+    return build(quota_per_day=50)
+
+
+@pytest.fixture
+def rival(world: World) -> System:
+    return system_of("bob", "Rivals")
+
+
+def system_of(name: str, team: str, **kind: Any) -> System:
+    by = person(name)
+    return teams.system(team=teams.create(name=team, by=by), name=f"System of {name}", by=by, **kind)
+
+
+def sent(world: World, system: System, labels: dict[str, str]) -> Submission:
+    """Submitted by the team's first member, and scored."""
+    by = system.team.members.get()
+    submission = world.submit(labels, system=system, by=by)
+    for run in Run.objects.filter(prediction__submission=submission):
+        runs.score(run_id=run.pk)
+        assert Run.objects.get(pk=run.pk).state == State.DONE
+    return submission
+
+
+def look() -> None:
+    """The sweeper, and what it rings for, one after the other."""
+    near_copies.sweep()
+    for pk in Likeness.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True):
+        near_copies.look(pk=pk)
+    assert set(Likeness.objects.values_list("state", flat=True)) <= {State.DONE}
+
+
+def found() -> list[tuple[Any, ...]]:
+    rows = NearCopy.objects.order_by("pk")
+    return [(row.a.submission, row.b.submission, row.equal, row.shared_errors, row.n_units) for row in rows]
+
+
+def test_a_copy_of_another_teams_file_is_flagged_once(world: World, rival: System) -> None:
+    first, second = sent(world, world.system, WRONG), sent(world, rival, WRONG)
+    look()
+    assert found() == [(first, second, 1.0, 1.0, 4)]
+    look()
+    assert len(found()) == 1
+
+
+def test_it_does_not_matter_who_is_looked_at_first(world: World, rival: System) -> None:
+    first = sent(world, world.system, WRONG)
+    second = sent(world, rival, WRONG)
+    near_copies.sweep()
+    for submission in (second, first):
+        near_copies.look(pk=Likeness.objects.get(prediction__submission=submission).pk)
+    assert found() == [(first, second, 1.0, 1.0, 4)]
+
+
+@pytest.mark.parametrize("other", [LABELS, OTHERWISE, {**WRONG, "a3": "SUPPORTS"}], ids=["right", "unlike", "worse"])
+def test_what_errs_otherwise_is_no_copy(world: World, rival: System, other: dict[str, str]) -> None:
+    sent(world, world.system, WRONG)
+    sent(world, rival, other)
+    look()
+    assert found() == []
+
+
+def test_two_files_without_an_error_are_no_copies(world: World, rival: System) -> None:
+    sent(world, world.system, LABELS)
+    sent(world, rival, LABELS)
+    look()
+    assert found() == []
+
+
+def test_ones_own_team_baselines_and_other_phases_are_not_compared(world: World, rival: System) -> None:
+    sent(world, world.system, WRONG)
+    sent(world, world.system, WRONG)
+    sent(world, teams.system(team=world.system.team, name="Twin", by=world.researcher), WRONG)
+    sent(world, system_of("olga", "Our own", kind=System.Kind.BASELINE), WRONG)
+    world.phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
+    sent(world, rival, WRONG)
+    look()
+    assert found() == [] and Likeness.objects.count() == 4
+
+
+def test_of_a_team_with_many_files_alike_one_is_flagged(world: World, rival: System) -> None:
+    for _ in range(3):
+        sent(world, world.system, WRONG)
+    copy = sent(world, rival, WRONG)
+    look()
+    assert [(row[0].system, row[1]) for row in found()] == [(world.system, copy)]
+
+
+def test_nothing_is_looked_at_before_it_is_scored(world: World) -> None:
+    world.submit(WRONG)
+    near_copies.sweep()
+    assert not Likeness.objects.exists()
+
+
+def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
+    sent(world, world.system, WRONG)
+    near_copies.sweep()
+    row = Likeness.objects.get()
+    world.submit(LABELS)
+    near_copies.look(pk=row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.attempt) == (State.QUEUED, 0)
+    Likeness.objects.update(queued_at=timezone.now() - background.MAKES_WAY)
+    near_copies.look(pk=row.pk)
+    row.refresh_from_db()
+    assert row.state == State.DONE
+
+
+def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
+    sent(world, world.system, WRONG)
+    sent(world, rival, WRONG)
+    near_copies.sweep()
+    gone = timezone.now() - timedelta(seconds=1)
+    Likeness.objects.update(state=State.RUNNING, attempt=1, lease_until=gone)
+    near_copies.sweep()
+    assert set(Likeness.objects.values_list("state", "reason")) == {(State.QUEUED, "lost")}
+    look()
+    assert len(found()) == 1
+
+
+def test_who_always_dies_is_given_up(world: World, settings: Any) -> None:
+    sent(world, world.system, WRONG)
+    near_copies.sweep()
+    Likeness.objects.update(
+        state=State.RUNNING, attempt=settings.MAX_ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
+    )
+    near_copies.sweep()
+    row = Likeness.objects.get()
+    assert (row.state, row.reason) == (State.FAILED, "lost") and row.finished_at is not None
+
+
+def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
+    submission = sent(world, world.system, WRONG)
+    Prediction.objects.filter(submission=submission).update(sha256="0" * 64)
+    near_copies.sweep()
+    row = Likeness.objects.get()
+    near_copies.look(pk=row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.reason, bytes(row.signature)) == (State.FAILED, "storage", b"")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_look_at_once_find_each_other() -> None:
+    world = build()
+    sent(world, world.system, WRONG)
+    sent(world, system_of("bob", "Rivals"), WRONG)
+    near_copies.sweep()
+    keys = list(Likeness.objects.values_list("pk", flat=True))
+    together([lambda pk=pk: near_copies.look(pk=pk) for pk in keys])
+    assert len(found()) == 1
+
+
+def test_setting_aside_covers_the_two_systems_until_then(world: World, rival: System) -> None:
+    organiser = person("xena")
+    world.benchmark.organisers.add(organiser)
+    for system in (world.system, rival, rival):
+        sent(world, system, WRONG)
+    look()
+    assert NearCopy.objects.count() == 2
+    one = NearCopy.objects.first()
+    assert one is not None
+    with pytest.raises(Refused) as refused:
+        near_copy_flags.dismiss(near_copy=one, reason="no", by=world.researcher)
+    assert refused.value.code is Code.NOT_AN_ORGANISER
+    assert near_copy_flags.dismiss(near_copy=one, reason="one published model", by=organiser) == 2
+    assert not NearCopy.objects.filter(dismissed_at=None).exists()
+    assert AuditEntry.objects.get(action="near_copy.dismissed").detail["reason"] == "one published model"
+    sent(world, rival, WRONG)
+    look()
+    assert NearCopy.objects.filter(dismissed_at=None).count() == 1
+
+
+def browser(user: User | None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def read(clients: Iterable[Client]) -> bytes:
+    starts = ("/", "/me/submissions/", "/me/teams/", "/api/v1/benchmarks/", "/api/v1/submissions/", "/api/v1/schema/")
+    return b"".join(answer.text.lower() for client in clients for answer in crawl(client, starts))
+
+
+def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
+    organiser = person("xena")
+    world.benchmark.organisers.add(organiser)
+    sent(world, world.system, WRONG)
+    sent(world, rival, WRONG)
+    sent(world, system_of("eve", "Third"), WRONG)
+    look()
+    flagged = NearCopy.objects.get(a__submission__system=world.system, b__submission__system=rival)
+    near_copy_flags.dismiss(near_copy=flagged, reason="CANARY-REASON", by=organiser)
+    others = [None, world.researcher, rival.team.members.get(), person("stan", is_staff=True, is_superuser=True)]
+    told = read([*map(browser, others), *(client_of(user) for user in others if user)])
+    for word in (b"near-cop", b"near_cop", b"nearcop", b"canary-reason", b"likeness", b"shared errors"):
+        assert word not in told, word
+    page = browser(organiser).get("/manage/benchmarks/tiny/near-copies/").content.decode()
+    assert "CANARY-REASON" in page and "System of eve" in page
+    assert "/manage/benchmarks/tiny/near-copies/" in browser(organiser).get("/manage/benchmarks/tiny/").content.decode()
+
+
+def test_the_page_shows_pairs_and_sets_them_aside(world: World, rival: System) -> None:
+    client = browser(world.curator)
+    sent(world, world.system, WRONG)
+    sent(world, rival, WRONG)
+    look()
+    page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()
+    assert world.system.name in page and rival.name in page and "100\N{NO-BREAK SPACE}%" in page
+    where = f"/manage/benchmarks/tiny/near-copies/{NearCopy.objects.get().pk}/dismiss/"
+    assert client.post(where, {"reason": ""}).status_code == 422
+    assert client.post(where, {"reason": "<b>known</b>"}).status_code == 302
+    page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()
+    assert "&lt;b&gt;known" in page and "Nothing was found" in page
+    assert client.get(where).status_code == 404

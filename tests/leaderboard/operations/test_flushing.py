@@ -1,0 +1,137 @@
+"""What empties PostgreSQL between tests leaves nothing behind: no row, no loosened key, and numbers that go on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+
+from leaderboard.models import Membership, System, Team
+from tests.support import postgres_truncate as flushing
+from tests.support.board_rows import stand
+from tests.support.tiny_world import build
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL (HOLDOUT_DATABASE_URL)"),
+]
+KEPT = {"django_migrations"}
+
+
+@pytest.fixture(autouse=True)
+def filled() -> Iterator[None]:
+    world = build()
+    stand(world, "First")
+    stand(world, "Second", spent={"wall_seconds": 1.0})
+    assert {"leaderboard_team", "leaderboard_team_members", "leaderboard_release"} & holding() - KEPT
+    yield
+
+
+def holding() -> set[str]:
+    """The tables with a row."""
+    with connection.cursor() as cursor:
+        names = connection.introspection.table_names(cursor)
+        found = set()
+        for name in names:
+            cursor.execute(f"SELECT EXISTS (SELECT FROM {connection.ops.quote_name(name)})")
+            if cursor.fetchone() == (True,):
+                found.add(name)
+    return found
+
+
+def flush(*, reset_sequences: bool = False) -> None:
+    """As Django's own test case does after each test."""
+    call_command(
+        "flush",
+        verbosity=0,
+        interactive=False,
+        reset_sequences=reset_sequences,
+        allow_cascade=False,
+        inhibit_post_migrate=True,
+    )
+
+
+def test_every_table_is_empty() -> None:
+    assert len(holding()) > 15
+    flush()
+    assert holding() <= KEPT
+    assert not any(model._default_manager.exists() for model in apps.get_models())
+
+
+def test_it_is_done_by_deleting() -> None:
+    """Else the rest of this file says nothing of what tests are emptied by."""
+    assert type(connection.ops).sql_flush is flushing._sql_flush
+    said = connection.ops.sql_flush(None, ["one", "two"])
+    assert not any("TRUNCATE" in line for line in said) and sum("DELETE" in line for line in said) == 2
+
+
+def test_numbers_go_on_so_that_no_row_is_taken_for_an_earlier_one() -> None:
+    last = Team.objects.create(name="Last").pk
+    flush()
+    assert Team.objects.create(name="Next").pk > last
+
+
+def test_asked_for_numbers_begin_again() -> None:
+    Team.objects.create(name="Last")
+    flush(reset_sequences=True)
+    assert holding() <= KEPT
+    assert Team.objects.create(name="Next").pk == 1
+
+
+def test_keys_hold_again_afterwards() -> None:
+    flush()
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW session_replication_role")
+        assert cursor.fetchone() == ("origin",)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        System.objects.create(team_id=10**9, name="of nobody")
+        connection.check_constraints()
+    team = Team.objects.create(name="Next")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Membership.objects.create(team=team, user_id=10**9)
+        connection.check_constraints()
+    assert not System.objects.exists() and not Membership.objects.exists()
+
+
+def test_checks_hold_again_afterwards() -> None:
+    flush()
+    Team.objects.create(name="Same")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Team.objects.create(name="same")
+
+
+def test_who_holds_one_table_and_waits_for_another_is_let_go_first() -> None:
+    """PostgreSQL ends one of the two: here the flush, since the other never looks for a deadlock."""
+    names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
+    first, last = names[0], names[-1]
+    holds = threading.Event()
+    took: list[bool] = []
+
+    def work() -> None:
+        with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
+            other.execute("SET deadlock_timeout = '1h'")
+            other.execute(f"LOCK TABLE {last} IN ROW EXCLUSIVE MODE")
+            holds.set()
+            waits_for_the_flush(other)
+            other.execute(f"LOCK TABLE {first} IN ROW EXCLUSIVE MODE")
+            took.append(True)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    holds.wait()
+    flush()
+    worker.join()
+    assert took == [True] and holding() <= KEPT
+
+
+def waits_for_the_flush(other: psycopg.Connection[Any]) -> None:
+    """Until somebody waits for a table that this connection holds."""
+    waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+    while other.execute(waiting).fetchone() != (True,):
+        pass

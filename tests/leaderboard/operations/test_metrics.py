@@ -1,0 +1,168 @@
+"""What an operator's monitor reads: right numbers to whoever has the token, and nothing, not even itself, to others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from leaderboard.core import disk
+from leaderboard.models import Notice, Run, State, Submission, WorkerReport
+from tests.support.api_calls import person
+from tests.support.board_rows import stand
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+TOKEN = "a-token-that-is-long-enough"
+WITH = {"Authorization": f"Bearer {TOKEN}"}
+Numbers = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+@pytest.fixture
+def world(settings: Any) -> World:
+    settings.METRICS_TOKEN = TOKEN
+    return build()
+
+
+def told() -> Numbers:
+    """As a program of Prometheus' own reads it."""
+    answer = Client().get("/metrics", headers=WITH)
+    assert answer.status_code == 200 and answer["Content-Type"].startswith("text/plain; version=")
+    families = text_string_to_metric_families(answer.content.decode())
+    return {(one.name, frozenset(one.labels.items())): one.value for family in families for one in family.samples}
+
+
+def number(found: Numbers, name: str, **labels: str) -> float:
+    return found[f"holdout_{name}", frozenset(labels.items())]
+
+
+@pytest.mark.parametrize(
+    "header", ["", TOKEN, "Bearer", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \u00e9"]
+)
+def test_without_the_token_it_is_not_there(world: World, header: str) -> None:
+    for client in (Client(), Client()):
+        answer = client.get("/metrics", headers={"Authorization": header} if header else {})
+        absent = client.get("/matrics", headers={"Authorization": header} if header else {})
+        assert answer.status_code == absent.status_code == 404
+        assert answer.content == absent.content.replace(b"matrics", b"metrics")
+        assert b"holdout_" not in answer.content
+        client.force_login(world.curator)
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options", "head", "trace"])
+def test_without_the_token_no_method_tells_that_it_is_there(world: World, method: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    told, absent = (getattr(client, method)(path) for path in ("/metrics", "/matrics"))
+    assert told.status_code == absent.status_code == 404
+    assert "Allow" not in told and told.content == absent.content.replace(b"matrics", b"metrics")
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", f"Bearer {TOKEN}"])
+def test_without_a_setting_nobody_has_the_token(world: World, settings: Any, header: str) -> None:
+    settings.METRICS_TOKEN = ""
+    assert Client().get("/metrics", headers={"Authorization": header}).status_code == 404
+
+
+def test_a_short_token_stops_the_start() -> None:
+    environment = {**os.environ, "HOLDOUT_METRICS_TOKEN": "short", "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    start = [sys.executable, "-c", "import tests.settings"]
+    done = subprocess.run(start, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "HOLDOUT_METRICS_TOKEN has 5 characters, expected at least 20" in done.stderr
+
+
+def test_it_is_read_and_never_written_to(world: World) -> None:
+    for method in ("post", "put", "delete", "options"):
+        answer = getattr(Client(enforce_csrf_checks=True), method)("/metrics", headers=WITH)
+        assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+    assert Client().head("/metrics", headers=WITH).status_code == 200
+    assert Client().get("/metrics", headers=WITH)["Cache-Control"] == "no-store"
+
+
+def test_work_is_counted_by_state_and_outcome(world: World) -> None:
+    at = timezone.now()
+    assert number(told(), "oldest_queued_seconds", kind="run") == 0
+    for age in (5, 3600, 70):
+        world.insert_run(at=at - timedelta(seconds=age))
+    for state, n in ((State.REJECTED, 2), (State.FAILED, 1)):
+        for _ in range(n):
+            world.insert_run(state=state, at=at, finished_at=at)
+    world.insert_run(state=State.RUNNING, at=at - timedelta(days=3), attempt=1, lease_until=at)
+    stand(world, "First")
+    found = told()
+    assert number(found, "queue_length", kind="run", state="queued") == Run.objects.filter(state="queued").count() == 3
+    assert number(found, "queue_length", kind="run", state="running") == 1
+    ended = {
+        one: number(found, "finished_last_hour", kind="run", outcome=one) for one in ("done", "rejected", "failed")
+    }
+    assert ended == {"done": 1, "rejected": 2, "failed": 1}
+    assert number(found, "finished_last_hour", kind="run", outcome="cancelled") == 0
+    assert 3600 <= number(found, "oldest_queued_seconds", kind="run") < 3600 + 600
+
+
+def test_what_ended_counts_for_an_hour(world: World) -> None:
+    at = timezone.now()
+    for minutes in (1, 59, 61, 6000):
+        ended = at - timedelta(minutes=minutes)
+        world.insert_run(state=State.FAILED, at=ended, finished_at=ended)
+    assert number(told(), "finished_last_hour", kind="run", outcome="failed") == 2
+
+
+def test_nothing_that_may_fall_is_called_a_counter(world: World) -> None:
+    """What the desk throws away makes a count fall, and Prometheus takes a counter that falls for one that is new."""
+    answer = Client().get("/metrics", headers=WITH).content.decode()
+    assert {family.type for family in text_string_to_metric_families(answer)} == {"gauge"}
+
+
+def test_workers_and_the_disk_are_told(world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    at = timezone.now()
+    for host, age, ready in (("one", 10, True), ("two", 20, False), ("three", 10_000, True)):
+        WorkerReport.objects.create(queue="systems", host=host, ready=ready, seen_at=at - timedelta(seconds=age))
+    settings.DISK_ALARM_BYTES = 1000
+    for free in (999, 1001):
+        monkeypatch.setattr(disk, "free_bytes", lambda free=free: free)
+        found = told()
+        assert (number(found, "disk_free_bytes"), number(found, "disk_low")) == (free, free < 1000)
+    assert number(found, "workers_ready", queue="systems") == 1
+    assert 10 <= number(found, "worker_seen_seconds", queue="systems") < 20
+
+
+def test_mails_and_calls_are_counted(world: World) -> None:
+    at = timezone.now()
+    about = {"subject": Submission(system=world.system).pk, "body": {}, "due_at": at, "created_at": at}
+    Notice.objects.create(user=world.researcher, state="queued", **about)
+    found = told()
+    assert (number(found, "notices", state="queued"), number(found, "notices", state="failed")) == (1, 0)
+
+
+def test_no_name_and_no_score_is_told(world: World) -> None:
+    stand(world, "Canary-system", team="Canary-team", description="Canary-text")
+    person("Canary-person")
+    WorkerReport.objects.create(
+        queue="systems", host="Canary-host", ready=False, message="Canary", seen_at=timezone.now()
+    )
+    said = Client().get("/metrics", headers=WITH).content.decode()
+    hidden = ("canary", world.benchmark.slug, world.phase.slug + '"', "0.75", "accuracy", str(world.split.pk) + '"')
+    assert [word for word in hidden if word in said.lower()] == []
+    labels = {name for _, found in told() for name, _ in found}
+    assert labels == {"kind", "state", "outcome", "queue"}
+
+
+def test_a_reading_takes_the_same_queries_however_much_there_is(world: World) -> None:
+    with CaptureQueriesContext(connection) as few:
+        told()
+    for place in range(5):
+        stand(world, f"System {place}")
+        world.insert_run()
+    with CaptureQueriesContext(connection) as many:
+        told()
+    assert len(few) == len(many) <= 12

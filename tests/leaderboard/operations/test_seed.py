@@ -1,0 +1,204 @@
+"""The demonstration, seeded through the real path: a worker in a process of its own, and the real sandbox."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.hosting import build_image as building
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    GoldVersion,
+    Prediction,
+    QuotaCharge,
+    Run,
+    Standing,
+    State,
+    Submission,
+    System,
+)
+from leaderboard.operations import demo
+from tests.support.container_rows import engine_is_there
+from tests.support.workers.running_stack import Stack
+
+pytest_plugins = ["tests.support.workers.running_stack"]
+FIXTURES = settings.ROOT / "fixtures"
+
+
+@pytest.fixture(autouse=True)
+def _no_logins_kept() -> Any:
+    yield
+    demo.logins().unlink(missing_ok=True)
+
+
+def seed(**options: Any) -> str:
+    said = StringIO()
+    call_command("seed", stdout=said, **{"no_images": True, **options})
+    return said.getvalue()
+
+
+def manifests() -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted(FIXTURES.glob("*/benchmark.json"))]
+
+
+@pytest.fixture
+def images_alone(tmp_path: Path) -> Path:
+    """Mirror Claims with the systems that are images, and no others."""
+    for name in ("systems", "mirror-claims"):
+        shutil.copytree(FIXTURES / name, tmp_path / name)
+    plan = json.loads((tmp_path / "mirror-claims" / "benchmark.json").read_text())
+    plan["systems"] = [system for system in plan["systems"] if "image" in system]
+    (tmp_path / "mirror-claims" / "benchmark.json").write_text(json.dumps(plan))
+    return tmp_path
+
+
+def test_a_fresh_site_gets_populated_boards(stack: Stack) -> None:
+    seed()
+    wanted = manifests()
+    assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {one["slug"] for one in wanted}
+    expected = {
+        (one["slug"], system["phase"], system["name"])
+        for one in wanted
+        for system in one["systems"]
+        if "predictions" in system
+    }
+    shown = Standing.objects.values_list(
+        "leaderboard__phase__benchmark__slug", "leaderboard__phase__slug", "system__name"
+    )
+    assert set(shown) == expected
+    assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
+    unvalued = Standing.objects.filter(value=None).values_list("leaderboard__phase__benchmark__slug", "system__name")
+    assert set(unvalued) == {("rated-summaries", "Constant")}  # no correlation with a constant
+    ranked = Standing.objects.exclude(rank=None).values_list("system__kind", flat=True)
+    assert set(ranked) == {System.Kind.PARTICIPANT}
+
+    counts = [
+        model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
+    ]
+    said = seed()
+    assert said.count("nothing was changed") == len(wanted)
+    assert counts == [
+        model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
+    ]
+
+
+def test_people_can_log_in_and_nobody_else_reads_their_passwords(transactional_db: None) -> None:
+    people = demo.people()
+    path = demo.logins()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    passwords = dict(line.split()[:2] for line in path.read_text().splitlines())
+    assert set(passwords) == set(people)
+    assert len(set(passwords.values())) == len(people)
+    for username, password in passwords.items():
+        assert Client().login(username=username, password=password)
+    assert {name for name, user in people.items() if user.is_curator} == {"curator"}
+
+    before = path.read_text()
+    demo.people()
+    assert path.read_text() == before
+
+
+def test_an_account_that_was_there_keeps_its_password(db: None, django_user_model: Any) -> None:
+    django_user_model.objects.create_user("ada", "ada@holdout.example", "correct horse")
+    demo.people()
+    assert Client().login(username="ada", password="correct horse")
+    assert "ada" not in {line.split()[0] for line in demo.logins().read_text().splitlines()}
+
+
+def test_without_a_worker_it_says_so(sandbox: str, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody may hear the bell: a worker of another test would answer it.
+    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    with pytest.raises(CommandError, match="no worker has taken one"):
+        seed(wait_seconds=0.1)
+    assert set(Run.objects.values_list("state", flat=True)) == {State.QUEUED}
+
+
+def test_without_an_engine_images_are_left_out_by_name(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+    (line,) = (line for line in said.splitlines() if line.startswith("left out"))
+    wanted = [f"mirror-claims: {name}, in a container" for name in ("Majority label", "Claim-only")]
+    assert all(name in line for name in wanted)
+    assert "there is no `docker` command here" in line
+    assert not System.objects.filter(name__endswith="in a container").exists()
+
+
+def test_an_image_that_cannot_be_built_is_left_out_alone(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built(*, system: Any, benchmark: Any) -> Any:
+        raise building.CannotBuildError(f"no {system.name} today")
+
+    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    monkeypatch.setattr(building, "built", built)
+    engine_is_there()
+    said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+    assert "mirror-claims: Claim-only, in a container: left out. no claim-only today" in said
+    assert said.count(": left out. ") == 2
+
+
+def test_what_was_built_from_the_same_sources_is_not_built_again(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds: list[str] = []
+
+    @contextmanager
+    def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
+        builds.append(f"{system.name} for {benchmark.name}")
+        archive = images_alone / "archive.tar.gz"
+        archive.write_text(f"build {len(builds)}: other bytes each time")
+        yield archive
+
+    def again() -> list[str]:
+        builds.clear()
+        seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+        return builds
+
+    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    monkeypatch.setattr(building, "built", built)
+    engine_is_there()
+    assert again() == ["majority for mirror-claims", "claim-only for mirror-claims"]
+    assert set(Submission.objects.values_list("kind", "system__kind")) == {("image", "baseline")}
+    assert again() == []
+    ended = Prediction.objects.filter(submission__system__name__startswith="Majority")
+    ended.update(state=State.REJECTED, finished_at=timezone.now())
+    assert again() == ["majority for mirror-claims"]
+    with (images_alone / "systems" / "claim-only" / "main.py").open("a") as program:
+        program.write("# another version\n")
+    assert again() == ["claim-only for mirror-claims"]
+    assert again() == []
+    assert Submission.objects.count() == 4
+
+
+def test_an_engine_without_a_worker_is_said(
+    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.SWEEP_SECONDS = -2.5  # so that nobody waits for a report that will not come
+    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    assert "Why: No worker with a container engine has reported" in seed(
+        fixtures=images_alone, wait_seconds=0, no_images=False
+    )
+
+
+def test_a_folder_without_benchmarks_is_named(db: None, tmp_path: Any) -> None:
+    with pytest.raises(CommandError, match="found no"):
+        seed(fixtures=tmp_path)

@@ -1,0 +1,202 @@
+"""`tidy` removes what nobody needs and nothing else; `check_files` names what is not as its record says."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.files.storage import storages
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from knox.models import AuthToken
+from moto import mock_aws
+
+from leaderboard.models import AuditEntry, Image
+from leaderboard.operations import cleanup as tidying
+from leaderboard.operations import orphaned_files as strays
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+MONTH = 30 * 86_400
+ALIASES = (*strays.KEPT, "images", "archives")
+WEEK = 7 * 86_400
+
+
+@pytest.fixture
+def world(tmp_path: Path, settings: Any) -> World:
+    """A site on folders of its own; stores of files are shared, and emptied of what earlier tests left."""
+    settings.DATA = tmp_path
+    for alias in ALIASES:
+        shutil.rmtree(storages[alias].base_location, ignore_errors=True)  # type: ignore[attr-defined]
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "uploads"
+    return build()
+
+
+def tidy(*words: str) -> str:
+    out = io.StringIO()
+    call_command("tidy", *words, stdout=out)
+    return out.getvalue()
+
+
+def aged(path: Path, seconds: float, content: bytes = b"x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    os.utime(path, (time.time() - seconds,) * 2)
+    return path
+
+
+def test_what_is_old_goes_when_it_is_told_to_and_not_before(world: World, tmp_path: Path) -> None:
+    old = [aged(tmp_path / "uploads" / "a.upload", 2 * 86_400), aged(tmp_path / "mail" / "a.log", MONTH + 60)]
+    old.append(aged(tmp_path / "log" / "web.log.1", MONTH + 60))
+    young = [aged(tmp_path / "uploads" / "b.upload", 60), aged(tmp_path / "mail" / "b.log", MONTH - 60)]
+    young += [aged(tmp_path / "log" / "web.log", MONTH + 60)]
+    said = tidy()
+    assert "broken uploads: 1," in said and "mails: 1," in said and "old logs: 1," in said
+    assert all(path.exists() for path in old + young)
+    tidy("--apply")
+    assert not any(path.exists() for path in old)
+    assert all(path.exists() for path in young)
+    assert "mails: 0," in tidy("--days", "31")
+
+
+def test_a_large_log_keeps_its_end_while_it_is_written_to(tmp_path: Path, settings: Any) -> None:
+    settings.DATA = tmp_path
+    log = aged(tmp_path / "log" / "web.log", 0, b"early\n" * 2_000_000 + b"late\n")
+    with log.open("ab") as writer:
+        tidy("--apply")
+        writer.write(b"later\n")
+    kept = log.read_bytes()
+    assert len(kept) <= tidying.LARGE_LOG_BYTES // 10 + 10
+    assert kept.endswith(b"late\nlater\n") and kept.startswith(b"early\n")
+
+
+def test_sessions_and_tokens_go_when_they_have_expired(world: World) -> None:
+    now = timezone.now()
+    for key, days in {"past": -1, "open": 1}.items():
+        Session.objects.create(session_key=key, session_data="", expire_date=now + timedelta(days=days))
+        AuthToken.objects.create(user=world.researcher, expiry=timedelta(days=days))
+    tidy("--apply")
+    assert [one.session_key for one in Session.objects.all()] == ["open"]
+    assert [token.expiry > now for token in AuthToken.objects.all()] == [True]
+
+
+def stored(alias: str, name: str, seconds: float = WEEK + 60) -> Path:
+    """A file in a store that no row names."""
+    return aged(Path(storages[alias].path(name)), seconds, b"left by a dead process")
+
+
+def test_an_old_image_without_a_record_goes_and_what_cannot_be_made_again_stays(world: World) -> None:
+    image, young = stored("images", "image/old.tar"), stored("images", "image/young.tar", WEEK - 60)
+    piece = stored("gold", "pieces/upload/0")
+    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in strays.KEPT]
+    said = tidy("--apply", "--verbosity", "2")
+    assert not image.exists() and young.exists() and piece.exists()
+    assert all(path.exists() for path in kept), "gold, raw files, inputs, predictions and outcomes are never removed"
+    assert "images and archives that no record names: 1, 0.0 MB\n  images/image/old.tar: 22 bytes" in said
+    assert "stored files that no record names, and that stay: 4, 0.0 MB" in said
+    assert "  gold/kept/gold.jsonl: 22 bytes" in said and "pieces" not in said
+    assert "young" not in said, "its row may be on its way"
+
+
+def test_beside_another_database_no_stored_file_is_touched(world: World, tmp_path: Path, settings: Any) -> None:
+    """An empty or older database beside the files of a site."""
+    run = world.insert_run()
+    mail = aged(tmp_path / "mail" / "a.log", MONTH + 60)
+    image = stored("images", "image/old.tar")
+    others = [stored("gold", f"goldversion/{place}.jsonl") for place in range(strays.MANY)]
+    tidy()
+    others.append(stored("gold", "goldversion/last.jsonl", 0))
+    with pytest.raises(CommandError) as refused:
+        tidy("--apply")
+    told = str(refused.value)
+    assert told.startswith("6 of 7 files of gold have no record in ") and told.endswith("No stored file is removed")
+    assert strays.database() in told and str(settings.DATA) in told
+    assert (
+        image.exists()
+        and all(path.exists() for path in others)
+        and run.prediction.file.storage.exists(run.prediction.file.name)
+    )
+    assert not mail.exists(), "what is no stored file goes as ever"
+    with pytest.raises(CommandError, match="6 of 7 files of gold have no record"):
+        call_command("check_files", stdout=io.StringIO())
+
+
+def test_a_few_strays_of_many_files_are_no_doubt(world: World) -> None:
+    for place in range(6):
+        stored("images", f"image/{place}.tar")
+    names = [stored("images", f"image/named-{place}.tar") for place in range(54)]
+    for path in names:
+        sha256 = hashlib.sha256(path.name.encode()).hexdigest()
+        Image.objects.create(archive=f"image/{path.name}", archive_sha256=sha256, archive_bytes=22)
+    assert not strays.find().doubt
+    tidy("--apply")
+    assert not Path(storages["images"].path("image/0.tar")).exists() and all(path.exists() for path in names)
+    for place in range(7):
+        stored("images", f"image/{place}.tar")
+    assert "7 of 61 files of images" in strays.find().doubt
+
+
+def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strays, "AFTER", timedelta(0))
+    run = world.insert_run()
+    tidy("--apply")
+    for file in (world.gold.file, world.split.inputs, run.prediction.file):
+        assert file.storage.exists(str(file.name))
+    stored("outcomes", "run/stray", 0)
+    out = io.StringIO()
+    call_command("check_files", stdout=out)
+    assert out.getvalue() == "outcomes/run/stray: no record names it\n3 files: all are there, with their sha256\n"
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        ("altered", "no longer has its sha256"),
+        ("missing", "is missing"),
+        ("unreadable", "cannot be read: Is a directory"),
+    ],
+)
+def test_a_file_that_is_not_what_its_record_says_is_named(world: World, harm: str, said: str) -> None:
+    path = Path(world.gold.file.path)
+    if harm == "altered":
+        path.write_bytes(path.read_bytes() + b" ")
+    else:
+        path.unlink()
+    if harm == "unreadable":  # root may read whatever has another owner
+        path.mkdir()
+    out = io.StringIO()
+    with pytest.raises(CommandError, match=r"1 of 2 files are missing, altered or unreadable"):
+        call_command("check_files", stdout=out)
+    assert out.getvalue().strip() == f"goldversion:{world.gold.pk} file: {said}"
+
+
+@pytest.mark.parametrize("command", ["check_files", "tidy"])
+def test_a_bucket_that_is_not_there_is_said_in_a_line(
+    command: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
+    in_s3 = {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": bucket}
+    settings.STORAGES = {**settings.STORAGES, **dict.fromkeys(ALIASES, in_s3)}
+    with mock_aws(), pytest.raises(CommandError, match=r"does not answer as it should .*NoSuchBucket"):
+        call_command(command, stdout=io.StringIO())
+
+
+def test_a_curator_is_made_and_unmade_once(world: World) -> None:
+    for words, state in ((["ada"], True), (["ada"], True), (["ada", "--no-longer"], False)):
+        call_command("make_curator", *words, stdout=io.StringIO())
+        world.researcher.refresh_from_db()
+        assert world.researcher.is_curator is state
+    acts = AuditEntry.objects.filter(action__startswith="curator.").order_by("id")
+    assert [act.action for act in acts] == ["curator.appointed", "curator.dismissed"]
+    with pytest.raises(CommandError, match="there is no account 'nobody'"):
+        call_command("make_curator", "nobody")

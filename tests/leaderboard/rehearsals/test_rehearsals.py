@@ -1,0 +1,474 @@
+"""A rehearsal: the whole path, for organisers and testers alone, and nothing of it counts in the phase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.core.refusal import Code
+from leaderboard.datasets.actions import splits
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    Extension,
+    Membership,
+    Notice,
+    Phase,
+    QuotaCharge,
+    Rehearsal,
+    Release,
+    Run,
+    Split,
+    State,
+    Submission,
+    System,
+    User,
+)
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.scoring.actions import runs
+from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.scoring.queries import leakage_budget as information
+from leaderboard.submissions.queries.quotas import quota_of
+from tests.support.api_calls import client_of, person
+from tests.support.gold_uploads import close_all, refusal, uploaded
+from tests.support.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
+
+pytestmark = pytest.mark.django_db
+SLUG = "tiny-test-rehearsal"
+WRONG = {**LABELS, "a1": "REFUTES"}
+
+
+@pytest.fixture
+def world() -> World:
+    found = build()
+    Benchmark.objects.update(state="draft")
+    found.benchmark.refresh_from_db()
+    found.phase.refresh_from_db()
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _requests_end() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def begun(world: World, *, testers: Any = None, **more: Any) -> Rehearsal:
+    told = {"ends_at": None, "testers": [world.researcher] if testers is None else testers, **more}
+    return rehearsals.begin(phase=world.phase, by=world.curator, **told)
+
+
+def copy_of(rehearsal: Rehearsal) -> Phase:
+    return rehearsal.benchmark.phases.select_related("benchmark", "split__dataset").get()
+
+
+def ended(rehearsal: Rehearsal, world: World) -> Rehearsal:
+    return rehearsals.end(rehearsal=Rehearsal.objects.get(pk=rehearsal.pk), by=world.curator)
+
+
+def let_date_come(rehearsal: Rehearsal) -> datetime:
+    """Its phase closed a second ago, and nobody has ended it."""
+    past = timezone.now() - timedelta(seconds=1)
+    Phase.objects.filter(benchmark=rehearsal.benchmark).update(closes_at=past)
+    return past
+
+
+def status(user: User | None, address: str) -> int:
+    client = Client()
+    if user:
+        client.force_login(user)
+    return client.get(address).status_code
+
+
+def body(user: User, address: str) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.get(address).content.decode()
+
+
+ADDRESSES = (
+    f"/benchmarks/{SLUG}/",
+    f"/benchmarks/{SLUG}/test/",
+    f"/benchmarks/{SLUG}/splits/test/",
+    f"/benchmarks/{SLUG}/splits/test/inputs.jsonl",
+    f"/api/v1/benchmarks/{SLUG}/",
+    f"/api/v1/benchmarks/{SLUG}/phases/test/leaderboard/",
+    f"/api/v1/benchmarks/{SLUG}/phases/test/leaderboard.csv",
+)
+
+
+class TestThePath:
+    @pytest.mark.usefixtures("sandbox")
+    def test_what_a_tester_sends_is_checked_charged_scored_shown_and_mailed(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
+        phase = copy_of(begun(world))
+        assert refusal(world.submit, phase=phase, labels={**LABELS, "a1": "MAYBE"}).code is Code.INVALID_PREDICTIONS
+        sent = world.submit(WRONG, phase=phase)
+        assert quota_of(phase=phase, team=world.system.team).used_total == 1
+        runs.score(run_id=Run.objects.get().pk)
+        assert Release.objects.get().phase == phase
+        client = Client()
+        client.force_login(world.researcher)
+        board = client.get(f"/benchmarks/{SLUG}/test/").content.decode()
+        assert "Bernoulli" in board and "0.750" in board
+        assert "This is a rehearsal" in board
+        assert "This is a rehearsal" in client.get(f"/submissions/{sent.pk}/").content.decode()
+        notices.sweep()
+        for notice in Notice.objects.all():
+            notices.deliver(notice_id=notice.pk)
+        assert [SLUG in message.subject for message in mail.outbox] == [True]
+
+    def test_the_rules_are_the_phases(self, world: World) -> None:
+        tracks = [{"name": "a", "title": "A", "description": ""}]
+        told = {"quota_per_day": 2, "quota_total": 3, "disclosure": "ladder", "scope": "task", "tracks": tracks}
+        Phase.objects.update(**told, opens_at=timezone.now() + timedelta(days=3), options={"max_evidence": "none"})
+        world.phase.refresh_from_db()
+        phase = copy_of(begun(world))
+        assert {name: getattr(phase, name) for name in told} == told
+        assert (phase.options, phase.split) == ({"max_evidence": "none"}, world.split)
+        # It is over when the phase itself opens.
+        assert (phase.opens_at, phase.closes_at) == (None, world.phase.opens_at)
+
+    @pytest.mark.usefixtures("sandbox")
+    def test_a_sealed_phase_is_opened_in_its_rehearsal(self, world: World) -> None:
+        later = timezone.now() + timedelta(days=9)
+        Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
+        world.phase.refresh_from_db()
+        assert refusal(begun, world=world).code is Code.INVALID_NAME
+        soon = timezone.now() + timedelta(hours=1)
+        phase = copy_of(begun(world, ends_at=soon))
+        assert (phase.sealed_until, phase.closes_at) == (soon, soon)
+        world.submit(phase=phase)
+        past = timezone.now() - timedelta(seconds=1)
+        Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
+        assert sealing.sweep() == 1
+        assert Run.objects.get().state == State.QUEUED
+
+    def test_teams_and_accounts_are_named(self, world: World) -> None:
+        bob = person("bob")
+        team = teams.create(name="Difference", by=person("charles"))
+        found = rehearsals.testers_named(["bob", "Difference"])
+        assert {one.username for one in found} == {"bob", "charles"}
+        refused = refusal(rehearsals.testers_named, names=["bob", "nobody", "No team"])
+        assert "nobody, No team" in refused.message
+        rehearsal = begun(world, testers=[bob])
+        rehearsals.name_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
+        assert [one.username for one in rehearsal.testers.all()] == ["charles"]
+        assert status(bob, ADDRESSES[0]) == 404
+
+
+class TestWhoSeesIt:
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_testers_and_managers_alone(self, world: World, address: str) -> None:
+        Split.objects.update(**DRAFT)
+        organiser, stranger = person("olga"), person("eve")
+        world.benchmark.organisers.add(organiser)
+        begun(world)
+        got = [status(user, address) for user in (world.curator, organiser, world.researcher, stranger, None)]
+        # The real one is a draft: of that testers know nothing.
+        assert got == [200, 200, 200, 404, 404]
+        assert status(world.researcher, "/benchmarks/tiny/") == 404
+        assert status(world.researcher, f"/manage/benchmarks/{SLUG}/") == 404
+
+    @pytest.mark.usefixtures("sandbox")
+    def test_nothing_public_tells_of_it(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
+        world.benchmark.refresh_from_db()
+        world.phase.refresh_from_db()
+        phase = copy_of(begun(world))
+        world.submit(WRONG, phase=phase)
+        runs.score(run_id=Run.objects.get().pk)
+        for user in (None, person("eve")):
+            client = Client()
+            if user:
+                client.force_login(user)
+            for address in (
+                *("/", "/tasks/", "/feed.atom", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/api/v1/benchmarks/"),
+                *("/benchmarks/tiny/feed.atom", "/benchmarks/tiny/splits/test/", "/tasks/fact-verification/"),
+            ):
+                answer = client.get(address)
+                body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+                assert answer.status_code == 200
+                assert b"ehearsal" not in body and b"0.750" not in body and b"Bernoulli" not in body, address
+            assert status(user, f"/systems/{world.system.pk}/") == 404
+
+    def test_it_is_never_published(self, world: World) -> None:
+        rehearsal = begun(world)
+        refused = refusal(benchmarks.publish, benchmark=rehearsal.benchmark, by=world.curator)
+        assert "never published" in refused.message
+        assert Benchmark.objects.get(pk=rehearsal.benchmark_id).state == "rehearsal"
+
+
+class TestWhen:
+    def test_before_the_phase_opens(self, world: World) -> None:
+        Benchmark.objects.update(state="public")
+        world.phase.benchmark.refresh_from_db()
+        assert "has opened" in refusal(begun, world=world).message
+        Phase.objects.update(opens_at=timezone.now() + timedelta(hours=2))
+        world.phase.refresh_from_db()
+        assert refusal(begun, world=world, ends_at=timezone.now() + timedelta(hours=3)).code is Code.INVALID_NAME
+        assert refusal(begun, world=world, ends_at=timezone.now()).code is Code.INVALID_NAME
+        assert begun(world)
+
+    def test_one_at_a_time_and_none_of_a_rehearsal(self, world: World) -> None:
+        rehearsal = begun(world)
+        assert "being rehearsed already" in refusal(begun, world=world).message
+        copy = copy_of(rehearsal)
+        told = {"testers": [], "ends_at": None, "by": world.curator}
+        assert "rehearsal already" in refusal(rehearsals.begin, phase=copy, **told).message
+        ended(rehearsal, world)
+        assert begun(world).benchmark.slug == f"{SLUG}-1"
+
+    def test_not_by_strangers(self, world: World) -> None:
+        told = {"testers": [], "ends_at": None, "by": world.researcher}
+        assert refusal(rehearsals.begin, phase=world.phase, **told).code is Code.NOT_AN_ORGANISER
+        rehearsal = begun(world)
+        assert refusal(rehearsals.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
+        asked = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
+        assert refusal(rehearsals.name_testers, **asked).code is Code.NOT_AN_ORGANISER
+
+    def test_a_benchmark_is_not_published_over_one(self, world: World) -> None:
+        rehearsal = begun(world)
+        assert (
+            "while it is rehearsed" in refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator).message
+        )
+        ended(rehearsal, world)
+        assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
+
+
+@pytest.mark.usefixtures("sandbox")
+class TestTheEnd:
+    def test_the_phase_starts_empty(self, world: World) -> None:
+        rehearsal = begun(world)
+        phase = copy_of(rehearsal)
+        world.submit(WRONG, phase=phase)
+        runs.score(run_id=Run.objects.get().pk)
+        ended(rehearsal, world)
+        for model in (Submission, QuotaCharge, Release):
+            assert not model.objects.filter(phase=world.phase).exists()
+            assert model.objects.filter(phase=phase).exists(), "it stays to be read"
+        assert quota_of(phase=world.phase, team=world.system.team).used_total == 0
+        assert information.budget_of(world.phase).spent.answers == 0
+        # What testers were told of the gold is said beside it.
+        assert [other.spent.answers for other in information.others_on(world.phase)] == [1]
+        assert world.phase.leaderboards.count() == 0
+        acts = AuditEntry.objects.filter(subject=f"phase:{world.phase.pk}").order_by("pk")
+        assert [entry.action for entry in acts] == ["rehearsal.begun", "rehearsal.ended"]
+
+    def test_it_takes_nothing_more_and_what_waits_is_not_scored(self, world: World) -> None:
+        rehearsal = begun(world)
+        phase = copy_of(rehearsal)
+        world.submit(phase=phase)
+        ended(rehearsal, world)
+        assert (Run.objects.get().state, Run.objects.get().reason) == (State.CANCELLED, "withdrawn")
+        runs.score(run_id=Run.objects.get().pk)
+        assert not Release.objects.exists()
+        refused = refusal(world.submit, phase=copy_of(rehearsal))
+        assert refused.code is Code.PHASE_CLOSED
+        assert "is over" in refusal(rehearsals.end, rehearsal=rehearsal, by=world.curator).message
+
+    def test_a_person_may_compete_for_another_team_after_it(self, world: World) -> None:
+        phase = copy_of(begun(world))
+        world.submit(phase=phase)
+        Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
+        other = teams.system(team=teams.create(name="Second", by=world.researcher), name="Euler", by=world.researcher)
+        assert refusal(world.submit, phase=phase, system=other).code is Code.OTHER_TEAM
+        assert world.submit(system=other).system == other
+
+    def test_a_draft_is_given_other_items_once_it_is_over(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        world.split.refresh_from_db()
+        rehearsal = begun(world)
+        world.submit(phase=copy_of(rehearsal))
+        other = gold_lines().replace(b"claim 0", b"claim 7")
+        told = {"split": world.split, "reason": "better", "by": world.curator}
+        assert refusal(splits.add_gold, file=uploaded(other, "gold.jsonl"), **told).code is Code.INPUTS_CHANGED
+        ended(rehearsal, world)
+        n = Run.objects.count()
+        assert splits.add_gold(file=uploaded(other, "gold.jsonl"), **told).number == 2
+        # What answered other items is not scored again.
+        assert Run.objects.count() == n
+
+    def test_testers_see_a_drafts_data_until_then(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        rehearsal = begun(world)
+        inputs = f"/benchmarks/{SLUG}/splits/test/inputs.jsonl"
+        assert status(world.researcher, inputs) == 200
+        ended(rehearsal, world)
+        assert (status(world.researcher, inputs), status(world.researcher, ADDRESSES[0])) == (404, 404)
+
+    def test_then_its_managers_alone_read_it(self, world: World) -> None:
+        organiser = person("olga")
+        world.benchmark.organisers.add(organiser)
+        rehearsal = begun(world)
+        sent = world.submit(WRONG, phase=copy_of(rehearsal))
+        runs.score(run_id=Run.objects.get().pk)
+        own = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/submissions/{sent.pk}/receipt.json"]
+        pages = [*ADDRESSES, f"/benchmarks/{SLUG}/test/submit/", f"/api/v1/benchmarks/{SLUG}/", *own]
+        lists = ["/me/submissions/", "/api/v1/submissions/", f"/systems/{world.system.pk}/"]
+        assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
+        assert all(str(sent.pk) in body(world.researcher, address) for address in lists)
+        ended(rehearsal, world)
+        for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
+            assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
+        assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
+
+    @pytest.mark.parametrize("end", [ended, lambda rehearsal, _: let_date_come(rehearsal)], ids=["ended", "its date"])
+    def test_then_its_systems_are_gone_for_testers(self, world: World, end: Any) -> None:
+        world.benchmark.organisers.add(organiser := person("olga"))
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        copied, team = copy_of(rehearsal), world.system.team
+        world.submit(WRONG, phase=copied, system=teams.named(team=team, name="Practised"))
+        practised = System.objects.get(name="Practised")
+        pages = [f"/systems/{practised.pk}/", f"/systems/{practised.pk}/edit/"]
+        lists = [f"/me/teams/{team.pk}/", "/api/v1/teams/", f"/api/v1/teams/{team.pk}/"]
+        assert [status(world.researcher, address) for address in pages] == [200, 200]
+        assert ["Practised" in body(world.researcher, address) for address in lists] == [True, True, True]
+        end(rehearsal, world)
+        assert [status(world.researcher, address) for address in pages] == [404, 404]
+        assert ["Practised" in body(world.researcher, address) for address in lists] == [False, False, False]
+        # Bernoulli, of which nothing was sent yet.
+        assert '<td class="num">1</td>' in body(world.researcher, "/me/teams/")
+        Membership.objects.create(team=team, user=organiser)
+        assert "Practised" in body(organiser, f"/me/teams/{team.pk}/")
+        # Its name is the team's to compete with, and what is sent of it from here on alone is shown.
+        Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
+        world.phase.refresh_from_db()
+        world.submit(phase=world.phase, system=practised)
+        assert [status(world.researcher, address) for address in pages] == [200, 200]
+        page = body(world.researcher, f"/me/teams/{team.pk}/")
+        assert re.search(r'<bdi>Practised</bdi></a></th><td class="num">1</td>', page)
+
+    def test_a_sealed_one_that_ended_stays_shut(self, world: World) -> None:
+        later = timezone.now() + timedelta(days=9)
+        Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
+        world.phase.refresh_from_db()
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        world.submit(phase=copy_of(rehearsal))
+        ended(rehearsal, world)
+        Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=timezone.now())
+        assert sealing.sweep() == 0
+
+
+@pytest.mark.usefixtures("sandbox")
+class TestItsDate:
+    """Nobody has to end it: its date does."""
+
+    def test_at_its_date_its_managers_alone_read_it(self, world: World) -> None:
+        Split.objects.update(**DRAFT)
+        organiser = person("olga")
+        world.benchmark.organisers.add(organiser)
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        sent = world.submit(WRONG, phase=copy_of(rehearsal))
+        runs.score(run_id=Run.objects.get().pk)
+        pages = [*ADDRESSES, sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/"]
+        lists = ["/me/submissions/", "/api/v1/submissions/"]
+        assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
+        let_date_come(rehearsal)
+        for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
+            assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
+        assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
+        assert "This rehearsal is over" in body(organiser, ADDRESSES[0])
+
+    def test_not_before_it_nor_while_a_team_has_time_of_its_own(self, world: World) -> None:
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "a power cut", "by": world.curator}
+        extensions.extend(phase=copy_of(rehearsal), team=world.system.team, **told)
+        assert (rehearsals.sweep(), rehearsal.is_over) == (0, False)
+        let_date_come(rehearsal)
+        assert (rehearsals.sweep(), rehearsal.is_over) == (0, False)
+        assert status(world.researcher, ADDRESSES[0]) == 200
+        Extension.objects.update(before=timezone.now() - timedelta(hours=1), closes_at=let_date_come(rehearsal))
+        assert rehearsal.is_over and status(world.researcher, ADDRESSES[0]) == 404
+        assert rehearsals.sweep() == 1
+
+    def test_the_sweeper_writes_its_end_down_once_and_what_was_sent_is_scored(self, world: World) -> None:
+        User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        world.submit(WRONG, phase=copy_of(rehearsal))
+        date = let_date_come(rehearsal)
+        assert (rehearsals.sweep(), rehearsals.sweep()) == (1, 0)
+        rehearsal.refresh_from_db()
+        assert (rehearsal.ended_at, rehearsal.ended_by) == (date, world.curator)
+        last = AuditEntry.objects.filter(action="rehearsal.ended").get()
+        assert (last.actor, last.detail["submissions"]) == (None, 1)
+        runs.score(run_id=Run.objects.get().pk)
+        assert Release.objects.get().phase == copy_of(rehearsal)
+        assert notices.sweep() == 0, "its testers may not read what a mail would lead to"
+        assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
+
+    def test_a_sealed_one_is_opened_at_its_date_whoever_sweeps_first(self, world: World) -> None:
+        later = timezone.now() + timedelta(days=9)
+        Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
+        world.phase.refresh_from_db()
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        world.submit(phase=copy_of(rehearsal))
+        Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=let_date_come(rehearsal))
+        assert (rehearsals.sweep(), sealing.sweep()) == (1, 1)
+        assert Run.objects.get().state == State.QUEUED
+
+    def test_another_can_be_begun_at_once_and_that_one_is_not_opened_again(self, world: World) -> None:
+        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        let_date_come(rehearsal)
+        assert "is over" in refusal(rehearsals.end, rehearsal=rehearsal, by=world.curator).message
+        told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "more time", "by": world.curator}
+        assert "is over" in refusal(extensions.extend, phase=copy_of(rehearsal), **told).message
+        assert begun(world).benchmark.slug == f"{SLUG}-1"
+        page = body(world.curator, TestThePage.WHERE)
+        assert f"<bdi>{SLUG}</bdi>" in page and "End the rehearsal" in page
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_testers_send_by_the_api_too(world: World) -> None:
+    begun(world)
+    where = f"/api/v1/benchmarks/{SLUG}/phases/test/submissions/"
+    for user, expected in ((world.researcher, 201), (person("eve"), 404)):
+        file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+        answer = client_of(user).post(where, {"system": "Bernoulli", "file": file})
+        assert answer.status_code == expected, answer.content
+    assert System.objects.count() == 1
+
+
+class TestThePage:
+    WHERE = "/manage/benchmarks/tiny/phases/test/rehearsal/"
+
+    def test_it_is_begun_followed_and_ended(self, world: World) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        assert "Scores of a rehearsal tell of hidden gold" in client.get(self.WHERE).content.decode()
+        unknown = client.post(self.WHERE, {"testers": "ada\nnobody"})
+        assert (unknown.status_code, Rehearsal.objects.exists()) == (422, False)
+        assert "no team nobody" in unknown.content.decode() and "ada" in unknown.content.decode()
+        assert client.post(self.WHERE, {"testers": "ada\r\n\r\nada"}).status_code == 302
+        made = Rehearsal.objects.get()
+        assert [one.username for one in made.testers.all()] == ["ada"]
+        assert f"/benchmarks/{SLUG}/test/" in client.get(self.WHERE).content.decode()
+        assert client.post(f"{self.WHERE}{made.pk}/testers/", {"testers": ""}).status_code == 302
+        assert not made.testers.exists()
+        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 302
+        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 409
+        page = client.get(self.WHERE).content.decode()
+        assert "Begin the rehearsal" in page and SLUG in page
+        # Over, it is beside its phase, and on the desk no more.
+        assert SLUG not in client.get("/manage/").content.decode()
+        assert "This rehearsal is over" in client.get(f"/benchmarks/{SLUG}/").content.decode()
+
+    def test_a_date_that_is_past_comes_back(self, world: World) -> None:
+        client = Client()
+        client.force_login(world.curator)
+        answer = client.post(self.WHERE, {"testers": "", "ends_at": "2020-01-01T00:00"})
+        assert (answer.status_code, "would end before it begins" in answer.content.decode()) == (422, True)

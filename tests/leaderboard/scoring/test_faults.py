@@ -1,0 +1,225 @@
+"""Whatever dies, every accepted submission ends in one terminal state with one set of scores, charged once.
+
+The workers are real Celery processes over the test's database and broker; they are killed with -9.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from leaderboard.core import folder_broker
+from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
+from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
+from leaderboard.work_queue import notify_workers as doorbell
+from tests.support.tiny_world import World, build
+from tests.support.workers.killed_workers import let_leases_end
+from tests.support.workers.running_stack import empty_queue
+
+pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.killed_workers"]
+pytestmark = [pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    empty_queue()
+    return build()
+
+
+def assert_one_result(submission: Submission, *, state: str = State.DONE) -> Run:
+    """The invariant: one terminal run, one set of scores, one release and standing, one charge; no stray file."""
+    (prediction,) = Prediction.objects.filter(submission=submission)
+    (run,) = Run.objects.filter(prediction=prediction)
+    assert run.state == state
+    done = state == State.DONE
+    (charge,) = QuotaCharge.objects.filter(submission=submission)
+    assert (charge.refunded_at is None) == (state != State.FAILED)
+    assert Release.objects.filter(run=run).count() == done
+    assert Standing.objects.filter(system=submission.system).count() == done
+    measures = [(score.measure, score.slice_key) for score in Score.objects.filter(run=run)]
+    assert bool(measures) == done and len(measures) == len(set(measures))
+    storage = run.outcomes.storage
+    kept = [name for name in (storage.listdir("")[1] if storage.exists("") else []) if name.startswith(run.pk.hex)]
+    assert kept == ([run.outcomes.name] if done else [])
+    return run
+
+
+@pytest.mark.parametrize("point", ["claimed", "running", "scored"])
+def test_a_worker_killed_before_it_writes_is_replaced(world: World, faulty, stack_later, point: str) -> None:
+    submission = world.submit()
+    worker = faulty(point)
+    run = Run.objects.get()
+    assert (run.state, run.attempt) == (State.RUNNING, 1)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
+    let_leases_end()
+    assert sweeping.sweep() == 1
+    stack_later().wait_for(submission)
+    assert assert_one_result(submission).attempt == 2
+
+
+def test_a_worker_killed_between_scoring_and_commit_leaves_nothing_behind(world: World, faulty, stack_later) -> None:
+    submission = world.submit()
+    worker = faulty("scored-uncommitted")
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    assert Score.objects.count() == Release.objects.count() == 0
+    let_leases_end()
+    assert sweeping.sweep() == 1
+    stack_later().wait_for(submission)
+    assert assert_one_result(submission).attempt == 2
+
+
+def test_a_worker_killed_after_commit_changes_nothing_more(world: World, faulty, stack_later) -> None:
+    submission = world.submit()
+    worker = faulty("committed-unacknowledged")
+    before = assert_one_result(submission)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    let_leases_end()
+    assert sweeping.sweep() == 0
+    doorbell._send("leaderboard.jobs.score", str(before.pk))
+    other = world.submit()
+    stack_later().wait_for(other)
+    after = assert_one_result(submission)
+    assert (after.attempt, after.finished_at) == (1, before.finished_at)
+
+
+def test_attempts_are_bounded_the_failure_is_visible_and_refunded(world: World) -> None:
+    submission = world.submit()
+    for attempt in range(1, settings.MAX_ATTEMPTS + 1):
+        claim = runs.claim(run_id=Run.objects.get().pk)
+        assert claim is not None and claim.attempt == attempt
+        let_leases_end()
+        assert sweeping.sweep() == 1
+    run = assert_one_result(submission, state=State.FAILED)
+    assert (run.reason, run.attempt) == (Reason.LOST, settings.MAX_ATTEMPTS)
+    assert runs.claim(run_id=run.pk) is None
+
+
+def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
+    submissions = [world.submit() for _ in range(4)]
+    empty_queue()
+    assert sweeping.sweep() == 0, "a run that was rung for just now is not rung for again"
+    Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    assert sweeping.sweep() == 4
+    stack = stack_later()
+    for submission in submissions:
+        stack.wait_for(submission)
+        assert_one_result(submission)
+
+
+def test_the_same_message_ten_times(world: World, stack_later) -> None:
+    submission = world.submit()
+    for _ in range(10):
+        doorbell._send("leaderboard.jobs.score", str(Run.objects.get().pk))
+    last = world.submit()
+    stack = stack_later()
+    stack.wait_for(submission)
+    stack.wait_for(last)
+    assert assert_one_result(submission).attempt == 1
+
+
+def test_two_workers_on_one_run(world: World) -> None:
+    """Many threads, each with a connection of its own, go for one run at the same moment."""
+    submission = world.submit()
+    run = Run.objects.get()
+    barrier = threading.Barrier(6)
+    claims: list[runs.Claim | None] = []
+
+    def worker() -> None:
+        try:
+            barrier.wait()
+            claims.append(runs.claim(run_id=run.pk))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=worker) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (won,) = [claim for claim in claims if claim is not None]
+    runs._score(won)
+    assert assert_one_result(submission).attempt == 1
+
+
+def test_a_late_double_cannot_win(world: World) -> None:
+    """A worker that lost its lease comes back with a result when another has the run."""
+    submission = world.submit()
+    run_id = Run.objects.get().pk
+    late = runs.claim(run_id=run_id)
+    assert late is not None
+    let_leases_end()
+    sweeping.sweep()
+    second = runs.claim(run_id=run_id)
+    assert second is not None and second.attempt == 2
+    assert not runs.renew(late)
+    with pytest.raises(runs.LateError):
+        runs._score(late)
+    assert Score.objects.count() == 0
+    runs._score(second)
+    with pytest.raises(runs.LateError):
+        runs.reject(late, reason=Reason.TIME, problems=[])
+    assert_one_result(submission)
+
+
+def test_a_sandbox_that_hangs_up_is_our_failure_and_refunded(world: World, settings, hung_up: str) -> None:
+    submission = world.submit()
+    settings.SANDBOX_SOCKET = hung_up
+    for _ in range(settings.MAX_ATTEMPTS):
+        runs.score(run_id=Run.objects.get().pk)
+    run = assert_one_result(submission, state=State.FAILED)
+    assert run.reason == Reason.SANDBOX
+
+
+def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings) -> None:
+    submission = world.submit()
+    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+    for _ in range(settings.MAX_ATTEMPTS + 1):
+        runs.score(run_id=Run.objects.get().pk)
+    waiting = Run.objects.get()
+    assert (waiting.state, waiting.attempt) == (State.QUEUED, 0)
+    settings.SANDBOX_SOCKET = there
+    runs.score(run_id=waiting.pk)
+    assert_one_result(submission)
+
+
+def test_an_altered_file_is_never_scored(world: World) -> None:
+    submission = world.submit()
+    prediction = Prediction.objects.get()
+    path = Path(prediction.file.path)
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes().replace(b"REFUTES", b"SUPPORTS", 1))
+    for _ in range(settings.MAX_ATTEMPTS):
+        runs.score(run_id=Run.objects.get().pk)
+    assert assert_one_result(submission, state=State.FAILED).reason == Reason.STORAGE
+
+
+def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stack_later) -> None:
+    """The doorbell cannot be rung: the row is there, and the sweeper rings later."""
+    messages = settings.DATA / "queue" / "messages"
+    if not settings.CELERY_BROKER_URL.startswith(f"{folder_broker.SCHEME}:"):
+        pytest.skip("this broker is a server that the test did not start")
+    away = messages.with_name("away")
+    messages.rename(away)
+    messages.write_text("not a folder")
+    try:
+        submission = world.submit()
+    finally:
+        messages.unlink()
+        shutil.move(away, messages)
+    Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    assert sweeping.sweep() == 1
+    stack_later().wait_for(submission)
+    assert_one_result(submission)

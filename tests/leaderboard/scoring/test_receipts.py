@@ -1,0 +1,158 @@
+"""A submission's receipt: what is on it, and that somebody else makes the same numbers from it and the public gold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import random
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site
+from django.test import Client
+
+from evaluator import code_digest as sources
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import splits
+from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.models import Phase, Run, Submission
+from tests.support.corrected_gold import score_all
+from tests.support.tiny_world import World, build, prediction_lines, uploaded
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GROUPS = 12
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    return build()
+
+
+def client_of(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def many() -> tuple[bytes, dict[str, str]]:
+    """Gold of a few groups, and answers to it of which some are wrong."""
+    draw = random.Random(5)
+    lines, answers = [], {}
+    for number in range(5 * GROUPS):
+        label, answer = (draw.choice(("SUPPORTS", "REFUTES")) for _ in range(2))
+        answers[f"c{number}"] = label if draw.random() < 0.6 else answer
+        lines.append(
+            {"id": f"c{number}", "claim": f"claim {number}", "label": label, "group": f"g{number % GROUPS}"}
+            | {"slices": {"kind": number % 2, "origin_of_text": draw.choice("ab")}}
+        )
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines), answers
+
+
+def open_phase(world: World) -> tuple[Phase, dict[str, str]]:
+    """A phase on a split with public gold, with options that change what is scored."""
+    gold, answers = many()
+    dev = splits.create_split(
+        dataset=world.split.dataset, name="dev", kind="dev", gold_public=True, by=world.curator,
+        options={"cross": "kind,origin_of_text"},
+    )  # fmt: skip
+    file = uploaded(gold)
+    splits.add_gold(split=dev, file=file, reason="first", by=world.curator)
+    file.close()
+    publication.publish(split=dev, by=world.curator)
+    phase = world.benchmark.phases.create(slug="dev", title="Dev", split=dev, options={"max_evidence": "3"})
+    return phase, answers
+
+
+def test_everything_is_on_it_on_the_page_and_in_the_api(world: World) -> None:
+    submission = world.submit()
+    score_all()
+    run = Run.objects.get()
+    expected = {
+        "task": "fact-verification",
+        "task_version": 1,
+        "options": {},
+        "code_sha256": sources.SHA256,
+        "gold_version": 1,
+        "gold_sha256": hashlib.sha256(Path(world.gold.file.path).read_bytes()).hexdigest(),
+        "inputs_sha256": hashlib.sha256(Path(world.split.inputs.path).read_bytes()).hexdigest(),
+        "predictions_sha256": hashlib.sha256(prediction_lines()).hexdigest(),
+        "seed": 0,
+        "resamples": site.RESAMPLES,
+        "packages": {
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "msgspec": version("msgspec"),
+        },
+        "sandbox": dict(referee.ProcessSandbox(site.SANDBOX_SOCKET).layers()),
+    }
+    ada = client_of(world.researcher)
+    told = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
+    assert {name: value for name, value in told.items() if not name.endswith("seconds")} == expected
+    assert set(told) - set(expected) == {"seconds", "sandbox_start_seconds"}
+    assert ada.get(f"/submissions/{submission.pk}/receipt.json").json()["receipt"] == told
+    page = ada.get(submission.get_absolute_url()).content.decode()
+    shown = page[page.index('id="receipt-title"') :]
+    for name in ("code_sha256", "gold_sha256", "inputs_sha256", "predictions_sha256"):
+        assert told[name] in shown, name
+    for words in ("fact-verification, version 1", "1,000 resamples, seed 0", *expected["packages"], "seccomp"):
+        assert words in shown, words
+    assert run.outcomes_sha256 not in json.dumps(told) + page, "guesses about the gold could be tested with it"
+
+
+def test_there_is_none_before_there_are_numbers_nor_for_strangers(world: World) -> None:
+    submission = world.submit()
+    where = f"/submissions/{submission.pk}/receipt.json"
+    ada = client_of(world.researcher)
+    assert ada.get(where).status_code == 404
+    score_all()
+    answer = ada.get(where)
+    assert answer.status_code == 200
+    assert answer["Content-Disposition"] == 'attachment; filename="receipt.json"'
+    assert "no-store" in answer["Cache-Control"]
+    assert Client().get(where).status_code == 302
+
+
+def test_somebody_else_makes_the_same_numbers_from_the_public_gold(world: World, tmp_path: Path) -> None:
+    phase, answers = open_phase(world)
+    submission = world.submit(answers, phase=phase)
+    score_all()
+    ada, anybody = client_of(world.researcher), Client()
+    receipt = json.loads(ada.get(f"/submissions/{submission.pk}/receipt.json").content)
+    files = {
+        "GOLD": b"".join(anybody.get("/benchmarks/tiny/splits/dev/gold.jsonl").streaming_content),
+        "PREDICTIONS": b"".join(ada.get(f"/submissions/{submission.pk}/predictions/").streaming_content),
+    }
+    assert hashlib.sha256(files["GOLD"]).hexdigest() == receipt["receipt"]["gold_sha256"]
+    assert hashlib.sha256(files["PREDICTIONS"]).hexdigest() == receipt["receipt"]["predictions_sha256"]
+    words = shlex.split(receipt["command"])
+    assert words[:4] == ["python", "-m", "evaluator", "score"]
+    assert "max_evidence=3" in words and "cross=kind,origin_of_text" in words
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        words[words.index(name)] = str(tmp_path / name)
+    done = subprocess.run([sys.executable, *words[1:]], cwd=site.ROOT, capture_output=True, check=True)
+    made = json.loads(done.stdout)
+    assert made["scores"] == receipt["scores"]
+    assert made["task_version"] == receipt["receipt"]["task_version"]
+    primary = next(row for row in made["scores"] if row["measure"] == receipt["primary"] and not row["slice"])
+    right = sum(answers[line["id"]] == line["label"] for line in map(json.loads, files["GOLD"].splitlines()))
+    assert primary["value"] == right / len(answers)
+    assert primary["low"] < primary["value"] < primary["high"]
+    assert any(len(row["slice"]) == 2 for row in made["scores"]), "the option's two-way slices are there"
+
+
+def test_an_older_receipt_has_no_command(world: World) -> None:
+    submission = world.submit()
+    score_all()
+    old = {"task_version": 1, "seed": 0, "resamples": 1000}
+    Run.objects.update(provenance=old)
+    answer = client_of(world.researcher).get(f"/submissions/{submission.pk}/receipt.json").json()
+    assert (answer["receipt"], answer["command"]) == (old, "")
+    page = client_of(world.researcher).get(Submission.objects.get().get_absolute_url())
+    assert page.status_code == 200

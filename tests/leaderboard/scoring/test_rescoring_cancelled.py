@@ -1,0 +1,235 @@
+"""A rescoring that is given up: the board that is shown stays, its gold counts again, and it can be taken up later."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries.prepared_board import progress_of
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import (
+    AuditEntry,
+    GoldVersion,
+    Leaderboard,
+    QuotaCharge,
+    Reason,
+    Release,
+    Run,
+    State,
+    Submission,
+)
+from leaderboard.scoring.actions import rescoring, runs
+from leaderboard.submissions.queries.progress import followed, of
+from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, HALF, correct, score_all, shown, states, two_systems
+from tests.support.tiny_world import LABELS, World, build, gold_lines
+
+OTHER_BYTES = gold_lines().replace(b"\n", b"\r\n")
+"""A third version, with the labels of the first."""
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> World:
+    return two_systems()
+
+
+def cancel(world: World) -> Leaderboard:
+    return rescoring.cancel(phase=world.phase, by=world.curator)
+
+
+def gold(world: World, number: int) -> GoldVersion:
+    return world.split.gold_versions.get(number=number)
+
+
+def late(world: World, labels: dict[str, str] = HALF) -> Submission:
+    system = teams.system(team=world.system.team, name="Late", by=world.researcher)
+    return world.submit(labels, system=system)
+
+
+def test_the_board_that_is_shown_stays_and_nothing_waits(world: World) -> None:
+    correct(world)
+    cancel(world)
+    assert not Run.objects.filter(state=State.QUEUED).exists()
+    score_all()
+    assert shown(world) == BEFORE
+    assert progress_of(world.phase) is None
+    assert states(world) == [(1, 1, "current"), (2, 1, "cancelled")]
+    entry = AuditEntry.objects.get(action="rescoring.cancelled")
+    assert (entry.actor, entry.detail["gold"]) == (world.curator, 2)
+
+
+def test_what_comes_in_later_is_scored_on_the_gold_that_is_shown(world: World) -> None:
+    correct(world)
+    cancel(world)
+    late(world)
+    score_all()
+    assert shown(world) == [("Bernoulli", 1, 1.0), ("Late", 2, 0.5), ("Contrary", 3, 0.0)]
+    assert states(world) == [(1, 1, "current"), (2, 1, "cancelled")]
+    assert rescoring.begin(phase=world.phase) == 0, "beginning by itself takes nothing up"
+    assert states(world)[1] == (2, 1, "cancelled")
+
+
+def test_what_came_in_meanwhile_is_scored_on_the_gold_that_is_shown(world: World) -> None:
+    correct(world)
+    scored, waiting = late(world, CORRECTED), world.submit(HALF)
+    runs.score(run_id=Run.objects.get(prediction__submission=scored).pk)
+    cancel(world)
+    score_all()
+    assert shown(world) == [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0), ("Late", 2, 0.0)]
+    for submission in (scored, waiting):
+        run = of(followed(Submission.objects.all()).get(pk=submission.pk)).run
+        assert run is not None and run.state == State.DONE and run.gold_version == gold(world, 1)
+    assert QuotaCharge.objects.filter(refunded_at=None).count() == 4
+
+
+def test_what_waited_on_the_old_gold_when_it_was_corrected_is_scored_there_after_all(world: World) -> None:
+    submission = late(world)
+    correct(world)
+    cancel(world)
+    score_all()
+    assert ("Late", 2, 0.5) in shown(world)
+    (done,) = Run.objects.filter(prediction__submission=submission, state=State.DONE)
+    assert done.gold_version == gold(world, 1)
+
+
+def test_a_run_in_the_middle_ends_without_a_trace(world: World) -> None:
+    correct(world)
+    waiting = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
+    assert waiting is not None
+    taken = runs.claim(run_id=waiting.pk)
+    assert taken is not None
+    before = Release.objects.count()
+    cancel(world)
+    with pytest.raises(runs.LateError):
+        runs._score(taken)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.reason, waiting.outcomes.name) == (State.CANCELLED, Reason.SUPERSEDED, "")
+    assert Release.objects.count() == before
+    assert not runs.renew(taken)
+    kept = waiting.outcomes.storage.listdir("")[1]
+    assert not [name for name in kept if name.startswith(waiting.pk.hex)]
+
+
+def test_prepared_numbers_are_nowhere_to_be_seen(world: World) -> None:
+    correct(world)
+    first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
+    assert first is not None
+    runs.score(run_id=first.pk)
+    cancel(world)
+    client = Client()
+    client.force_login(world.researcher)
+    assert client.get("/benchmarks/tiny/test/gold-2/task-1/").status_code == 404
+    assert "gold-2" not in client.get("/benchmarks/tiny/test/").content.decode()
+    told = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/").json()
+    assert (told["state"], told["receipt"]["gold_sha256"]) == ("done", world.gold.sha256)
+    scores = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/scores/").json()["scores"]
+    assert next(row["value"] for row in scores if row["measure"] == "accuracy" and not row["slice"]) == 1.0
+
+
+def test_cancelling_twice_is_refused(world: World) -> None:
+    correct(world)
+    cancel(world)
+    with pytest.raises(Refused) as refused:
+        cancel(world)
+    assert refused.value.code is Code.NOT_PREPARING
+    assert AuditEntry.objects.filter(action="rescoring.cancelled").count() == 1
+
+
+def test_only_who_manages_the_benchmark_may_cancel_or_resume(world: World) -> None:
+    correct(world)
+    with pytest.raises(Refused) as refused:
+        rescoring.cancel(phase=world.phase, by=world.researcher)
+    assert refused.value.code is Code.NOT_AN_ORGANISER
+    assert states(world)[1] == (2, 1, "preparing")
+    world.benchmark.organisers.add(world.researcher)
+    rescoring.cancel(phase=world.phase, by=world.researcher)
+    world.benchmark.organisers.clear()
+    with pytest.raises(Refused):
+        rescoring.resume(phase=world.phase, gold=gold(world, 2), by=world.researcher)
+    assert states(world)[1] == (2, 1, "cancelled")
+
+
+def test_a_cancelled_scoring_is_taken_up_where_it_was(world: World) -> None:
+    correct(world)
+    first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
+    assert first is not None
+    runs.score(run_id=first.pk)
+    cancel(world)
+    late(world)
+    score_all()
+    assert rescoring.resumable(world.phase) == [gold(world, 2)]
+    assert rescoring.resume(phase=world.phase, gold=gold(world, 2), by=world.curator) == 2
+    assert rescoring.resumable(world.phase) == []
+    score_all()
+    assert shown(world) == [("Contrary", 1, 1.0), ("Late", 2, 0.5), ("Bernoulli", 3, 0.0)]
+    assert Run.objects.filter(prediction=first.prediction, state=State.DONE).count() == 2, "one on each gold"
+
+
+def test_a_correction_after_a_cancelled_one_counts(world: World) -> None:
+    correct(world)
+    cancel(world)
+    correct(world, OTHER_BYTES)
+    assert states(world) == [(1, 1, "current"), (2, 1, "cancelled"), (3, 1, "preparing")]
+    score_all()
+    assert shown(world) == BEFORE
+    assert states(world) == [(1, 1, "frozen"), (2, 1, "cancelled"), (3, 1, "current")]
+    assert rescoring.resumable(world.phase) == []
+
+
+def test_two_corrections_cancelled_leave_the_gold_that_is_shown(world: World) -> None:
+    correct(world)
+    taken = runs.claim(run_id=Run.objects.filter(state=State.QUEUED)[0].pk)
+    correct(world, OTHER_BYTES)
+    assert states(world) == [(1, 1, "current"), (2, 1, "cancelled"), (3, 1, "preparing")]
+    assert taken is not None
+    with pytest.raises(runs.LateError):
+        runs._score(taken)
+    cancel(world)
+    assert board_state.gold_of(world.phase) == gold(world, 1)
+    assert [found.number for found in rescoring.resumable(world.phase)] == [3, 2]
+    rescoring.resume(phase=world.phase, gold=gold(world, 2), by=world.curator)
+    assert board_state.gold_of(world.phase) == gold(world, 2)
+    score_all()
+    assert shown(world) == AFTER
+    with pytest.raises(Refused):
+        rescoring.resume(phase=world.phase, gold=gold(world, 1), by=world.curator)
+
+
+def test_a_prediction_rejected_on_the_new_gold_keeps_its_result_until_the_board_is_shown(world: World) -> None:
+    correct(world)
+    first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
+    claim = runs.claim(run_id=first.pk)
+    assert claim is not None
+    runs.reject(claim, reason=Reason.TIME, problems=[])
+    submission = first.prediction.submission_id
+    told = of(followed(Submission.objects.all()).get(pk=submission))
+    assert told.state == State.DONE and told.release is not None
+    runs.score(run_id=second.pk)
+    told = of(followed(Submission.objects.all()).get(pk=submission))
+    assert told.state == State.REJECTED and told.release is None
+
+
+def test_a_submission_shows_its_result_while_it_is_scored_again(world: World) -> None:
+    submission = Submission.objects.earliest("received_at")
+    correct(world)
+    told = of(followed(Submission.objects.all()).get(pk=submission.pk))
+    assert told.state == State.DONE and told.release is not None and told.release.run == told.run
+    score_all()
+    told = of(followed(Submission.objects.all()).get(pk=submission.pk))
+    assert told.run is not None and told.run.gold_version == gold(world, 2)
+
+
+def test_each_phase_of_a_split_is_cancelled_by_itself(sandbox: str) -> None:
+    world = build()
+    other = world.benchmark.phases.create(slug="final", title="Final", split=world.split)
+    world.submit(LABELS)
+    world.submit(LABELS, phase=other)
+    score_all()
+    correct(world)
+    rescoring.cancel(phase=other, by=world.curator)
+    score_all()
+    assert shown(world) == [("Bernoulli", 1, 0.0)]
+    assert other.leaderboards.get(state="current").gold_version == world.gold

@@ -1,0 +1,210 @@
+"""Sealed phases: nothing is scored before the date, then the finals, once; the sweeper opens them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import jobs
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
+from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.submissions.queries.progress import Revealed, followed, of
+from tests.support.api_calls import person
+from tests.support.many_groups import (
+    a_phase,
+    a_split,
+    answers,
+    correct,
+    gold_of,
+    labels_of,
+    primary,
+    score_all,
+    send,
+    soon,
+)
+from tests.support.tiny_world import World, build
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
+LABELS = labels_of(40)
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def phase(world: World) -> Phase:
+    return a_phase(world, a_split(world, LABELS), disclosure="sealed", sealed_until=soon())
+
+
+def let_date_come(phase: Phase) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
+
+
+def rivals() -> System:
+    grace = person("grace")
+    return teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
+
+
+def told(submission: Submission) -> Revealed:
+    return of(followed(Submission.objects.filter(pk=submission.pk)).get()).revealed
+
+
+def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, client: Client) -> None:
+    addresses = [
+        f"/benchmarks/tiny/{phase.slug}/",
+        f"/benchmarks/tiny/{phase.slug}/by/kind/",
+        f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard/?slices=kind",
+        f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard.csv",
+    ]
+    before = {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses}
+    sent = send(world, phase, answers(LABELS, 4))
+    jobs.sweep()
+    assert not Run.objects.exists() and not Leaderboard.objects.exists() and not Score.objects.exists()
+    assert {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses} == before
+    client.force_login(world.researcher)
+    page = client.get(sent.get_absolute_url()).content.decode()
+    assert "Received and valid" in page and "Scored" not in page
+    answer = client.get(f"/api/v1/submissions/{sent.pk}/").json()
+    assert (answer["revealed"], answer["state"], answer["is_over"], answer["receipt"]) == ("sealed", "done", True, {})
+    refused = client.get(f"/api/v1/submissions/{sent.pk}/scores/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_ready")
+    assert (
+        f"sealed: finals are scored when it is opened, {phase.sealed_until:%Y-%m-%d %H:%M} UTC"
+        in refused.content.decode()
+    )
+    assert client.get(f"{sent.get_absolute_url()}receipt.json").status_code == 404
+    assert "sealed" in client.get("/me/submissions/").content.decode()
+
+
+def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase: Phase, client: Client) -> None:
+    other = rivals()
+    first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
+    theirs = [
+        world.submit(answers(LABELS, wrong), phase=phase, system=other, by=other.team.members.get()) for wrong in (8, 6)
+    ]
+    sealing.choose(submission=first, by=world.researcher)
+    let_date_come(phase)
+    jobs.sweep()
+    jobs.sweep()
+    assert Run.objects.count() == 2, "the chosen one, and the latest of the team that chose none"
+    score_all()
+    assert [primary(one) for one in (first, second, *theirs)] == [0.9, None, None, 0.85]
+    client.force_login(world.researcher)
+    assert "none of your team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
+    assert [told(one) for one in (first, second, *theirs)] == [
+        Revealed.SCORES,
+        Revealed.NOT_FINAL,
+        Revealed.NOT_FINAL,
+        Revealed.SCORES,
+    ]
+    finals = dict(Final.objects.values_list("submission", "chosen_by"))
+    assert finals == {first.pk: world.researcher.pk, theirs[1].pk: None}
+    board = Leaderboard.objects.get()
+    assert [one.rank for one in board.standings.order_by("rank")] == [1, 2]
+    release = Release.objects.get(submission=first)
+    assert release.policy == "sealed" and release.values[0]["low"] is not None, "opened, all of it is told"
+    assert AuditEntry.objects.filter(action="phase.unsealed").count() == 1
+
+
+def test_opening_early_does_nothing(world: World, phase: Phase) -> None:
+    send(world, phase, answers(LABELS, 4))
+    assert sealing.sweep() == 0 and not sealing.unseal(phase=phase)
+    assert Phase.objects.get(pk=phase.pk).is_sealed
+
+
+def test_reading_a_page_after_the_date_opens_nothing(world: World, phase: Phase, client: Client) -> None:
+    send(world, phase, answers(LABELS, 4))
+    let_date_come(phase)
+    assert client.get(f"/benchmarks/tiny/{phase.slug}/").status_code == 200
+    assert Phase.objects.get(pk=phase.pk).is_sealed and not Run.objects.exists()
+
+
+def test_a_gold_corrected_meanwhile_is_the_one_that_counts(world: World, phase: Phase) -> None:
+    sent = send(world, phase, answers(LABELS, 4))
+    correct(phase.split, world, gold_of(answers(LABELS, 4)))
+    assert not Run.objects.exists()
+    let_date_come(phase)
+    sealing.sweep()
+    score_all()
+    assert primary(sent) == 1.0
+    correct(phase.split, world, gold_of(answers(LABELS, 8)))
+    score_all()
+    assert primary(sent) == 0.9, "finals alone are scored again"
+    assert Leaderboard.objects.get(state="current").gold_version.number == 3
+
+
+def test_a_baseline_is_opened_for_each_system(world: World, phase: Phase) -> None:
+    for name, wrong in (("Majority", 20), ("Random", 18)):
+        system = teams.system(team=world.system.team, name=name, by=world.researcher)
+        System.objects.filter(pk=system.pk).update(kind=System.Kind.BASELINE)
+        send(world, phase, answers(LABELS, wrong), system=system)
+    own = [send(world, phase, answers(LABELS, wrong)) for wrong in (9, 4)]
+    let_date_come(phase)
+    sealing.sweep()
+    chosen = set(Final.objects.values_list("submission__system__name", flat=True))
+    assert chosen == {"Majority", "Random", "Bernoulli"}
+    assert Final.objects.filter(submission=own[1]).exists() and not Final.objects.filter(submission=own[0]).exists()
+
+
+def test_a_person_chooses_and_gives_back_on_a_page(world: World, phase: Phase, client: Client) -> None:
+    first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
+    client.force_login(world.researcher)
+    address = f"/benchmarks/tiny/{phase.slug}/finals/"
+    page = client.get(address).content.decode()
+    assert page.count("Make final") == 2 and "if you choose none" in page
+    assert client.post(f"/submissions/{first.pk}/final/").status_code == 302
+    assert list(Final.objects.values_list("submission", flat=True)) == [first.pk]
+    page = client.get(address).content.decode()
+    assert "Give back" in page and "Make final" not in page, "one final a team"
+    refused = client.post(f"/submissions/{second.pk}/final/")
+    assert refused.status_code == 429 and "give one back first" in refused.content.decode().replace("\n", " ")
+    assert client.post(f"/submissions/{first.pk}/final/give-back/").status_code == 302
+    assert not Final.objects.exists()
+
+
+def test_who_may_choose_and_when(world: World, phase: Phase) -> None:
+    sent = send(world, phase, answers(LABELS, 4))
+    with pytest.raises(Refused) as refused:
+        sealing.choose(submission=sent, by=person("mallory"))
+    assert refused.value.code is Code.NOT_A_MEMBER
+    Run.objects.all().delete()
+    sent.predictions.update(state=State.REJECTED)
+    with pytest.raises(Refused, match="no predictions to be scored"):
+        sealing.choose(submission=sent, by=world.researcher)
+    sent.predictions.update(state=State.DONE)
+    let_date_come(phase)
+    with pytest.raises(Refused, match="were to be chosen until"):
+        sealing.choose(submission=sent, by=world.researcher)
+    with pytest.raises(Refused, match="closed"):
+        send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"sealed_until": None}, "needs the date"),
+        ({"closes_at": soon(3), "sealed_until": soon(2)}, "opened while it takes submissions"),
+        ({"disclosure": "full", "sealed_until": soon(2)}, "Only a sealed phase"),
+        ({"disclosure": "ladder", "scope": "team"}, "protects nothing from many teams"),
+        ({"disclosure": "full", "half": "private"}, "not divided yet"),
+    ],
+)
+def test_a_policy_that_does_not_hold_together_is_refused(world: World, changes: dict[str, Any], what: str) -> None:
+    with pytest.raises(Refused, match=what):
+        a_phase(world, world.split, **{"disclosure": "sealed", **changes})
+
+
+def test_the_database_keeps_a_sealed_phase_closed(phase: Phase) -> None:
+    for change in ({"sealed_until": None}, {"closes_at": None}, {"closes_at": soon(9)}, {"disclosure": "full"}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Phase.objects.filter(pk=phase.pk).update(**change)

@@ -1,0 +1,246 @@
+"""Sending predictions through the API, and what is left when they are refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.models import AuditEntry, QuotaCharge, Run, Submission, System
+from leaderboard.scoring.actions import runs
+from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, person, send
+from tests.support.tiny_world import LABELS, World, build, prediction_lines
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def ada(world) -> Client:
+    return client_of(world.researcher)
+
+
+def test_an_empty_body_is_told_to_be_empty(ada):
+    """Not that the system is missing, which stands in the query."""
+    answer = ada.post(f"{SUBMIT}?system=Bernoulli", b"", content_type="application/x-ndjson")
+    assert answer.status_code == 400
+    assert answer.json() == {
+        "code": "parse_error",
+        "message": "The body is empty; expected a predictions file.",
+    }
+    assert not Submission.objects.exists()
+
+
+def test_a_file_is_sent_followed_scored_and_fetched_back(world, ada):
+    content = prediction_lines({**LABELS, "a4": "REFUTES"})
+    sent = send(ada, content, note="seed 7")
+    assert sent.status_code == 201
+    told = sent.json()
+    assert sent["Location"] == told["url"]
+    assert told["state"] == "queued" and told["place_in_queue"] == 0 and not told["is_over"]
+    assert (told["system"], told["team"], told["note"]) == ("Bernoulli", "Analytical Engines", "seed 7")
+    assert (told["file"]["bytes"], told["file"]["n_lines"]) == (len(content), 4)
+    assert ada.get(told["scores"]).json()["code"] == "not_ready"
+
+    runs.score(run_id=Run.objects.get().pk)
+
+    after = ada.get(told["url"]).json()
+    assert after["state"] == "done" and after["is_over"] and after["place_in_queue"] is None
+    assert after["receipt"]["predictions_sha256"] == told["file"]["sha256"]
+    scores = ada.get(told["scores"]).json()
+    shown = {(s["measure"], json.dumps(s["slice"])): s["value"] for s in scores["scores"]}
+    assert shown["accuracy", "{}"] == 0.75
+    assert shown["accuracy", '{"origin": "original"}'] == 1.0
+    assert shown["group_accuracy", "{}"] == 0.0
+    fetched = ada.get(told["file"]["url"])
+    assert b"".join(fetched.streaming_content) == content
+    assert fetched["Content-Disposition"] == 'attachment; filename="predictions.jsonl"'
+    assert fetched["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/jsonl", "application/octet-stream"])
+def test_a_bare_body_is_a_file(ada, content_type):
+    content, before = prediction_lines(), footprint()["files"]
+    answer = ada.post(f"{SUBMIT}?system=Bare&note=raw&name=mine.jsonl", content, content_type=content_type)
+    assert answer.status_code == 201, answer.content
+    told = answer.json()
+    assert (told["system"], told["note"], told["file"]["name"]) == ("Bare", "raw", "mine.jsonl")
+    assert b"".join(ada.get(told["file"]["url"]).streaming_content) == content
+    assert set(footprint()["files"]) - set(before) == {Submission.objects.get().predictions.get().file.path}
+
+
+def test_a_bare_gzip_body_is_unpacked_by_its_type(ada):
+    answer = ada.post(f"{SUBMIT}?system=Bare", gzip.compress(prediction_lines()), content_type="application/gzip")
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["file"]["n_lines"] == 4
+
+
+def test_a_new_name_makes_a_system_with_its_first_accepted_file_only(world, ada):
+    assert send(ada, b"{", system="Newcomer").status_code == 422
+    assert not System.objects.filter(name="Newcomer").exists()
+    assert send(ada, prediction_lines(), system=" Newcomer  II ").status_code == 201
+    assert System.objects.get(name="Newcomer II").team == world.system.team
+
+
+def test_a_bad_file_costs_nothing_and_leaves_nothing(world, ada):
+    before = footprint()
+    content = prediction_lines({**LABELS, "a2": "MAYBE"})
+    answer = send(ada, content)
+    assert answer.status_code == 422
+    told = answer.json()
+    assert told["code"] == "invalid_predictions" and told["more"] == 0
+    (problem,) = told["problems"]
+    assert (problem["file"], problem["line"]) == ("predictions.jsonl", 2)
+    assert problem["text"].startswith("predictions.jsonl:2: ") and "SUPPORTS" in problem["expected"]
+    assert footprint() == before
+    assert [entry.action for entry in AuditEntry.objects.filter(subject=f"phase:{world.phase.pk}")] == [
+        "submission.refused"
+    ]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_a_file_over_the_limit_stops_at_the_limit(ada, settings, raw):
+    settings.MAX_UPLOAD_BYTES = 200_000
+    before = footprint()
+    content = b" " * 300_000
+    answer = ada.post(f"{SUBMIT}?system=S", content, content_type="application/x-ndjson") if raw else send(ada, content)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert footprint() == before
+
+
+def test_a_body_that_announces_too_much_is_not_read(ada):
+    announced = str(settings.MAX_UPLOAD_BYTES + 2_000_000)
+    answer = ada.post(SUBMIT, b"x", content_type="application/x-ndjson", headers={"Content-Length": announced})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize(
+    ("headers", "content_type", "status", "code"),
+    [
+        ({"Content-Encoding": "deflate"}, "application/x-ndjson", 415, "unsupported_media_type"),
+        ({"Transfer-Encoding": "chunked"}, "application/x-ndjson", 411, "length_required"),
+        ({}, "application/json", 415, "unsupported_media_type"),
+        ({}, "text/plain", 415, "unsupported_media_type"),
+        ({}, "multipart/form-data", 400, "parse_error"),
+        ({}, "multipart/form-data; boundary=nowhere", 400, "invalid"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_why(ada, headers, content_type, status, code):
+    before = footprint()
+    answer = ada.post(f"{SUBMIT}?system=S", prediction_lines(), content_type=content_type, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert footprint() == before
+
+
+@pytest.mark.parametrize("content_type", ["application/x-ndjson", "multipart"])
+def test_a_body_that_breaks_off_is_no_shorter_file(ada, content_type):
+    before = footprint()
+    if content_type == "multipart":
+        content_type = "multipart/form-data; boundary=b"
+        head = b'--b\r\nContent-Disposition: form-data; name="system"\r\n\r\nS\r\n'
+        head += b'--b\r\nContent-Disposition: form-data; name="file"; filename="p.jsonl"\r\n\r\n'
+        body = head + prediction_lines()
+    else:
+        body = prediction_lines()
+    broken = {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body) + 500)}
+    answer = ada.post(f"{SUBMIT}?system=S", **broken, CONTENT_TYPE=content_type)
+    assert (answer.status_code, answer.json()["code"]) == (400, "upload_interrupted")
+    assert footprint() == before
+
+
+def test_what_is_missing_is_named(ada):
+    answer = ada.post(SUBMIT, {"note": "x" * 301})
+    assert answer.status_code == 400
+    assert set(answer.json()["fields"]) == {"file", "system", "note"}
+
+
+def test_nothing_but_the_named_fields_is_looked_at(world, ada):
+    forged = {"state": "done", "submitted_by": world.curator.pk, "received_at": "2001-01-01T00:00:00Z", "id": "1"}
+    forged |= {"score": "1.0", "kind": "organiser", "is_public": "true", "phase": "other", "name": "../../x"}
+    assert send(ada, prediction_lines(), **forged).status_code == 201
+    submission = Submission.objects.get()
+    assert submission.submitted_by == world.researcher
+    assert submission.received_at.year > 2001
+    assert submission.system.kind == System.Kind.PARTICIPANT
+    assert Run.objects.get().state == "queued"
+
+
+def test_a_closed_phase_says_since_when(world, ada):
+    world.phase.closes_at = timezone.now() - timedelta(hours=1)
+    world.phase.save()
+    answer = send(ada, prediction_lines())
+    assert (answer.status_code, answer.json()["code"]) == (409, "phase_closed")
+
+
+def test_a_used_up_quota_is_told_with_its_end(world, ada):
+    world.phase.quota_per_day = 1
+    world.phase.save()
+    assert send(ada, prediction_lines()).status_code == 201
+    answer = send(ada, prediction_lines())
+    assert (answer.status_code, answer.json()["code"]) == (429, "quota_exceeded")
+    assert QuotaCharge.objects.count() == 1
+    (phase,) = ada.get(f"{ROOT}/benchmarks/tiny/").json()["phases"]
+    assert (phase["quota"]["used_today"], phase["quota"]["left_today"]) == (1, 0)
+
+
+def test_nobody_submits_for_a_team_of_others(world):
+    stranger = client_of(person("mallory"))
+    answer = send(stranger, prediction_lines(), team="Analytical Engines")
+    assert (answer.status_code, answer.json()["code"]) == (403, "not_a_member")
+    absent = send(stranger, prediction_lines(), team="No Such Team")
+    assert absent.json()["message"].replace("No Such Team", "Analytical Engines") == answer.json()["message"]
+
+
+def test_a_first_submission_makes_a_team_of_ones_own(world):
+    grace = person("grace")
+    answer = send(client_of(grace), prediction_lines())
+    assert answer.status_code == 201
+    assert answer.json()["team"] == "grace"
+    assert Submission.objects.get().system != world.system
+
+
+def test_without_a_token_nothing_is_read(world):
+    answer = send(Client(), prediction_lines())
+    assert (answer.status_code, answer.json()["code"]) == (401, "not_authenticated")
+    assert answer["WWW-Authenticate"] == "Token"
+
+
+def test_a_session_needs_its_csrf_token(world):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(world.researcher)
+    answer = send(browser, prediction_lines())
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    browser.cookies["csrftoken"] = "a" * 32
+    allowed = browser.post(
+        SUBMIT,
+        {"system": "S", "file": SimpleUploadedFile("p.jsonl", prediction_lines())},
+        headers={"X-CSRFToken": "a" * 32},
+    )
+    assert allowed.status_code == 201, allowed.content
+
+
+def test_an_away_referee_is_our_fault_and_costs_nothing(ada, settings):
+    settings.SANDBOX_SOCKET = "/nowhere.sock"
+    before = footprint()
+    answer = send(ada, prediction_lines())
+    assert (answer.status_code, answer.json()["code"]) == (503, "referee_away")
+    assert footprint() == before
+
+
+def test_a_draft_is_there_for_its_organisers_only(world, ada):
+    world.benchmark.state = "draft"
+    world.benchmark.save()
+    assert send(ada, prediction_lines()).status_code == 404
+    world.benchmark.organisers.add(world.researcher)
+    assert send(ada, prediction_lines()).status_code == 201

@@ -1,0 +1,458 @@
+"""What researchers do on pages: sign up, submit, follow, fetch, and what the pages refuse."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from knox.models import AuthToken
+
+from leaderboard.accounts.actions import teams
+from leaderboard.core.refusal import Code
+from leaderboard.core.web.refusals import HEADLINES
+from leaderboard.models import AuditEntry, Phase, QuotaCharge, Run, State, Submission, System, User
+from leaderboard.scoring.actions import runs
+from tests.support import tiny_world as world
+from tests.support.tiny_world import World
+
+pytestmark = pytest.mark.django_db
+SUBMIT = "/benchmarks/tiny/test/submit/"
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture
+def here(sandbox: str) -> World:
+    return world.build()
+
+
+@pytest.fixture
+def ada(here: World) -> Client:
+    client = Client()
+    client.force_login(here.researcher)
+    return client
+
+
+@pytest.fixture
+def stranger(here: World) -> Client:
+    client = Client()
+    client.force_login(User.objects.create_user("bob", "bob@holdout.example", PASSWORD))
+    return client
+
+
+def form(content: bytes, name: str = "predictions.jsonl", **fields: Any) -> dict[str, Any]:
+    return {"new_system": "Pascaline", "note": "", "file": SimpleUploadedFile(name, content), **fields}
+
+
+def text(response: Any) -> str:
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def unmasked(response: Any) -> str:
+    """Without what differs between any two pages: the form token's mask, and the address that was asked for."""
+    return re.sub(
+        r'name="csrfmiddlewaretoken" value="\w+"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', "", text(response)
+    )
+
+
+# --- submitting
+
+
+def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World, ada: Client) -> None:
+    response = ada.post(SUBMIT, form(world.prediction_lines(), note="seed 3"))
+    submission = Submission.objects.get()
+    assert response.status_code == 302
+    assert response["Location"] == submission.get_absolute_url()
+    page = text(ada.get(response["Location"]))
+    state = reverse("submission_state", args=[submission.pk])
+    assert f'hx-get="{state}?was=queued"' in page
+    assert "Next in the queue" in page
+    assert "seed 3" in page
+    runs.score(run_id=Run.objects.get().pk)
+    over = text(ada.get(f"{state}?was=queued"))
+    assert "The submission is done." in over
+    assert "The submission is" not in text(ada.get(f"{state}?was=done"))
+    assert "hx-get" not in over
+    assert 'data-state="done"' in over
+    assert "1.000" in over
+    assert "origin" in over
+    run = Run.objects.get()
+    for digest in (run.provenance["gold_sha256"], run.provenance["code_sha256"], run.prediction.sha256):
+        assert digest in over
+
+
+def test_the_queue_place_is_said(here: World, ada: Client) -> None:
+    here.insert_run(at=timezone.now() - timedelta(seconds=5))
+    ada.post(SUBMIT, form(world.prediction_lines()))
+    mine = Submission.objects.get(system__name="Pascaline")
+    assert "1 before it in the queue" in text(ada.get(reverse("submission_state", args=[mine.pk])))
+
+
+def test_a_bad_file_comes_back_with_each_line_and_costs_nothing(here: World, ada: Client) -> None:
+    lines = world.prediction_lines().replace(b'"SUPPORTS"', b'"MAYBE"')
+    response = ada.post(SUBMIT, form(lines, name="mine.jsonl"))
+    assert response.status_code == 422
+    page = text(response)
+    assert page.count("MAYBE") == 2
+    assert "mine.jsonl</bdi>:1" in page
+    assert "mine.jsonl</bdi>:4" in page
+    assert "NOT ENOUGH INFO" in page
+    assert "no quota was used" in page
+    assert not Submission.objects.exists()
+    assert not QuotaCharge.objects.exists()
+    assert not System.objects.filter(name="Pascaline").exists()
+    assert AuditEntry.objects.filter(action="submission.refused").count() == 1
+
+
+def test_a_file_of_nothing_is_a_problem_of_the_file(here: World, ada: Client) -> None:
+    response = ada.post(SUBMIT, form(b""))
+    assert response.status_code == 422
+    assert "empty" in text(response)
+
+
+def test_a_file_over_the_limit_is_413_and_leaves_nothing(here: World, ada: Client, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 1_000_000
+    response = ada.post(SUBMIT, form(b"x" * 1_100_000))
+    assert response.status_code == 413
+    assert "too large" in text(response)
+    assert "1 MB" in text(response)
+    assert not Submission.objects.exists()
+    assert list(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == []
+
+
+def test_over_quota_is_429_and_says_when_the_day_is_over(here: World, ada: Client) -> None:
+    Phase.objects.update(quota_per_day=1)
+    assert ada.post(SUBMIT, form(world.prediction_lines())).status_code == 302
+    response = ada.post(SUBMIT, form(world.prediction_lines()))
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 86_401
+    assert "1 of 1 submissions today" in text(response)
+    page = text(ada.get(SUBMIT))
+    assert "<strong>0</strong> of 1" in page
+    assert 'type="file"' not in page
+
+
+def test_a_closed_phase_is_409_with_its_date(here: World, ada: Client) -> None:
+    Phase.objects.update(closes_at=timezone.now() - timedelta(days=1))
+    response = ada.post(SUBMIT, form(world.prediction_lines()))
+    assert response.status_code == 409
+    assert f"closed at {Phase.objects.get().closes_at:%Y-%m-%d}" in text(response)
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "told"),
+    [(1, 2, ["It opens on", "It closes on"]), (-2, -1, ["It closed on"]), (None, -1, ["It closed on"])],
+)
+def test_the_page_of_a_phase_that_is_not_open_speaks_of_its_dates_as_they_are(
+    here: World, ada: Client, opens: int | None, closes: int, told: list[str]
+) -> None:
+    at = timezone.now()
+    Phase.objects.update(opens_at=opens and at + timedelta(days=opens), closes_at=at + timedelta(days=closes))
+    page = text(ada.get(SUBMIT))
+    assert [words for words in ("It opens on", "It closes on", "It closed on") if words in page] == told
+
+
+def test_a_referee_that_is_away_is_503(here: World, ada: Client, settings: Any) -> None:
+    settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
+    response = ada.post(SUBMIT, form(world.prediction_lines()))
+    assert response.status_code == 503
+    assert HEADLINES[Code.REFEREE_AWAY] in text(response)
+    assert not Submission.objects.exists()
+
+
+def test_another_teams_system_cannot_be_chosen(here: World, stranger: Client) -> None:
+    stranger.post(SUBMIT, form(world.prediction_lines()))
+    response = stranger.post(SUBMIT, form(world.prediction_lines(), new_system="", system=here.system.pk))
+    assert response.status_code == 422
+    assert not here.system.submissions.exists()
+
+
+def test_a_system_is_chosen_or_named_not_both(here: World, ada: Client) -> None:
+    both = ada.post(SUBMIT, form(world.prediction_lines(), system=here.system.pk))
+    neither = ada.post(SUBMIT, form(world.prediction_lines(), new_system=""))
+    assert [both.status_code, neither.status_code] == [422, 422]
+    chosen = ada.post(SUBMIT, form(world.prediction_lines(), system=here.system.pk, new_system=""))
+    assert chosen.status_code == 302
+    assert Submission.objects.get().system == here.system
+
+
+def test_with_two_teams_the_named_one_gets_the_system(here: World, ada: Client) -> None:
+    second = teams.create(name="Second Engines", by=here.researcher)
+    ada.post(SUBMIT, form(world.prediction_lines(), team=second.pk))
+    assert Submission.objects.get().system.team == second
+
+
+def test_an_upload_that_broke_off_is_not_taken_for_a_whole_one(here: World, ada: Client) -> None:
+    lines = world.prediction_lines()
+    boundary = "b0undary"
+    head = "".join(
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in {"new_system": "Pascaline", "note": ""}.items()
+    )
+    part = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="p.jsonl"\r\n\r\n'
+    body = head.encode() + part.encode() + lines
+    response = ada.generic(
+        "POST",
+        SUBMIT,
+        body,
+        content_type=f"multipart/form-data; boundary={boundary}",
+        **{"CONTENT_LENGTH": str(len(body) + 500), "wsgi.input": BytesIO(body)},
+    )
+    assert response.status_code == 400
+    assert not Submission.objects.exists()
+
+
+def test_every_refusal_has_a_headline() -> None:
+    assert set(HEADLINES) == set(Code)
+
+
+def test_a_draft_is_not_there_for_others(here: World, ada: Client) -> None:
+    here.benchmark.state = "draft"
+    here.benchmark.save()
+    assert ada.get(SUBMIT).status_code == 404
+
+
+# --- whose it is
+
+
+@pytest.mark.parametrize("name", ["submission", "submission_state", "download_prediction"])
+def test_a_strangers_submission_cannot_be_told_from_an_absent_one(here: World, stranger: Client, name: str) -> None:
+    run = here.insert_run()
+    theirs, absent = (stranger.get(reverse(name, args=[pk])) for pk in (run.prediction.submission_id, uuid4()))
+    assert theirs.status_code == absent.status_code == 404
+    assert len(theirs.content) == len(absent.content)
+    assert unmasked(theirs) == unmasked(absent)
+
+
+def test_organisers_see_what_was_sent_to_their_benchmark(here: World, stranger: Client) -> None:
+    run = here.insert_run()
+    address = run.prediction.submission.get_absolute_url()
+    assert stranger.get(address).status_code == 404
+    here.benchmark.organisers.add(User.objects.get(username="bob"))
+    assert stranger.get(address).status_code == 200
+
+
+def test_ones_own_file_comes_back_byte_for_byte_as_an_attachment(here: World, ada: Client) -> None:
+    run = here.insert_run()
+    response = ada.get(reverse("download_prediction", args=[run.prediction.submission_id]))
+    assert b"".join(response.streaming_content) == world.prediction_lines()
+    assert response["Content-Disposition"] == 'attachment; filename="predictions.jsonl"'
+    assert response["Content-Type"] == "application/octet-stream"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Length"] == str(len(world.prediction_lines()))
+
+
+def test_my_submissions_are_my_teams(here: World, ada: Client, stranger: Client) -> None:
+    here.insert_run()
+    assert "Bernoulli" in text(ada.get("/me/submissions/"))
+    assert "Bernoulli" not in text(stranger.get("/me/submissions/"))
+
+
+def test_my_submissions_make_the_same_queries_for_one_and_for_many(
+    here: World, ada: Client, django_assert_num_queries: Any
+) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    here.insert_run()
+    ada.get("/me/submissions/")
+    with CaptureQueriesContext(connection) as one:
+        ada.get("/me/submissions/")
+    for _ in range(5):
+        here.insert_run()
+    with django_assert_num_queries(len(one)):
+        ada.get("/me/submissions/")
+
+
+# --- how a submission can end
+
+
+def test_a_failure_of_ours_says_so_and_that_it_is_refunded(here: World, ada: Client) -> None:
+    at = timezone.now()
+    run = here.insert_run(state=State.FAILED, finished_at=at, reason="storage")
+    QuotaCharge.objects.update(refunded_at=at)
+    page = text(ada.get(run.prediction.submission.get_absolute_url()))
+    assert "The server failed" in page
+    assert "refunded" in page
+
+
+def test_a_rejected_run_shows_its_problems(here: World, ada: Client) -> None:
+    problem = {"file": "p.jsonl", "line": 3, "what": "unknown id", "found": '"zz"', "expected": "one of the inputs"}
+    run = here.insert_run(
+        state=State.REJECTED, finished_at=timezone.now(), reason="bad_predictions", problems=[problem]
+    )
+    page = text(ada.get(run.prediction.submission.get_absolute_url()))
+    assert "p.jsonl</bdi>:3" in page
+    assert "unknown id" in page
+
+
+def test_names_are_text_never_markup(here: World, ada: Client) -> None:
+    System.objects.update(name="<script>alert(1)</script>")
+    run = here.insert_run()
+    for address in (run.prediction.submission.get_absolute_url(), "/me/submissions/", SUBMIT):
+        page = text(ada.get(address))
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert(1)" in page
+
+
+# --- accounts
+
+
+def sign_up(client: Client, **changes: str) -> Any:
+    fields = {"username": "grace", "email": "grace@holdout.example", "password1": PASSWORD, "password2": PASSWORD}
+    return client.post("/accounts/signup/", {**fields, **changes})
+
+
+def test_sign_up_logs_in_and_leads_back(client: Client) -> None:
+    response = sign_up(client, next="/me/tokens/")
+    assert response["Location"] == "/me/tokens/"
+    assert User.objects.get().username == "grace"
+    assert client.get("/me/tokens/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "\\\\evil.example"]
+)
+@pytest.mark.parametrize("path", ["login", "signup", "logout"])
+def test_next_never_leads_elsewhere(client: Client, path: str, elsewhere: str) -> None:
+    user = User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    if path == "logout":
+        client.force_login(user)
+    login = {"login": "ada", "password": PASSWORD}
+    fresh = {"username": "eve", "email": "eve@holdout.example", "password1": PASSWORD, "password2": PASSWORD}
+    fields = {"login": login, "signup": fresh, "logout": {}}[path]
+    response = client.post(f"/accounts/{path}/", {**fields, "next": elsewhere})
+    assert response.status_code == 302
+    assert response["Location"] == "/"
+
+
+@pytest.mark.parametrize("password", ["password", "12345678", "short", "grace@holdout"])
+def test_weak_passwords_are_refused(client: Client, password: str) -> None:
+    assert sign_up(client, password1=password, password2=password).status_code == 200
+    assert not User.objects.exists()
+
+
+def test_the_session_rotates_at_log_in_and_dies_at_log_out(client: Client) -> None:
+    User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    session = client.session
+    session["visited"] = True
+    session.save()
+    before = session.session_key
+    client.cookies["sessionid"] = before
+    client.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+    during = client.session.session_key
+    assert during != before
+    assert not Session.objects.filter(pk=before).exists()
+    client.post("/accounts/logout/")
+    assert not Session.objects.filter(pk=during).exists()
+
+
+def test_a_password_change_ends_every_session(client: Client) -> None:
+    user = User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    other = Client()
+    client.force_login(user)
+    other.force_login(user)
+    fields = {"oldpassword": PASSWORD, "password1": PASSWORD + "!", "password2": PASSWORD + "!"}
+    client.post("/accounts/password/change/", fields)
+    for browser in (client, other):
+        assert browser.get("/me/tokens/").status_code == 302
+
+
+def test_a_forgotten_password_is_set_anew_through_the_mail(client: Client, mailoutbox: list[Any]) -> None:
+    User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    client.post("/accounts/password/reset/", {"email": "ada@holdout.example"})
+    link = re.search(r"http://testserver(/accounts/password/reset/key/\S+)", mailoutbox[0].body)
+    assert link is not None
+    page = client.get(link[1], follow=True)
+    set_at = page.redirect_chain[-1][0]
+    client.post(set_at, {"password1": "another good horse", "password2": "another good horse"})
+    assert User.objects.get().check_password("another good horse")
+    assert "does not work" in text(Client().get(link[1], follow=True))
+
+
+def test_a_reset_does_not_tell_who_has_an_account(client: Client, mailoutbox: list[Any]) -> None:
+    User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    known, unknown = (
+        client.post("/accounts/password/reset/", {"email": email}, follow=True)
+        for email in ("ada@holdout.example", "nobody@holdout.example")
+    )
+    assert known.redirect_chain == unknown.redirect_chain
+    assert text(known) == text(unknown)
+
+
+def test_guessing_passwords_is_stopped_without_locking_the_owner_out(client: Client, settings: Any) -> None:
+    from leaderboard import settings as real
+
+    settings.ACCOUNT_RATE_LIMITS = real.ACCOUNT_RATE_LIMITS
+    User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
+    guess = {"login": "ada", "password": "wrong"}
+    for _ in range(20):
+        assert "Too many" not in text(client.post("/accounts/login/", guess))
+    right = {"login": "ada", "password": PASSWORD}
+    stopped = client.post("/accounts/login/", right)
+    assert stopped.status_code in (200, 429)
+    assert "Too many" in text(stopped)
+    elsewhere = client.post("/accounts/login/", right, REMOTE_ADDR="192.0.2.7")
+    assert elsewhere.status_code == 302
+
+
+# --- tokens and teams
+
+
+def test_a_token_is_shown_once_works_and_is_revoked(here: World, ada: Client) -> None:
+    page = ada.post("/me/tokens/")
+    secret = re.search(r'<code id="token">(\w+)</code>', page.content.decode())
+    assert secret is not None
+    assert "no-store" in page["Cache-Control"]
+    headers = {"authorization": f"Token {secret[1]}"}
+    assert Client().get("/api/v1/submissions/", headers=headers).status_code == 200
+    assert secret[1] not in ada.get("/me/tokens/").content.decode()
+    ada.post(reverse("revoke_token", args=[AuthToken.objects.get().token_key]))
+    assert Client().get("/api/v1/submissions/", headers=headers).status_code == 401
+
+
+def test_nobody_revokes_anothers_token(here: World, ada: Client, stranger: Client) -> None:
+    ada.post("/me/tokens/")
+    address = reverse("revoke_token", args=[AuthToken.objects.get().token_key])
+    assert stranger.post(address).status_code == 404
+    assert AuthToken.objects.count() == 1
+
+
+def test_a_team_is_founded_once(here: World, ada: Client) -> None:
+    assert ada.post("/me/teams/", {"name": "Difference Engines"}).status_code == 302
+    again = ada.post("/me/teams/", {"name": "difference engines"})
+    assert again.status_code == 409
+    assert "already" in text(again)
+
+
+# --- every unsafe verb
+
+
+def test_unsafe_verbs_need_the_forms_own_token(here: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(here.curator)
+    key = AuthToken.objects.create(here.curator)[0].token_key
+    desk = "/manage/benchmarks/tiny/"
+    addresses = [
+        *(SUBMIT, "/me/tokens/", f"/me/tokens/{key}/revoke/", "/me/teams/", "/manage/create/", f"{desk}publish/"),
+        *(f"{desk}phases/create/", f"{desk}splits/create/", f"{desk}splits/test/gold/"),
+        *("/accounts/logout/", "/accounts/login/", "/accounts/signup/", "/accounts/password/change/"),
+    ]
+    assert {address: client.post(address).status_code for address in addresses} == dict.fromkeys(addresses, 403)
+
+
+def test_pages_cannot_be_framed_and_run_no_foreign_script(here: World, ada: Client) -> None:
+    response = ada.get(SUBMIT)
+    assert response["X-Frame-Options"] == "DENY"
+    policy = response["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy

@@ -1,0 +1,162 @@
+"""Declaring a track where people do it: the forms, the API and the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from evaluator.cli.main import main
+from leaderboard.accounts.actions import tokens
+from leaderboard.containers.actions import images
+from leaderboard.models import ImageUpload, Phase, Submission
+from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
+from tests.support.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
+from tests.support.track_phases import build_with_tracks
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
+BAD = ["", "basic"]
+EXPECTED = "expected one of simple, thorough."
+
+
+@pytest.fixture
+def world() -> World:
+    return build_with_tracks()
+
+
+@pytest.fixture
+def ada(world: World) -> Client:
+    return client_of(world.researcher)
+
+
+@pytest.fixture
+def browser(world: World) -> Client:
+    client = Client()
+    client.force_login(world.researcher)
+    return client
+
+
+@pytest.fixture
+def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "check_takes_images", lambda phase: None)
+
+
+def refused_with(answer: Any) -> tuple[int, str]:
+    told = answer.json()
+    assert EXPECTED in told["message"]
+    return answer.status_code, told["code"]
+
+
+@pytest.mark.parametrize("track", BAD)
+def test_the_api_refuses_a_file_without_its_track(ada: Client, track: str) -> None:
+    before = footprint()
+    assert refused_with(send(ada, prediction_lines(), track=track)) == (422, "invalid_track")
+    raw = ada.post(f"{SUBMIT}?system=Bernoulli&track={track}", prediction_lines(), "application/x-ndjson")
+    assert refused_with(raw) == (422, "invalid_track")
+    assert footprint() == before
+
+
+def test_the_api_tells_the_track(ada: Client) -> None:
+    told = send(ada, prediction_lines(), track="simple").json()
+    assert told["track"] == "simple"
+    assert ada.get(f"{ROOT}/submissions/").json()["results"][0]["track"] == "simple"
+    again = send(ada, prediction_lines(), track="thorough")
+    assert (again.status_code, again.json()["code"]) == (409, "other_track")
+    (phase,) = ada.get(f"{ROOT}/benchmarks/tiny/").json()["phases"]
+    assert [track["name"] for track in phase["tracks"]] == ["simple", "thorough"]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("track", BAD)
+def test_the_api_begins_no_upload_and_ends_none_without_it(world: World, ada: Client, track: str) -> None:
+    begin = reverse("api_images", args=["tiny", "test"])
+    answer = ada.post(begin, json.dumps({"bytes": 3, "track": track}), "application/json")
+    assert refused_with(answer) == (422, "invalid_track")
+    assert not ImageUpload.objects.exists()
+    upload = ada.post(begin, json.dumps({"bytes": 3, "track": "simple"}), "application/json").json()
+    ada.post(f"{upload['pieces']}?offset=0", b"abc", "application/octet-stream")
+    before = footprint()
+    end = ada.post(upload["submission"], json.dumps({"system": "New", "track": track}), "application/json")
+    assert refused_with(end) == (422, "invalid_track")
+    assert footprint() == before
+    whole = ada.post(upload["submission"], json.dumps({"system": "New", "track": "simple"}), "application/json")
+    assert (whole.status_code, whole.json()["track"]) == (201, "simple")
+
+
+@pytest.mark.parametrize("page", ["submit", "submit_image"])
+@pytest.mark.parametrize("track", BAD)
+@pytest.mark.usefixtures("engine")
+def test_the_forms_refuse_it_beside_the_field(browser: Client, page: str, track: str) -> None:
+    before = footprint()
+    file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+    answer = browser.post(reverse(page, args=["tiny", "test"]), {"new_system": "Mine", "track": track, "file": file})
+    assert answer.status_code == 422
+    assert "expected one of SIMPLE, THOROUGH." in str(answer.context["form"].errors["track"])
+    assert footprint() == before
+
+
+def test_the_form_offers_the_tracks_and_takes_one(browser: Client) -> None:
+    address = reverse("submit", args=["tiny", "test"])
+    offered = re.findall(r'type="radio" name="track" value="(\w+)"', browser.get(address).content.decode())
+    assert offered == ["simple", "thorough"]
+    file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
+    answer = browser.post(address, {"new_system": "Mine", "track": "thorough", "file": file}, follow=True)
+    assert Submission.objects.get().track == "thorough"
+    assert "THOROUGH" in answer.content.decode()
+
+
+def test_without_tracks_nothing_is_asked() -> None:
+    client = Client()
+    client.force_login(build().researcher)
+    assert 'name="track"' not in client.get(reverse("submit", args=["tiny", "test"])).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_declares_it(
+    live_server: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world = build_with_tracks()
+    monkeypatch.chdir(tmp_path)
+    Path("token").write_text(tokens.issue(by=world.researcher)[1])
+    Path("predictions.jsonl").write_bytes(prediction_lines())
+    words = ["submit", "predictions.jsonl", "--server", live_server.url, "--token-file", "token"]
+    words += ["--benchmark", "tiny", "--phase", "test", "--system", "Bernoulli"]
+    assert main(words) != 0
+    assert EXPECTED in capsys.readouterr().err
+    assert not Submission.objects.exists()
+    assert main([*words, "--track", "simple"]) == 0
+    assert Submission.objects.get().track == "simple"
+
+
+def test_organisers_set_tracks_on_their_pages() -> None:
+    world = build()
+    client = Client()
+    client.force_login(world.curator)
+    address = reverse("manage_tracks", args=["tiny", "test"])
+    typed = "simple | SIMPLE | nothing, but the asked | ones\n\nthorough | THOROUGH"
+    assert client.post(address, {"tracks": typed}).status_code == 302
+    told = [("simple", "SIMPLE", "nothing, but the asked | ones"), ("thorough", "THOROUGH", "")]
+    stored = Phase.objects.get().tracks
+    assert [(one["name"], one["title"], one["description"]) for one in stored] == told
+    assert typed.replace("\n\n", "\n") in client.get(address).content.decode()
+    bad = client.post(address, {"tracks": "simple"})
+    assert bad.status_code == 422 and "expected NAME | TITLE | DESCRIPTION." in bad.content.decode()
+    world.submit(track="simple", phase=Phase.objects.get())
+    gone = client.post(address, {"tracks": "thorough | THOROUGH"})
+    assert gone.status_code == 422 and "expected every name to stay" in gone.content.decode()
+
+
+def test_a_new_phase_is_made_with_tracks() -> None:
+    world = build()
+    client = Client()
+    client.force_login(world.curator)
+    asked = {"title": "Final", "slug": "final", "split": world.split.pk, "quota_per_day": 5, "quota_total": 9}
+    sent = {**asked, **TOLD_IN_FULL, "takes_predictions": "on", "tracks": "one | One"}
+    assert client.post(reverse("manage_phase_create", args=["tiny"]), sent).status_code == 302
+    assert Phase.objects.get(slug="final").tracks == [{"name": "one", "title": "One", "description": ""}]

@@ -1,0 +1,178 @@
+"""What a team decides of its system, and what a phase's organisers decide of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.boards.actions import boards
+from leaderboard.boards.queries import board_of, board_state, by_primary
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, Leaderboard, Phase, Standing, System
+from leaderboard.systems.actions import systems
+from tests.support.api_calls import person
+from tests.support.board_rows import score, stand
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+def of(release) -> System:
+    return release.submission.system
+
+
+def rows(world: World, reader=None):
+    return by_primary(board_of(Phase.objects.select_related("benchmark", "split").get(), reader=reader))
+
+
+def accuracy(value: float):
+    return [score("accuracy", value)]
+
+
+def test_the_best_represents_a_system_until_its_team_chooses_another(world):
+    best, worse = (stand(world, "Bernoulli", accuracy(value)) for value in (0.9, 0.4))
+    rival = stand(world, "Carnot", accuracy(0.5), team="Others")
+    assert [(row.system, row.rank) for row in rows(world)] == [("Bernoulli", 1), ("Carnot", 2)]
+    systems.represent(submission=worse.submission, by=world.researcher)
+    assert [(row.system, row.rank, row.submission_id) for row in rows(world)] == [
+        ("Carnot", 1, rival.submission_id),
+        ("Bernoulli", 2, worse.submission_id),
+    ]
+    later = stand(world, "Bernoulli", accuracy(1.0))
+    assert rows(world)[1].submission_id == worse.submission_id, "a choice holds when a better one comes"
+    systems.represent_by_best(phase=world.phase, system=of(best), by=world.researcher)
+    assert rows(world)[0].submission_id == later.submission_id
+    acts = AuditEntry.objects.filter(action="system.represented").order_by("pk")
+    assert [act.detail["submission"] for act in acts] == [str(worse.submission_id), None]
+
+
+def test_only_the_team_chooses_and_not_on_a_ladder(world):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    with pytest.raises(Refused) as refused:
+        systems.represent(submission=release.submission, by=person("bob"))
+    assert refused.value.code is Code.NOT_A_MEMBER
+    Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
+    with pytest.raises(Refused) as refused:
+        systems.represent(submission=release.submission, by=world.researcher)
+    assert refused.value.code is Code.NOT_TAKEN
+
+
+def test_a_disqualified_system_keeps_its_row_and_loses_its_rank(world):
+    first = stand(world, "Bernoulli", accuracy(0.9))
+    stand(world, "Carnot", accuracy(0.5), team="Others")
+    systems.disqualify(phase=world.phase, system=of(first), reason="trained on\nthe test set", by=world.curator)
+    assert [(row.system, row.rank, row.disqualified) for row in rows(world)] == [
+        ("Carnot", 1, ""),
+        ("Bernoulli", None, "trained on the test set"),
+    ]
+    assert not rows(world)[1].competes
+    stand(world, "Bernoulli", accuracy(1.0))
+    assert rows(world)[1].rank is None, "a further submission does not bring it back"
+    systems.reinstate(phase=world.phase, system=of(first), by=world.curator)
+    assert [(row.system, row.rank) for row in rows(world)] == [("Bernoulli", 1), ("Carnot", 2)]
+    assert set(AuditEntry.objects.values_list("action", flat=True)) >= {"system.disqualified", "system.reinstated"}
+
+
+def test_a_system_that_is_disqualified_stands_so_on_a_board_to_come(world):
+    first = stand(world, "Bernoulli", accuracy(0.9))
+    systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
+    Standing.objects.all().delete()
+    boards.stand(board=Leaderboard.objects.get(), system=of(first), release=first)
+    boards.rank(Leaderboard.objects.get())
+    standing = Standing.objects.get()
+    assert (standing.disqualified, standing.rank) == ("two accounts", None)
+
+
+def test_a_frozen_board_stays_as_it_was(world):
+    first = stand(world, "Bernoulli", accuracy(0.9))
+    Leaderboard.objects.update(state=Leaderboard.State.FROZEN)
+    before = list(Standing.objects.values())
+    systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
+    assert list(Standing.objects.values()) == before
+
+
+def test_what_a_disqualified_system_was_told_on_a_ladder_stays_told(world):
+    first = stand(world, "Bernoulli", accuracy(0.9))
+    systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
+    assert board_state.best_shown(Leaderboard.objects.get(), "accuracy", team=world.system.team_id) == 0.9
+
+
+@pytest.mark.parametrize("reason", ["", " \n ", "x" * 301])
+def test_a_disqualification_needs_a_reason_that_can_be_shown(world, reason):
+    first = stand(world, "Bernoulli", accuracy(0.9))
+    with pytest.raises(Refused):
+        systems.disqualify(phase=world.phase, system=of(first), reason=reason, by=world.curator)
+    assert rows(world)[0].rank == 1
+
+
+def test_only_organisers_disqualify(world):
+    first = stand(world, "Bernoulli", accuracy(0.9))
+    with pytest.raises(Refused) as refused:
+        systems.disqualify(phase=world.phase, system=of(first), reason="envy", by=world.researcher)
+    assert refused.value.code is Code.NOT_AN_ORGANISER
+
+
+def anonymous(world: World, release, **more) -> System:
+    given = {"description": "steam", "paper_url": "https://papers.example/a", "code_url": "", "bibtex": "@misc{a}"}
+    until = timezone.now() + timedelta(days=1)
+    asked = {"system": of(release), "by": world.researcher, "anonymous_until": until, **given, **more}
+    return systems.describe(**asked)
+
+
+def test_an_anonymous_system_has_a_number_for_everybody_but_its_team_and_the_organisers(world):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    system = anonymous(world, release)
+    outsider, organiser = person("bob"), person("xena")
+    world.benchmark.organisers.add(organiser)
+    for reader in (None, outsider):
+        row = rows(world, reader)[0]
+        assert (row.system, row.team) == ("Anonymous 1", "anonymous")
+        assert (row.description, row.paper_url, row.code_url) == ("", "", "")
+        assert row.anonymous_until == system.anonymous_until
+    for reader in (world.researcher, organiser, world.curator):
+        row = rows(world, reader)[0]
+        assert (row.system, row.team, row.description) == ("Bernoulli", "Analytical Engines", "steam")
+    other = anonymous(world, stand(world, "Carnot", accuracy(0.5)))
+    assert other.anonymous_number == 2
+
+
+@pytest.mark.parametrize("days", [-1, 0, 1096, 400_000])
+def test_a_name_is_not_hidden_for_ever_nor_until_what_has_passed(world, days):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    with pytest.raises(Refused) as refused:
+        anonymous(world, release, anonymous_until=timezone.now() + timedelta(days=days))
+    assert refused.value.code is Code.INVALID_NAME and "expected a moment to come" in refused.value.message
+    assert rows(world)[0].system == "Bernoulli" and of(release).anonymous_number is None
+
+
+def test_a_moment_that_is_kept_is_not_asked_again(world):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    kept = timezone.now() - timedelta(days=1)
+    System.objects.filter(pk=of(release).pk).update(anonymous_until=kept, anonymous_number=7)
+    assert anonymous(world, release, anonymous_until=kept).anonymous_until == kept
+
+
+def test_the_name_comes_out_when_the_date_has_come(world):
+    system = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
+    System.objects.filter(pk=system.pk).update(anonymous_until=timezone.now() - timedelta(seconds=1))
+    assert rows(world)[0].system == "Bernoulli"
+    again = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
+    assert again.anonymous_number == system.anonymous_number, "who knew it by its number still does"
+
+
+def test_a_system_is_described_by_its_team_alone_and_with_links_that_are_links(world):
+    release = stand(world, "Bernoulli", accuracy(0.9))
+    with pytest.raises(Refused) as refused:
+        anonymous(world, release, by=person("bob"))
+    assert refused.value.code is Code.NOT_A_MEMBER
+    with pytest.raises(Refused) as refused:
+        anonymous(world, release, paper_url="javascript:alert(1)")
+    assert refused.value.code is Code.INVALID_NAME
+    assert System.objects.get(pk=of(release).pk).anonymous_until is None

@@ -1,0 +1,318 @@
+"""Every address x role x verb: an address without an expectation fails, and so does any other answer than expected."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.models import (
+    Announcement,
+    ArchiveArrival,
+    ArchiveExport,
+    Benchmark,
+    Download,
+    DryRun,
+    GoldVersion,
+    Invitation,
+    Membership,
+    NearCopy,
+    Phase,
+    Rehearsal,
+    Split,
+)
+from tests.leaderboard.whole_site import access_table as table
+from tests.leaderboard.whole_site.access_table import Row
+from tests.support import audited_splits as audits
+from tests.support import corrected_gold as corrections
+from tests.support import custom_scorers as scorers
+from tests.support import generator_previews as previews
+from tests.support.api_calls import person
+from tests.support.crawler import patterns
+from tests.support.roles import ROLES, Cast, cast
+from tests.support.tiny_world import TASK, World, gold_lines, published
+
+pytestmark = pytest.mark.django_db
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+WRITE = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "(leaderboard|knox)_(?!auditentry)', re.IGNORECASE)
+TOKEN = "an-invitation-that-was-handed-on"
+THINGS: dict[str, Any] = {}
+"""Keys of what the fixture makes last."""
+REFUSED = {"login", "401", "403", "404", "405"}
+ROUTES = {name: route for route, name in patterns() if not route.startswith("admin/")}
+ADMIN_ROUTES = {name: route for route, name in patterns() if route.startswith("admin/") and name}
+
+
+@pytest.fixture
+def everybody() -> Cast:
+    everybody = cast()
+    world = everybody.world
+    told = {"name": "train", "kind": "train", "gold_public": True, **published()}
+    train = Split.objects.create(dataset=world.split.dataset, **told)
+    Phase.objects.update(options={"cross": "origin,label"})
+    names = ("number", "sha256", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")
+    gold = GoldVersion(split=train, expects={}, reason="x", **{name: getattr(world.gold, name) for name in names})
+    gold.file.save("gold.jsonl", ContentFile(gold_lines()), save=False)
+    gold.save()
+    pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
+    pages.file.save("pages.txt", ContentFile(b"pages"))
+    scorers.row(world)
+    teams_things(everybody)
+    at = timezone.now()
+    tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
+    THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, rung_at=at, requested_by=world.curator).pk)
+    THINGS.update(rehearsal=rehearsal(world).pk)
+    THINGS.update(export=export(world).pk, arrival=arrival(world).pk)
+    THINGS.update(audit=audits.done(world.gold).pk, correction=corrections.waiting(world).pk)
+    THINGS.update(preview=previews.done(world).pk, raw=previews.raw(world, b"unused\n").pk)
+    THINGS.update(raw_upload=previews.upload(world, everybody.people["X"]).pk)
+    return everybody
+
+
+def rehearsal(world: World) -> Rehearsal:
+    """One of the public benchmark's phase, that nobody but its managers may test."""
+    told = {"title": "Rehearsal: Tiny", "summary": "x", "task": TASK, "dataset": world.split.dataset}
+    practice = Benchmark.objects.create(slug="practice", state="rehearsal", **told)
+    Phase.objects.create(benchmark=practice, slug="test", title="Test", split=world.split)
+    begun = {"begun_by": world.curator, "begun_at": timezone.now()}
+    return Rehearsal.objects.create(benchmark=practice, phase=world.phase, **begun)
+
+
+def export(world: World) -> ArchiveExport:
+    """An archive that the curator has asked for, and is written."""
+    at = timezone.now()
+    told = {"state": "done", "queued_at": at, "rung_at": at, "finished_at": at, "requested_by": world.curator}
+    made = ArchiveExport(benchmark=world.benchmark, **told)
+    made.file.save("archive.zip", ContentFile(b"zip"), save=False)
+    made.save()
+    return made
+
+
+def arrival(world: World) -> ArchiveArrival:
+    """One that the curator has uploaded."""
+    head = {"slug": "far", "title": "Far", "layout": "x", "closed": None, "readable": {}, "rows": {}}
+    told = {"name": "far.zip", "sha256": "0" * 64, "bytes": 3, "head": head, "at": timezone.now()}
+    made = ArchiveArrival(by=world.curator, **told)
+    made.file.save("archive.zip", ContentFile(b"zip"), save=False)
+    made.save()
+    return made
+
+
+def teams_things(everybody: Cast) -> None:
+    """A mate in A's team, an invitation into it, an announcement of X's benchmark and a near-copy in it."""
+    world, at = everybody.world, timezone.now()
+    team, mate = world.system.team, person("mate")
+    Membership.objects.create(team=team, user=mate)
+    invited = {"team": team, "address": "x@holdout.example", "invited_by": world.researcher}
+    digest = hashlib.sha256(TOKEN.encode()).hexdigest()
+    day = timedelta(days=1)
+    invitation = Invitation.objects.create(token_sha256=digest, created_at=at, expires_at=at + day, **invited)
+    made = Announcement.objects.create(benchmark=world.benchmark, title="Told", made_by=world.curator, made_at=at)
+    pair = (world.insert_run().prediction, world.insert_run().prediction)
+    shares = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2, "found_at": at}
+    copy = NearCopy.objects.create(phase=world.phase, a=pair[0], b=pair[1], **shares)
+    THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=made.pk, copy=copy.pk)
+
+
+def address(row: Row, everybody: Cast) -> str:
+    """The row's address, its blanks filled in."""
+    given: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
+    given |= {"dimension": "origin", "pair": "origin/label"}
+    given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
+    given |= {"gold": 1, "task_version": 1, "generator": "as-it-is"}
+    given |= {"token": TOKEN, "member": THINGS["member"], "invitation": THINGS["invitation"]}
+    given |= {"rest": "nowhere", "uidb36": "1", **row.where}
+    if given["pk"] == "upload":
+        given["pk"] = everybody.upload.pk
+    for part, key in (
+        ("me/teams/", "team"),
+        ("v1/teams/", "team"),
+        ("announcements/", "announcement"),
+        ("near-copies/", "copy"),
+        ("audits/", "audit"),
+        ("raw-files/", "raw"),
+        ("raw-uploads/", "raw_upload"),
+        ("previews/", "preview"),
+        ("corrections/", "correction"),
+        ("dry-run/", "dry_run"),
+        ("manage/archives/", "arrival"),
+        ("exports/", "export"),
+        ("rehearsal/", "rehearsal"),
+    ):
+        if part in ROUTES[row.name]:
+            given["pk"] = THINGS[key]
+    if "systems/" in ROUTES[row.name]:
+        given["pk"] = everybody.world.system.pk
+    return reverse(row.name, kwargs={name: given[name] for name in PARAMETER.findall(ROUTES[row.name])})
+
+
+def ask(client: Client, verb: str, where: str, **more: Any) -> tuple[str, Any]:
+    """(what the table calls the answer, the answer); nothing of it stays."""
+    with transaction.atomic(), CaptureQueriesContext(connection) as queries:
+        data = {"nothing": "of use"} if verb == "POST" else None
+        answer = getattr(client, verb.lower())(where, data, **more)
+        transaction.set_rollback(True)
+    told = str(answer.status_code)
+    if told == "302" and answer["Location"].startswith(("/accounts/login/", "/admin/login/")):
+        told = "login"
+    if told in REFUSED:
+        written = [query["sql"] for query in queries if WRITE.match(query["sql"])]
+        assert not written, f"{verb} {where} was refused, and wrote {written}"
+    return told, answer
+
+
+def test_every_address_has_an_expectation():
+    assert set(ROUTES) == {row.name for row in table.ROWS}
+    records = {f"leaderboard_{name}" for name in table.READ_ONLY_RECORDS | table.EDITED_RECORDS} | table.OTHERS_RECORDS
+    pages = {f"{record}_{page}" for record in records for page in ("changelist", "add", "history", "delete", "change")}
+    ours = table.READ_ONLY_RECORDS | table.EDITED_RECORDS
+    files = {f"leaderboard_{name}_export" for name in ours - table.NOT_EXPORTED}
+    files |= {f"leaderboard_{name}_{page}" for name in table.IMPORTED for page in ("import", "process_import")}
+    past = {f"leaderboard_{name}_simple_history" for name in table.WITH_HISTORY}
+    assert set(ADMIN_ROUTES) == table.ADMIN | pages | files | past
+
+
+@pytest.mark.parametrize("row", table.ROWS, ids=lambda row: "-".join([row.name, *row.where.values()]))
+def test_address(everybody, row):
+    where = address(row, everybody)
+    expected = {"GET": row.get, "POST": row.post, "DELETE": row.delete}
+    wrong = []
+    for role, place in zip(ROLES, range(len(ROLES)), strict=True):
+        client, got = everybody.client(role), {}
+        for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
+            got[verb], answer = ask(client, verb, where)
+            assert answer.status_code < 500, (verb, where, role)
+            if words := expected.get(verb):
+                if got[verb] != words.split()[place]:
+                    wrong.append((role, verb, got[verb], "expected", words.split()[place]))
+            elif verb == "HEAD":
+                assert got["HEAD"] in (got["GET"], "405"), (role, where)
+            elif got[verb] not in REFUSED and not _third_party(row, got[verb], got):
+                wrong.append((role, verb, got[verb], "expected a refusal"))
+    assert not wrong, where
+
+
+def _third_party(row: Row, got: str, others: dict[str, str]) -> bool:
+    """The accounts' views take PUT for POST; that opens nothing that POST does not."""
+    return row.name.startswith(("account_", "mfa_")) and got in others.values()
+
+
+def test_the_admin_is_for_staff_alone(everybody):
+    for role in ROLES:
+        client = everybody.client(role)
+        for where, verb in product(admin_addresses(), ("GET", "POST", "PUT", "DELETE")):
+            told, answer = ask(client, verb, where)
+            assert answer.status_code < 500, (role, verb, where)
+            if role != "staff" and "/login/" not in where and "/logout/" not in where:
+                assert told in ("login", "405"), (role, verb, where, told)
+
+
+def admin_addresses() -> Iterator[str]:
+    for name, route in ADMIN_ROUTES.items():
+        # The addresses of earlier states are regular expressions.
+        plain = route.replace("([^/]+)", "1").replace("/^", "/").removesuffix("$")
+        where = "admin/leaderboard/" if name == "app_list" else PARAMETER.sub("1", plain)
+        assert "(" not in where, where
+        yield f"/{where}"
+
+
+@pytest.mark.parametrize("record", sorted(table.READ_ONLY_RECORDS))
+def test_not_even_staff_edits_what_the_site_writes(everybody, record):
+    client = everybody.client("staff")
+    assert client.get(f"/admin/leaderboard/{record}/").status_code == 200
+    for page in ("add", "1/delete"):
+        for verb in ("get", "post"):
+            assert getattr(client, verb)(f"/admin/leaderboard/{record}/{page}/").status_code in (302, 403)
+    assert client.post(f"/admin/leaderboard/{record}/add/").status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/me/teams/{}/", "/me/teams/{}/leave/", "/me/teams/{}/invite/"])
+@pytest.mark.parametrize("role", ["B", "X", "curator", "staff"])
+def test_anothers_team_is_not_told_from_an_absent_one(everybody, path, role):
+    client = everybody.client(role)
+    for verb in ("get", "post"):
+        there, absent = (getattr(client, verb)(path.format(key)) for key in (THINGS["team"], 999_999))
+        assert there.status_code == absent.status_code and there.status_code in (404, 405)
+        assert re.sub(r"/\d+/", "/N/", _without_tokens(there)) == re.sub(r"/\d+/", "/N/", _without_tokens(absent))
+
+
+@pytest.mark.parametrize("path", ["/submissions/{}/", "/submissions/{}/state/", "/submissions/{}/predictions/"])
+@pytest.mark.parametrize("role", ["B", "Y", "staff"])
+def test_anothers_submission_is_not_told_from_an_absent_one(everybody, path, role):
+    client = everybody.client(role)
+    there, absent = (client.get(path.format(key)) for key in (everybody.submission.pk, uuid.uuid4()))
+    assert (there.status_code, absent.status_code) == (404, 404)
+    assert _without_tokens(there) == _without_tokens(absent)
+    assert dict(there.items()) == dict(absent.items())
+
+
+@pytest.mark.parametrize("path", ["/submissions/{}/", "/api/v1/submissions/{}/", "/api/v1/submissions/{}/scores/"])
+def test_finding_nothing_takes_the_same_work_as_refusing(everybody, path):
+    client = everybody.client("B")
+    work = []
+    for key in (everybody.submission.pk, uuid.uuid4()):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(path.format(key)).status_code == 404
+        work.append([re.sub(r"'[^']*'", "VALUE", query["sql"]) for query in queries])
+    assert work[0] == work[1]
+
+
+@pytest.mark.parametrize("where", ["/benchmarks/tiny/splits/test/gold.jsonl", "/api/v1/benchmarks/draft/"])
+def test_neither_ranges_nor_conditions_look_behind_a_404(everybody, where):
+    for header in ({"Range": "bytes=0-9"}, {"If-None-Match": f'"{everybody.world.gold.sha256}"'}, {"If-Match": "*"}):
+        answer = everybody.client("A").get(where, headers=header)
+        assert answer.status_code == 404 and "ETag" not in answer and "Content-Range" not in answer
+
+
+def test_a_forged_host_is_not_served(everybody):
+    for where in ("/", "/api/v1/benchmarks/", "/accounts/password/reset/"):
+        answer = everybody.client("anonymous").get(where, headers={"Host": "evil.example"})
+        assert answer.status_code == 400 and b"evil.example" not in answer.content
+
+
+def _without_tokens(answer: Any) -> str:
+    """The page without its CSRF tokens and its own address, which differ by nature."""
+    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', "", answer.content.decode())
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "KEY", text)
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["/benchmarks/draft/", "/benchmarks/draft/test/", "/manage/benchmarks/draft/", "/api/v1/benchmarks/draft/"],
+)
+def test_anothers_draft_is_not_told_from_an_absent_one(everybody, where):
+    client = everybody.client("X")
+    there, absent = client.get(where), client.get(where.replace("draft", "quite"))
+    assert there.status_code == 404
+    assert _without_tokens(there).replace("draft", "quite") == _without_tokens(absent)
+
+
+UNSAFE = [row for row in table.ROWS if (row.post or row.delete) and row.name != "api_tokens"]
+"""What changes something for a session; tokens are given for a password, whoever is logged in."""
+
+
+@pytest.mark.parametrize("row", UNSAFE, ids=lambda row: row.name)
+def test_no_session_acts_without_its_csrf_token(everybody, row):
+    where = address(row, everybody)
+    for role in ROLES[1:]:
+        verb = "DELETE" if row.delete else "POST"
+        told, _ = ask(everybody.client(role, enforce_csrf_checks=True), verb, where)
+        assert told in ("403", "404"), (role, told)
+
+
+@pytest.mark.parametrize("swap", ["benchmarks/draft/splits/nowhere", "benchmarks/nowhere/splits/test"])
+def test_swapped_parts_of_an_address_lead_nowhere(everybody, swap):
+    for where in (f"/{swap}/inputs.jsonl", f"/api/v1/{swap}/inputs.jsonl", f"/manage/{swap}/gold/"):
+        assert everybody.client("curator").get(where).status_code == 404

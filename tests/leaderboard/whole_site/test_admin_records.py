@@ -1,0 +1,319 @@
+"""The admin's records: their history, what leaves as a file, what comes as one, and how a deadline moves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from tablib import Dataset
+
+from leaderboard.admin import files, reported_rows
+from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+ROW = {
+    "benchmark": "tiny",
+    "system": "BERT",
+    "paper": "Somebody 2019",
+    "table": "2",
+    "split": "test",
+    "same_split": "1",
+    "values": json.dumps([{"measure": "accuracy", "value": 0.583, "shown": "58.3"}]),
+    "track": "",
+    "note": "",
+    "position": "0",
+}
+
+
+@pytest.fixture
+def world() -> World:
+    return build()
+
+
+@pytest.fixture
+def desk(world: World) -> Client:
+    """A superuser who is a curator, at the admin."""
+    User.objects.filter(pk=world.curator.pk).update(is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(User.objects.get(pk=world.curator.pk))
+    return client
+
+
+def as_csv(*rows: dict[str, str]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ROW)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def preview(desk: Client, content: bytes, name: str = "rows.csv", form: str = "0") -> Any:
+    file = SimpleUploadedFile(name, content)
+    where = "/admin/leaderboard/reportedresult/import/"
+    return desk.post(where, {"import_file": file, "format": form, "resource": "0"})
+
+
+def confirm(desk: Client, previewed: Any) -> Any:
+    asked = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', previewed.content.decode())
+    fields = {name: value for name, value in asked if name != "csrfmiddlewaretoken"}
+    return desk.post("/admin/leaderboard/reportedresult/process_import/", {**fields, "confirm": "1"})
+
+
+def phase_form(phase: Phase, **changes: str) -> dict[str, str]:
+    fields = {
+        "title": phase.title,
+        "quota_per_day": "5",
+        "quota_total": "100",
+        "finals_per_team": "1",
+        "takes_predictions": "on",
+        "limits": "{}",
+        "shows_logs": "unknown",
+        "position": "0",
+    }
+    for name in ("opens_at", "closes_at"):
+        at = getattr(phase, name)
+        fields[f"{name}_0"], fields[f"{name}_1"] = (f"{at:%Y-%m-%d}", f"{at:%H:%M:%S}") if at else ("", "")
+    return {**fields, **changes}
+
+
+def closing(world: World) -> Phase:
+    world.phase.closes_at = timezone.now().replace(microsecond=0) + timedelta(days=3)
+    world.phase.save()
+    return world.phase
+
+
+def later(phase: Phase, **by: int) -> dict[str, str]:
+    assert phase.closes_at is not None
+    end = phase.closes_at + timedelta(**by)
+    return {"closes_at_0": f"{end:%Y-%m-%d}", "closes_at_1": f"{end:%H:%M:%S}"}
+
+
+def test_a_changed_record_keeps_who_changed_it_and_what_it_was(desk: Client, world: World) -> None:
+    sent = {"title": "Tiny, renamed", "summary": "Four.", "description": "", "rules": "", "contact": ""}
+    where = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/"
+    answer = desk.post(f"{where}change/", {**sent, "organisers": [str(world.researcher.pk)]})
+    assert answer.status_code == 302, answer.content.decode()
+    page = desk.get(f"{where}history/").content.decode()
+    assert "Tiny claims" in page and "Tiny, renamed" in page and world.curator.username in page
+    last = world.benchmark.history.first()
+    assert (last.history_user, last.title) == (world.curator, "Tiny, renamed")
+    assert [row.user for row in last.organisers.all()] == [world.researcher]
+
+
+def test_the_past_cannot_be_brought_back_round_the_actions(desk: Client, world: World) -> None:
+    first = world.benchmark.history.last()
+    world.benchmark.title = "Another"
+    world.benchmark.save()
+    where = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/history/{first.pk}/"
+    assert 'name="_save"' not in desk.get(where).content.decode()
+    desk.post(where, {"title": "Tiny claims", "_save": "Revert"})
+    world.benchmark.refresh_from_db()
+    assert world.benchmark.title == "Another"
+
+
+def test_a_deadline_moved_in_the_admin_is_an_extension(desk: Client, world: World) -> None:
+    phase = closing(world)
+    where = f"/admin/leaderboard/phase/{phase.pk}/change/"
+    answer = desk.post(
+        where, phase_form(phase, reason="The server was away.", quota_per_day="7", **later(phase, days=2))
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    made = Extension.objects.get(phase=phase)
+    assert (made.before, made.reason, made.made_by) == (phase.closes_at, "The server was away.", world.curator)
+    before = phase.closes_at
+    phase.refresh_from_db()
+    assert phase.closes_at == made.closes_at == before + timedelta(days=2)
+    assert phase.quota_per_day == 7
+    assert AuditEntry.objects.filter(action="phase.extended", actor=world.curator).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"days": 2}, "The reason has 0 characters"),
+        ({"days": -1, "reason": "Sooner is better."}, "not moved earlier"),
+        ({"reason": "For good."}, "a deadline is not taken away"),
+    ],
+)
+def test_a_deadline_is_not_moved_otherwise(desk: Client, world: World, changes: dict[str, Any], said: str) -> None:
+    phase = closing(world)
+    reason = changes.get("reason", "")
+    moved = later(phase, days=changes["days"]) if "days" in changes else {"closes_at_0": "", "closes_at_1": ""}
+    answer = desk.post(f"/admin/leaderboard/phase/{phase.pk}/change/", phase_form(phase, reason=reason, **moved))
+    assert answer.status_code == 200
+    assert said in answer.content.decode()
+    assert Phase.objects.get(pk=phase.pk).closes_at == phase.closes_at
+    assert not Extension.objects.exists()
+
+
+def test_exported_text_is_no_formula_and_comes_back_as_it_was(desk: Client, world: World) -> None:
+    nasty = "=HYPERLINK(1)"
+    ReportedResult.objects.create(
+        benchmark=world.benchmark,
+        system=nasty,
+        paper="P",
+        split="test",
+        values=[{"measure": "accuracy", "value": -0.5}],
+    )
+    answer = desk.post("/admin/leaderboard/reportedresult/export/", {"format": "0", "resource": "0"})
+    (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
+    assert (row["system"], row["benchmark"]) == ("'" + nasty, "tiny")
+    assert AuditEntry.objects.get(action="records.exported").detail == {"n": 1, "format": "csv"}
+    numbers = json.dumps([{"measure": "accuracy", "value": -0.5, "shown": "-0.5"}])
+    previewed = preview(desk, as_csv({**ROW, **row, "values": numbers}))
+    assert confirm(desk, previewed).status_code == 302, previewed.content.decode()
+    assert ReportedResult.objects.get().system == nasty
+
+
+def test_what_a_record_s_page_leaves_out_is_not_exported_either(desk: Client, world: World) -> None:
+    answer = desk.post("/admin/leaderboard/goldversion/export/", {"format": "1", "resource": "0"})
+    (row,) = json.loads(answer.content)
+    assert "file" not in row and row["sha256"] == world.gold.sha256
+    world.insert_run()
+    answer = desk.post("/admin/leaderboard/prediction/export/", {"format": "1", "resource": "0"})
+    assert "file" not in json.loads(answer.content)[0]
+
+
+def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World) -> None:
+    previewed = preview(desk, as_csv(ROW))
+    assert "BERT" in previewed.content.decode()
+    assert "style=" not in previewed.content.decode(), "the policy of the pages forbids inline styles"
+    assert not ReportedResult.objects.exists()
+    assert confirm(desk, previewed).status_code == 302
+    kept = ReportedResult.objects.get()
+    assert kept.values == [{"measure": "accuracy", "value": 0.583, "shown": "58.3"}]
+    assert AuditEntry.objects.get(action="reported.imported").actor == world.curator
+    # The same again changes nothing; another note changes that row and adds none.
+    confirm(desk, preview(desk, as_csv({**ROW, "note": "of the appendix"})))
+    assert ReportedResult.objects.get().note == "of the appendix"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"benchmark": "nowhere"}, "benchmark is &#x27;nowhere&#x27;"),
+        ({"values": "[]"}, "there is no number"),
+        ({"values": "{"}, "Row 2, values"),
+        ({"values": '[{"measure": "beauty", "value": 1, "shown": "1"}]'}, "beauty"),
+        ({"values": '[{"measure": "accuracy", "value": "1", "shown": "1"}]'}, "Expected `float`"),
+        ({"values": '[{"measure": "accuracy", "value": 1, "shown": "1", "slice": {"a": [1]}}]'}, "slice"),
+        ({"system": "x" * 201}, "at most 200 characters"),
+    ],
+)
+def test_a_row_at_fault_is_named_and_nothing_is_kept(
+    desk: Client, world: World, changes: dict[str, str], said: str
+) -> None:
+    page = preview(desk, as_csv(ROW, {**ROW, "table": "3", **changes})).content.decode()
+    assert said in page
+    assert "Row 2" in page and "Row 1" not in page
+    assert "Traceback" not in page and "confirm" not in re.findall(r'type="submit"[^>]*name="(\w+)"', page)
+    assert not ReportedResult.objects.exists()
+
+
+def test_a_preview_writes_nothing_and_looks_up_a_file_at_once(desk: Client, world: World) -> None:
+    """On SQLite who writes, or begins a transaction that may, keeps everybody else from it."""
+    asked = []
+    for n in (2, 40):
+        with CaptureQueriesContext(connection) as queries:
+            page = preview(desk, as_csv(*({**ROW, "table": f"{n}-{place}"} for place in range(n)))).content.decode()
+        assert f"Row {n}: new" in page
+        assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
+        asked.append(len(queries))
+    assert asked[0] == asked[1]
+    assert not ReportedResult.objects.exists() and not AuditEntry.objects.filter(action="reported.imported").exists()
+
+
+def test_a_file_of_too_many_rows_is_not_read(desk: Client, world: World) -> None:
+    rows = [{**ROW, "table": str(place)} for place in range(reported_rows.MOST_ROWS + 1)]
+    assert "The file has 501 rows; expected at most 500" in preview(desk, as_csv(*rows)).content.decode()
+    previewed = preview(desk, as_csv(*rows[:-1]))
+    assert confirm(desk, previewed).status_code == 302
+    assert ReportedResult.objects.count() == reported_rows.MOST_ROWS
+
+
+def test_a_row_stands_once_in_a_file(desk: Client, world: World) -> None:
+    page = preview(desk, as_csv(ROW, {**ROW, "table": "3"}, {**ROW, "note": "again"})).content.decode()
+    assert "Row 3: it is row 1 again" in page and 'name="confirm"' not in page
+
+
+def test_who_may_not_change_rows_may_not_import_them(world: World) -> None:
+    looking = User.objects.create_user("looking", "looking@holdout.example", "correct horse", is_staff=True)
+    looking.user_permissions.add(Permission.objects.get(codename="view_reportedresult"))
+    client = Client()
+    client.force_login(looking)
+    assert client.get("/admin/leaderboard/reportedresult/").status_code == 200
+    assert client.get("/admin/leaderboard/reportedresult/import/").status_code == 403
+    assert client.get("/admin/leaderboard/reportedresult/export/").status_code == 200
+    assert client.get("/admin/leaderboard/system/export/").status_code == 403
+    assert System.objects.exists()
+
+
+def test_organisers_have_no_admin(world: World) -> None:
+    world.benchmark.organisers.add(world.researcher)
+    client = Client()
+    client.force_login(world.researcher)
+    for page in ("", "export/", "import/", f"{world.phase.pk}/history/"):
+        answer = client.get(f"/admin/leaderboard/phase/{page}")
+        assert answer.status_code == 302 and "/login/" in answer["Location"]
+
+
+def typed(world: World, **changes: str) -> dict[str, str]:
+    """The record's own form, filled in."""
+    return {**ROW, "benchmark": str(world.benchmark.pk), **changes}
+
+
+AT_FAULT = [
+    ('{"a": 1}', "Expected `array`"),
+    ('[{"measure": "beauty", "value": 1, "shown": "1"}]', "measure is &#x27;beauty&#x27;"),
+    ('[{"measure": "accuracy", "value": "1", "shown": "1"}]', "Expected `float`"),
+    ('[{"measure": "accuracy", "value": 1, "shown": "1", "slice": {"a": {"b": 1}}}]', "slice"),
+    ('[{"measure": "accuracy", "value": NaN, "shown": "1"}]', "not finite"),
+]
+
+
+@pytest.mark.parametrize(("values", "said"), AT_FAULT)
+def test_a_typed_row_is_checked_as_an_imported_one(desk: Client, world: World, values: str, said: str) -> None:
+    answer = desk.post("/admin/leaderboard/reportedresult/add/", typed(world, values=values))
+    assert answer.status_code == 200 and said in answer.content.decode()
+    assert not ReportedResult.objects.exists()
+    sound = desk.post("/admin/leaderboard/reportedresult/add/", typed(world))
+    assert sound.status_code == 302, sound.content.decode()
+    kept = ReportedResult.objects.get()
+    where = f"/admin/leaderboard/reportedresult/{kept.pk}/change/"
+    assert said in desk.post(where, typed(world, values=values)).content.decode()
+    assert ReportedResult.objects.get().values == kept.values
+    assert [cells for _, cells in reported_of(world.benchmark).table] == [["58.3"]]
+
+
+def test_what_a_system_is_ranked_by_is_not_changed_in_the_admin(desk: Client, world: World) -> None:
+    other = Team.objects.create(name="Others")
+    where = f"/admin/leaderboard/system/{world.system.pk}/change/"
+    shown = desk.get(where).content.decode()
+    fields = dict(re.findall(r'name="(\w+)"[^>]*?value="([^"]*)"', shown)) | {"name": "Renamed"}
+    answer = desk.post(where, {**fields, "kind": System.Kind.ORGANISER, "team": str(other.pk)})
+    assert answer.status_code == 302, answer.content.decode()
+    system = System.objects.get(pk=world.system.pk)
+    assert (system.name, system.kind, system.team) == ("Renamed", world.system.kind, world.system.team)
+    assert 'name="kind"' not in shown and 'name="team"' not in shown
+    assert 'name="kind"' in desk.get("/admin/leaderboard/system/add/").content.decode()
+
+
+def test_what_leaves_as_csv_comes_back_as_it_was() -> None:
+    """Texts that a spreadsheet would run, and texts that look as if they had been kept from it."""
+    texts = ["=1+1", "'=1+1", "''=1+1", "@x", "'x", "plain", "-0.5", "'-0.5", "-a"]
+    out = files.SafeCSV().export_data(Dataset(*[[text] for text in texts], headers=["text"]))
+    assert all(not line.lstrip('"').startswith(("=", "@", "-a")) for line in out.splitlines())
+    assert [row[0] for row in files.SafeCSV().create_dataset(out)] == texts

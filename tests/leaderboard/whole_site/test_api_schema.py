@@ -1,0 +1,142 @@
+"""The API's own description: it fits what is served, and its page runs under the strict policy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import schemathesis
+from django.contrib.staticfiles import finders
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from leaderboard.accounts.actions import tokens
+from leaderboard.models import ImageUpload, RawUpload
+from leaderboard.wsgi import application
+from tests.support import generator_previews as previews
+from tests.support.api_calls import ROOT, person
+from tests.support.board_rows import stand
+from tests.support.container_rows import engine_is_there, takes_images
+from tests.support.tiny_world import TASK, build
+
+pytestmark = pytest.mark.django_db
+WRITES = {
+    *("token_issue", "token_revoke", "submit", "image_upload", "image_upload_piece", "image_upload_discard"),
+    *("image_submit", "image_reference", "scorer_upload"),
+    *("raw_upload", "raw_upload_piece", "raw_upload_discard"),
+    *("team_create", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"),
+}
+ONLY_MANAGERS = {"scorer_upload", "raw_upload"}
+ONLY_MEMBERS = {"team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"}
+"""Of a team, or who holds an invitation."""
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+def test_the_schema_names_every_operation():
+    schema = Client().get(f"{ROOT}/schema/").json()
+    operations = {operation["operationId"] for path in schema["paths"].values() for operation in path.values()}
+    assert operations == {
+        *("token_issue", "token_revoke", "task_list", "task", "benchmark_list", "benchmark", "split_inputs"),
+        *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
+        *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
+        *("submission_scores", "submission_predictions"),
+        *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
+        *("image_reference", "scorer_upload", "leaderboard_drawings"),
+        *("raw_upload", "raw_upload_state", "raw_upload_piece", "raw_upload_discard"),
+        *("team_list", "team_create", "team", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave"),
+        *("invitation_answer",),
+    }
+    assert all(path.startswith("/api/v1/") for path in schema["paths"])
+
+
+def test_the_page_holds_neither_script_nor_style_of_its_own():
+    page = Client().get(f"{ROOT}/docs/")
+    assert "default-src 'self'" in page["Content-Security-Policy"]
+    assert "unsafe" not in page["Content-Security-Policy"]
+    text = page.content.decode()
+    assert "<style" not in text and " style=" not in text and " on" not in re.sub(r">[^<]*<", "><", text)
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S)
+    assert scripts and all("src=" in attributes and not body.strip() for attributes, body in scripts)
+    sources = re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"]+)"', text)
+    assert sources and all(source.startswith("/") for source in sources)
+    for source in sources:
+        if source.startswith("/static/"):
+            assert finders.find(source.removeprefix("/static/")), source
+        else:
+            script = Client().get(source.replace("&amp;", "&"))
+            assert script["Content-Type"].startswith("application/javascript")
+            assert b"SwaggerUIBundle" in script.content
+
+
+class Place:
+    """A world with one thing of each kind, and where each operation finds its own."""
+
+    def __init__(self, role: str) -> None:
+        self.world = world = build(quota_per_day=1000, quota_total=1000)
+        engine_is_there()
+        takes_images(world)
+        self.submission = world.insert_run().prediction.submission_id
+        stand(world, "Carnot")
+        organiser = person("xena")
+        world.benchmark.organisers.add(organiser)
+        known = {"researcher": world.researcher, "organiser": organiser, "curator": world.curator}
+        self.user = known.get(role)
+
+    def headers(self) -> dict[str, str]:
+        """A token for each call: one of the operations revokes it."""
+        return {"Authorization": f"Token {tokens.issue(by=self.user)[1]}"} if self.user else {}
+
+    def blanks(self, path: str) -> dict[str, str]:
+        """What is there, for the blanks of an operation's path. Uploads come and go with what is asked of them."""
+        key = self.submission
+        if "image-uploads" in path:
+            ImageUpload.objects.all().delete()
+            by = self.user or self.world.researcher
+            upload = ImageUpload.objects.create(phase=self.world.phase, by=by, name="image.tar", bytes=5)
+            key = upload.pk
+        if "raw-uploads" in path:
+            RawUpload.objects.all().delete()
+            key = previews.upload(self.world, self.user or self.world.researcher).pk
+        if "/teams/" in path:
+            key = self.world.system.team_id
+        return {"invitation": "1", "slug": "tiny", "phase": "test", "split": "test", "name": TASK, "id": str(key)}
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("role", ["anonymous", "researcher", "organiser", "curator"])
+@pytest.mark.parametrize("places", ["invented", "real"])
+def test_every_answer_is_one_that_the_schema_describes(sandbox, role, places):
+    here = Place(role)
+    schema = schemathesis.openapi.from_wsgi(f"{ROOT}/schema/", application)
+    statuses: dict[str, set[int]] = {}
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        told = statuses.setdefault(operation.definition.raw["operationId"], set())
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        def call(case):
+            if places == "real":
+                blanks = here.blanks(case.path)
+                case.path_parameters = {blank: blanks[blank] for blank in case.path_parameters}
+            answer = case.call(headers=here.headers())
+            case.validate_response(answer, checks=CHECKS)
+            if answer.status_code >= 400 and case.method != "HEAD":
+                assert {"code", "message"} <= answer.json().keys()
+            told.add(answer.status_code)  # noqa: B023  (called in this turn alone)
+
+        call()
+    asked = {one["operationId"] for path in schema.raw_schema["paths"].values() for one in path.values()}
+    assert statuses.keys() == asked
+    if role == "anonymous":
+        assert all(statuses[name] <= {400, 401, 404, 405, 411, 413, 415, 422, 429} for name in WRITES & asked)
+    elif places == "real":
+        refused = {name for name in WRITES - ONLY_MANAGERS - ONLY_MEMBERS if statuses[name] <= {401, 403, 404}}
+        assert refused == set(), "the role got as far as what is asked"

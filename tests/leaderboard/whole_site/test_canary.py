@@ -1,0 +1,370 @@
+"""What only gold holds comes out nowhere: not in pages, answers, errors, exports, mails or logs.
+
+Unique words stand in gold where the format has room for them. Then the files are hosted, answered well and badly,
+scored and broken, everybody reads everything they can reach, and all of it is searched for the words. The one page
+that may show them is the curators' look at gold, and each look is in the audit trail.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core import mail
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import Resolver404, resolve, reverse
+from django.utils import timezone
+
+from evaluator.sandbox.process.launch import start
+from leaderboard import jobs
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.comparisons.actions import head_to_head as side_by_sides
+from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    GoldVersion,
+    Leaderboard,
+    Notice,
+    Release,
+    Run,
+    Score,
+    SideBySide,
+    State,
+    Submission,
+    User,
+)
+from leaderboard.notifications.actions import deliver as notices
+from leaderboard.scoring.actions import runs
+from tests.support.api_calls import ROOT, client_of, person
+from tests.support.crawler import Answer, crawl, patterns
+from tests.support.tiny_world import uploaded
+
+pytestmark = pytest.mark.django_db
+CANARY = "CANARY"
+LABELS = ("SUPPORTS", "REFUTES", "REFUTES", "SUPPORTS")
+CLAIMS = [
+    {
+        "id": f"c{group}{member}",
+        "claim": f"claim {group} {member // 2}",
+        "evidence_text": f"text {group} {member % 2}",
+        "label": LABELS[member],
+        "evidence": [[[f"{CANARY}-annotation", None, f"{CANARY}_page_{group}", member]]],
+        "group": f"{CANARY}-group-{group}",
+        "slices": {"origin": "original" if member == 0 else "generated"},
+        "remark": f"{CANARY}-remark-{group}{member}",
+    }
+    for group in range(3)
+    for member in range(4)
+]
+TEXT = "Ada lived in old Paris"
+FACTS = [
+    {
+        "documentId": f"d{number}",
+        "documentText": TEXT,
+        "group": f"{CANARY}-document-group",
+        "passages": [
+            {
+                "passageId": f"d{number}:0:22",
+                "passageStart": 0,
+                "passageEnd": 22,
+                "passageText": TEXT,
+                "exhaustivelyAnnotatedProperties": [{"propertyId": "9", "propertyName": "PLACE_OF_RESIDENCE"}],
+                "facts": [
+                    {
+                        "factId": f"{CANARY}-fact",
+                        "propertyId": "9",
+                        "humanReadable": f"{CANARY}-readable",
+                        "subjectStart": 0,
+                        "subjectEnd": 3,
+                        "subjectUri": f"http://kb.example/{CANARY}-subject",
+                        "objectStart": 17,
+                        "objectEnd": 22,
+                        "objectUri": f"http://kb.example/{CANARY}-object-{number}",
+                    }
+                ],
+            }
+        ],
+    }
+    for number in range(3)
+]
+
+
+def lines(objects: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in objects)
+
+
+def answers(*labels: str) -> list[dict[str, Any]]:
+    return [
+        {"id": claim["id"], "predicted_label": labels[place % len(labels)], "predicted_evidence": [["Page", 0]]}
+        for place, claim in enumerate(CLAIMS)
+    ]
+
+
+@dataclass
+class Stage:
+    """Everybody, and where they play."""
+
+    people: dict[str, User]
+    operator_log: Path
+
+    def client(self, role: str) -> Client:
+        client = Client(raise_request_exception=False)
+        if role != "anonymous":
+            client.force_login(self.people[role])
+        return client
+
+
+def host(slug: str, task: str, gold: list[dict[str, Any]], by: User) -> Benchmark:
+    dataset = datasets.create(slug=slug, title=slug.title(), task=task, by=by)
+    split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
+    with closing(uploaded(lines(gold), "gold.jsonl")) as file:
+        splits.add_gold(split=split, file=file, reason="first", by=by)
+    publication.publish_unaudited(split=split, by=by)
+    told = {"title": slug.title(), "summary": "Hidden.", "description": "", "rules": ""}
+    made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
+    limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
+    benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits)
+    benchmarks.publish(benchmark=made, by=by)
+    return made
+
+
+@pytest.fixture
+def stage(tmp_path, settings) -> Iterator[Stage]:
+    settings.SANDBOX_SOCKET = str(tmp_path / "sandbox.sock")
+    log = tmp_path / "operator.log"
+    with log.open("wb") as output:
+        server = start(settings.SANDBOX_SOCKET, stderr=output.fileno())
+        people = {
+            "A": person("ada"),
+            "B": person("bob"),
+            "organiser": person("olive"),
+            "other organiser": person("oscar"),
+            "curator": person("cora", is_curator=True, is_staff=True, is_superuser=True),
+        }
+        try:
+            host("claims", "fact-verification", CLAIMS, people["curator"]).organisers.add(people["organiser"])
+            host("facts", "knowledge-base-population", FACTS, people["curator"]).organisers.add(
+                people["other organiser"]
+            )
+            yield Stage(people, log)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def send(client: Client, slug: str, content: bytes, name: str = "p.jsonl") -> Any:
+    """Through the API; the page takes the same file, so that its errors are read, too."""
+    file = SimpleUploadedFile(name, content)
+    return client.post(f"{ROOT}/benchmarks/{slug}/phases/test/submissions/", {"system": "Sounder", "file": file})
+
+
+def bad_uploads() -> Iterator[tuple[str, bytes]]:
+    good = answers("SUPPORTS")
+    yield "claims", b"{"
+    yield "claims", lines(good[:-2])
+    yield "claims", lines([*good, {**good[0], "id": "other"}])
+    yield "claims", lines([{**good[0], "predicted_label": "MAYBE"}, *good[1:]])
+    yield "claims", lines([{"id": line["id"], "predicted_label": "REFUTES"} for line in good])
+    yield "facts", lines([{"documentId": "d9", "passageId": "d9:0:1", "facts": []}])
+    yield "facts", lines([{"documentId": "d0", "passageId": "d0:0:22", "facts": [{"propertyId": "9"}]}])
+
+
+def play(stage: Stage) -> list[Answer]:
+    """Uploads of every kind, scored as far as they come; what the uploads were answered."""
+    told = []
+    api, page = client_of(stage.people["A"]), stage.client("A")
+    for slug, content in bad_uploads():
+        refused = send(api, slug, content)
+        assert refused.status_code == 422
+        shown = page.post(
+            f"/benchmarks/{slug}/test/submit/",
+            {"system": "", "new_system": "Sounder", "note": "", "file": SimpleUploadedFile("p.jsonl", content)},
+        )
+        told += [Answer("api", 422, refused.content), Answer("page", shown.status_code, shown.content)]
+    for labels in (("SUPPORTS",), LABELS, ("NOT ENOUGH INFO",)):
+        assert send(api, "claims", lines(answers(*labels))).status_code == 201
+    assert send(client_of(stage.people["B"]), "claims", lines(answers("REFUTES"))).status_code == 201
+    fact = {name: FACTS[0]["passages"][0]["facts"][0][name] for name in ("subjectStart", "subjectEnd", "objectEnd")}
+    fact |= {"propertyId": "9", "objectStart": 17, "subjectUri": "x", "objectUri": "y"}
+    guess = [{"documentId": "d0", "passageId": "d0:0:22", "facts": [fact]}]
+    assert send(api, "facts", lines(guess)).status_code == 201
+    assert send(client_of(stage.people["B"]), "facts", gzip.compress(lines(guess)), "p.jsonl.gz").status_code == 201
+    for run in Run.objects.all():
+        runs.score(run_id=run.pk)
+    assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
+    return told + break_it(stage, api)
+
+
+def break_it(stage: Stage, api: Client) -> list[Answer]:
+    """Gold that no longer reads, and gold that was altered: both fail visibly, and neither may be quoted."""
+    told = []
+    for content, digest in (
+        (lines([*CLAIMS[:-1], {**CLAIMS[-1], "label": f"{CANARY}-label"}]), None),
+        (lines(CLAIMS) + b"\n", "0" * 64),
+    ):
+        last = GoldVersion.objects.filter(split__dataset__slug="claims").order_by("-number").first()
+        broken = GoldVersion(
+            **{name: getattr(last, name) for name in ("split", "n_lines", "n_units", "n_groups", "dimensions")},
+            **{name: getattr(last, name) for name in ("measures", "primary", "expects")},
+            number=last.number + 1,
+            sha256=digest or hashlib.sha256(content).hexdigest(),
+            bytes=len(content),
+            reason="broken",
+        )
+        broken.file.save("gold.jsonl", ContentFile(content), save=False)
+        broken.save()
+        assert send(api, "claims", lines(answers("REFUTES"))).status_code == 201
+        run = Run.objects.latest("queued_at")
+        while not run.is_over:
+            runs.score(run_id=run.pk)
+            run.refresh_from_db()
+        assert run.state == State.FAILED
+        told.append(Answer("run", 0, f"{run.reason} {run.problems} {run.warnings} {run.provenance}".encode()))
+    with closing(uploaded(lines([{**CLAIMS[0], "id": None}]), "gold.jsonl")) as file:
+        form = {"file": file, "reason": "x"}
+        stage.client("curator").post("/manage/benchmarks/claims/splits/test/gold/", form)
+    return told
+
+
+def every_address() -> list[str]:
+    """Each address of the site but the admin's, its blanks filled with what is there: also those nothing links to.
+
+    A POST's address is asked by GET all the same: its refusal is an answer, too.
+    """
+    found = []
+    for route, name in patterns():
+        if route.startswith(("admin/", "accounts/")):
+            continue
+        for slug, dimension in (("claims", "origin"), ("facts", "property")):
+            given = filled(route, slug) | {"dimension": dimension, "pair": "origin/label"}
+            address = reverse(name, kwargs={blank: given.get(blank, 1) for blank in BLANK.findall(route)})
+            asked = QUERIES.get(name.removeprefix("frozen_"), [""])
+            found += [address + query for query in ["", *asked]]
+    return found
+
+
+BLANK = re.compile(r"<(?:\w+:)?(\w+)>")
+DRAWN = ["?download=svg", "?download=csv", "?format=json"]
+ROWS = ["?slices=all", "?sort=nothing"]
+QUERIES = {
+    "badge": ["?system=Sounder", "?system=Sounder&measure=nothing"],
+    "embed": ["?rows=1", "?measure=accuracy"],
+    **dict.fromkeys(("apart", "progress", "pairs", "roc", "agreement", "side_by_side"), DRAWN),
+    **{f"api_leaderboard{end}": ROWS for end in ("", "_csv", "_latex", "_markdown")},
+}
+
+
+def filled(route: str, slug: str) -> dict[str, Any]:
+    """What stands in the blanks of a route."""
+    sent = Submission.objects.filter(phase__benchmark__slug=slug).earliest("received_at")
+    key: Any = uuid.uuid4() if "<uuid:pk>" in route else 1
+    if "systems/" in route:
+        key = sent.system_id
+    elif "submissions/" in route:
+        key = sent.pk
+    elif "teams/" in route:
+        key = sent.system.team_id
+    given = {"slug": slug, "phase": "test", "split": "test", "gold": 1, "task_version": 1, "number": 1, "pk": key}
+    return given | {
+        "name": "fact-verification",
+        "task": "fact-verification",
+        "token": "x",
+        "key": "x",
+        "rest": "nowhere",
+    }
+
+
+def starts() -> list[str]:
+    """Where a crawl begins: the doors, and the addresses that nothing links to."""
+    places = [f"/{prefix}benchmarks/{slug}/" for slug in ("claims", "facts") for prefix in ("", "manage/", "api/v1/")]
+    hidden = [
+        f"/benchmarks/{slug}/splits/test/{file}.jsonl" for slug in ("claims", "facts") for file in ("gold", "inputs")
+    ]
+    boards = [f"{ROOT}/benchmarks/{slug}/phases/test/leaderboard" for slug in ("claims", "facts")]
+    exports = [f"{board}{end}" for board in boards for end in ("/?slices=all", ".csv?slices=all", "/?sort=nothing")]
+    doors = ["/", "/me/submissions/", "/me/tokens/", "/manage/", "/admin/", "/accounts/password/reset/", "/nowhere/"]
+    found = [*doors, *places, *hidden, *exports, f"{ROOT}/", f"{ROOT}/submissions/", f"{ROOT}/schema/", f"{ROOT}/docs/"]
+    return [*dict.fromkeys([*found, *every_address()])]
+
+
+def work() -> None:
+    """What workers and the sweeper do besides scoring, so that its results are there to be read."""
+    for slug in ("claims", "facts"):
+        assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
+    jobs.sweep()
+    for board in Leaderboard.objects.all():
+        comparisons.compare(board_id=board.pk)
+    for pair in SideBySide.objects.filter(state=State.QUEUED):
+        side_by_sides.compare(pk=pair.pk)
+    assert set(SideBySide.objects.values_list("state", flat=True)) == {State.DONE}
+    for notice in Notice.objects.all():
+        notices.deliver(notice_id=notice.pk)
+    assert Notice.objects.filter(state=Notice.State.DONE).exists()
+
+
+def name_of(address: str) -> str | None:
+    """Of the address's route; None for what is none."""
+    try:
+        return resolve(urlsplit(address).path).url_name
+    except Resolver404:
+        return None
+
+
+def may_show(role: str, address: str) -> bool:
+    """The curators' audited look at a gold version."""
+    return role == "curator" and address.startswith("/manage/") and address.rsplit("/gold/", 1)[-1][:-1].isdigit()
+
+
+@pytest.mark.slow
+def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
+    caplog.set_level(0)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    User.objects.update(mailed_since=timezone.now())
+    told = play(stage)
+    work()
+    shown = []
+    for role in ("anonymous", *stage.people):
+        client = stage.client(role)
+        for answer in crawl(client, starts()):
+            assert answer.status < 500, (role, answer.address)
+            if may_show(role, answer.address):
+                shown.append(answer)
+            else:
+                told.append(answer)
+        if role != "anonymous":
+            Client().post("/accounts/password/reset/", {"email": stage.people[role].email})
+
+    leaks = [answer.address for answer in told if CANARY.encode() in answer.text]
+    assert leaks == []
+    assert len(told) > 300
+    logs = caplog.text + stage.operator_log.read_text()
+    assert CANARY not in logs
+    assert len(mail.outbox) >= len(stage.people)
+    assert CANARY not in "".join(message.message().as_string() for message in mail.outbox)
+    kept = [*Score.objects.values_list("measure", "slice"), *Release.objects.values_list("values", "warnings")]
+    kept += [*AuditEntry.objects.values_list("action", "detail"), *Run.objects.values_list("problems", "provenance")]
+    kept += [*Notice.objects.values_list("body"), *SideBySide.objects.values_list("report")]
+    assert CANARY not in json.dumps(kept, default=str)
+    read = {name_of(answer.address) for answer in told}
+    known = {name for route, name in patterns() if not route.startswith(("admin/", "accounts/"))}
+    assert known - read <= {"manage_gold_read"}, "addresses that nobody asked for"
+
+    # The search is worth something: the words are in gold, and where a curator looks they are seen, and it is noted.
+    assert all(CANARY.encode() in gold.file.open("rb").read() for gold in GoldVersion.objects.all())
+    assert shown and any(CANARY.encode() in answer.text for answer in shown)
+    assert AuditEntry.objects.filter(action="gold.read").count() == len([a for a in shown if a.status == 200])

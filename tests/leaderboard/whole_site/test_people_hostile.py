@@ -1,0 +1,197 @@
+"""What nobody's browser sends by itself: odd verbs, odd fields, odd names. None of it may be an error of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from leaderboard.models import Prediction, Submission, System, Team
+from tests.leaderboard.submissions.test_people_pages import SUBMIT, form, text
+from tests.support import tiny_world as world
+from tests.support.tiny_world import World
+
+pytestmark = pytest.mark.django_db
+HUGE = "9" * 40
+
+
+@pytest.fixture
+def here(sandbox: str) -> World:
+    return world.build()
+
+
+@pytest.fixture
+def ada(here: World) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(here.researcher)
+    return client
+
+
+@pytest.fixture
+def curator(here: World) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(here.curator)
+    return client
+
+
+FIELDS: list[dict[str, Any]] = [
+    {"system": HUGE, "new_system": ""},
+    {"system": "-1", "new_system": ""},
+    {"system": "1 OR 1=1", "new_system": ""},
+    {"new_system": ""},
+    {"new_system": " \t "},
+    {"new_system": "a\0b"},
+    {"new_system": "x" * 201},
+    {"new_system": "right \u202eto left"},
+    {"new_system": "\x1b[31mred"},
+    {"new_system": "\u200d"},
+    {"note": "n" * 301},
+    {"note": "a\0b"},
+    {"file": ""},
+    {"file": "no file at all"},
+]
+
+
+@pytest.mark.parametrize("fields", FIELDS, ids="-".join)
+def test_odd_fields_are_refused_in_words(here: World, ada: Client, fields: dict[str, Any]) -> None:
+    response = ada.post(SUBMIT, {**form(world.prediction_lines()), **fields})
+    assert response.status_code == 422
+    assert 'role="alert"' in text(response)
+    assert not Submission.objects.exists()
+    assert System.objects.count() == 1
+
+
+@pytest.mark.parametrize("verb", ["put", "patch", "delete", "options", "trace"])
+@pytest.mark.parametrize("address", [SUBMIT, "/me/submissions/", "/me/tokens/", "/me/teams/"])
+def test_other_verbs_are_405(here: World, ada: Client, address: str, verb: str) -> None:
+    assert getattr(ada, verb)(address).status_code == 405
+
+
+BODIES = [
+    ("multipart/form-data", b"--x\r\n"),
+    ("multipart/form-data; boundary=" + "b" * 500, b"--x\r\n"),
+    ("application/json", b'{"new_system": "x"}'),
+    ("application/x-www-form-urlencoded", b"%ff%fe=%00&" * 10),
+    ("text/plain", b"\xff\xfe"),
+    ("", b"x"),
+]
+
+
+@pytest.mark.parametrize(("kind", "body"), BODIES, ids=[kind[:24] or "none" for kind, _ in BODIES])
+def test_odd_bodies_are_the_senders_fault(here: World, ada: Client, kind: str, body: bytes) -> None:
+    assert ada.post(SUBMIT, body, content_type=kind).status_code in (400, 422)
+
+
+def test_too_many_fields_are_refused(here: World, ada: Client) -> None:
+    assert ada.post(SUBMIT, {f"field{number}": "x" for number in range(2000)}).status_code == 400
+
+
+NAMES = [
+    "../../etc/passwd",
+    "C:\\boot.ini",
+    "a" * 300 + ".jsonl",
+    '"; filename="evil.html',
+    "\u202elnosj.exe",
+    "<b>.html",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_odd_file_names_are_names(here: World, ada: Client, name: str) -> None:
+    response = ada.post(SUBMIT, form(world.prediction_lines(), name=name))
+    assert response.status_code in (302, 422)
+    if response.status_code == 422:
+        assert "characters" in text(response)
+        return
+    kept = Prediction.objects.get()
+    assert "/" not in kept.name and "\\" not in kept.name
+    assert kept.file.name.startswith("prediction/")
+    assert ada.get(response["Location"]).status_code == 200
+    download = ada.get(response["Location"] + "predictions/")
+    assert download["Content-Disposition"].startswith("attachment; filename")
+    assert download["Content-Type"] == "application/octet-stream"
+    assert "\u202e" not in unquote(download["Content-Disposition"])
+
+
+def test_a_name_in_any_script_is_kept(here: World, ada: Client) -> None:
+    response = ada.post(SUBMIT, form(world.prediction_lines(), new_system="Élan 白川 🪁", name="père 白川.jsonl"))
+    page = text(ada.get(response["Location"]))
+    assert "Élan 白川 🪁" in page
+    assert "père 白川.jsonl" in page
+    download = ada.get(response["Location"] + "predictions/")
+    assert "père 白川.jsonl" in unquote(download["Content-Disposition"])
+
+
+@pytest.mark.parametrize("query", ["page=0", "page=-1", "page=x", f"page={HUGE}", "page=%00"])
+def test_odd_pages_of_a_list_are_the_nearest(here: World, ada: Client, query: str) -> None:
+    here.insert_run()
+    response = ada.get(f"/me/submissions/?{query}")
+    assert response.status_code == 200
+    assert "Bernoulli" in text(response)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"/manage/benchmarks/tiny/splits/test/gold/{HUGE}/",
+        "/manage/benchmarks/tiny/splits/none/gold/",
+        "/manage/benchmarks/none/",
+        "/me/tokens/none/revoke/",
+        "/submissions/00000000-0000-0000-0000-000000000000/",
+    ],
+)
+def test_what_does_not_exist_is_404(here: World, curator: Client, address: str) -> None:
+    response = curator.post(address) if address.endswith("revoke/") else curator.get(address)
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\0b", "x" * 101, "\u202e", "\n", "\x1b[31mred", "\u200b\u200b"])
+def test_odd_team_names_are_refused(here: World, ada: Client, name: str) -> None:
+    assert ada.post("/me/teams/", {"name": name}).status_code == 422
+    assert Team.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"slug": "../x"},
+        {"slug": "x" * 81},
+        {"task": "none"},
+        {"source_url": "javascript:alert(1)"},
+        {"dataset": HUGE},
+        {"title": "a\0b"},
+    ],
+    ids="-".join,
+)
+def test_odd_benchmarks_are_refused(here: World, curator: Client, field: dict[str, str]) -> None:
+    whole = {"title": "Sums", "slug": "sums", "task": world.TASK, "summary": "Claims about sums."}
+    assert curator.post("/manage/create/", {**whole, **field}).status_code == 422
+
+
+def test_a_taken_address_is_409(here: World, curator: Client) -> None:
+    again = {"title": "Tiny", "slug": "tiny", "task": world.TASK, "summary": "s", "dataset": here.split.dataset_id}
+    response = curator.post("/manage/create/", again)
+    assert response.status_code == 409
+    assert "A benchmark of the short name tiny already exists; expected another short name." in text(response)
+    fresh = curator.post("/manage/create/", {**again, "dataset": ""})
+    assert fresh.status_code == 409
+    assert "A dataset of the short name tiny already exists; expected another short name." in text(fresh)
+
+
+def test_posted_fields_beyond_the_form_change_nothing(here: World, ada: Client) -> None:
+    more = {"kind": "baseline", "is_curator": "1", "received_at": "2020-01-01", "phase": "9", "submitted_by": "1"}
+    ada.post(SUBMIT, form(world.prediction_lines(), **more))
+    sent = Submission.objects.select_related("system").get()
+    assert (sent.system.kind, sent.phase, sent.submitted_by) == ("participant", here.phase, here.researcher)
+    here.researcher.refresh_from_db()
+    assert not here.researcher.is_curator
+
+
+def test_a_second_file_field_is_not_read(here: World, ada: Client) -> None:
+    two = [SimpleUploadedFile("a.jsonl", b"not json"), SimpleUploadedFile("b.jsonl", world.prediction_lines())]
+    response = ada.post(SUBMIT, {**form(b""), "file": two})
+    assert response.status_code == 302
+    assert Prediction.objects.get().name == "b.jsonl"

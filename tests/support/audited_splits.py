@@ -1,0 +1,35 @@
+"""Audits of the tiny split for tests: what the referee says of its gold, made in process, and rows that hold it."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+from typing import Any
+
+from django.utils import timezone
+
+from evaluator.curation.audit.report import assembled
+from evaluator.jobs import JOBS
+from evaluator.jobs.audit import NAMES
+from leaderboard.models import GoldVersion, SplitAudit, State
+from tests.support.tiny_world import TASK, gold_lines
+
+
+@functools.cache
+def _report(gold: bytes) -> str:
+    arguments = {"task": TASK, "gold_name": "test.gold.jsonl", "train_names": []}
+    told = [JOBS["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": name})[0]["told"] for name in NAMES]
+    return json.dumps(assembled(told))
+
+
+def report(gold: bytes = b"") -> dict[str, Any]:
+    """The tiny gold's warnings: few groups, and what follows from four claims."""
+    return dict(json.loads(_report(gold or gold_lines())))
+
+
+def done(gold: GoldVersion, **changes: Any) -> SplitAudit:
+    """An audit that is over, inserted directly."""
+    at = timezone.now()
+    fields = {"state": State.DONE, "finished_at": at, "report": report(), "queued_at": at, "rung_at": at}
+    return SplitAudit.objects.create(gold=gold, inputs_sha256=gold.split.inputs_sha256, **{**fields, **changes})

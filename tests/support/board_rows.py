@@ -1,0 +1,79 @@
+"""Rows of a board for tests: releases with the scores that a test names, through the real publishing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
+from leaderboard.scoring.actions import releases
+from tests.support.tiny_world import World
+
+SYMMETRIC = {
+    "accuracy": 0.75,
+    "symmetric_gap": 0.4,
+    "group_accuracy": 0.25,
+    "claim_consistency": 0.5,
+}
+
+
+def score(measure: str, value: float | None, n: int = 4, **slice_: Any) -> dict[str, Any]:
+    """One revealed score, with an interval of a tenth to either side; no interval without a value."""
+    low = None if value is None else max(-1.0, value - 0.1)
+    high = None if value is None else min(1.0, value + 0.1)
+    return {"measure": measure, "slice": slice_, "value": value, "low": low, "high": high, "n": n}
+
+
+def symmetric_scores(accuracy: float | None = 0.75, *, original: float = 1.0, generated: float = 0.6) -> list[Any]:
+    """What a run on the tiny symmetric split reveals."""
+    whole = {**SYMMETRIC, "accuracy": accuracy, "symmetric_gap": original - generated}
+    return [
+        *(score(measure, value, 1 if measure == "group_accuracy" else 4) for measure, value in whole.items()),
+        score("accuracy", original, 1, origin="original"),
+        score("accuracy", generated, 3, origin="generated"),
+        score("accuracy", 0.5, 2, label="SUPPORTS"),
+        score("accuracy", None, 0, label="REFUTES"),
+    ]
+
+
+def stand(
+    world: World,
+    name: str,
+    scores: list[dict[str, Any]] | None = None,
+    *,
+    team: str = "",
+    primary: str = "accuracy",
+    warnings: tuple[str, ...] = (),
+    at: datetime | None = None,
+    spent: dict[str, float] | None = None,
+    track: str = "",
+    **described: Any,
+) -> Release:
+    """A system with a published run; `described` goes to a system that is made for it.
+
+    spent: what an engine measured of its container; None: it was uploaded as a file.
+    """
+    home = Team.objects.get_or_create(name=team)[0] if team else world.system.team
+    system = teams.system(team=home, name=name, by=world.researcher)
+    System.objects.filter(pk=system.pk).update(**described)
+    at = at or timezone.now()
+    run = world.insert_run(
+        state=State.DONE, track=track, at=at, finished_at=at, outcomes="outcomes", outcomes_sha256="0" * 64, attempt=1
+    )
+    Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
+    if spent is not None:
+        image = Image.objects.get_or_create(reference=f"registry.example/system@sha256:{'0' * 64}")[0]
+        Submission.objects.filter(pk=run.prediction.submission_id).update(kind=Submission.Kind.IMAGE, image=image)
+        Prediction.objects.filter(pk=run.prediction_id).update(cost=spent)
+    with transaction.atomic():
+        return releases.publish(
+            run=Run.objects.get(pk=run.pk),
+            primary=primary,
+            scores=symmetric_scores() if scores is None else scores,
+            warnings=list(warnings),
+            at=at,
+        )

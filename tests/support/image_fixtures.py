@@ -1,0 +1,110 @@
+"""Fixtures for tests that run containers through the site: a world that takes images, and images as archives.
+
+Put `pytest_plugins = ["tests.support.image_fixtures"]` into a test module.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.files import File
+from django.utils import timezone
+
+from leaderboard.containers.actions import image_files, images, workers
+from leaderboard.containers.actions import run_system as predictions
+from leaderboard.models import Image, Prediction, QuotaCharge, Run, State, Submission
+from leaderboard.scoring.actions import runs
+from tests.support import container_images as made
+from tests.support.tiny_world import LABELS, World, build
+from tests.support.workers.running_stack import empty_queue
+
+WAITS_AT = 599
+"""Seconds of wall time: with this limit, and no other, the patient image waits for ever."""
+PATIENT = f"""
+import os, signal
+if os.environ["HOLDOUT_WALL_SECONDS"] == "{WAITS_AT}":
+    print("waiting", flush=True)
+    signal.pause()
+"""
+needs_engine = pytest.mark.skipif(bool(made.missing()), reason=made.missing())
+
+
+@pytest.fixture
+def world(transactional_db: None, sandbox: str) -> Iterator[World]:
+    """Its phase takes images; the engine is there, and after the test it holds nothing of ours."""
+    empty_queue()
+    world = build(quota_per_day=50)
+    world.phase.takes_images = True
+    world.phase.save()
+    assert workers.report().ready
+    yield world
+    Prediction.objects.filter(state__in=(State.QUEUED, State.RUNNING)).update(
+        state=State.FAILED, lease_until=None, finished_at=timezone.now()
+    )
+    workers.report()
+    assert made.left(settings.INSTANCE) == []
+    known = Image.objects.exclude(digest="").values_list("digest", flat=True)
+    assert [image for image in known if made.is_there(image)] == [], "the engine keeps no image that nobody waits for"
+
+
+@pytest.fixture(scope="session")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The archive of an image that runs a program; each is built once."""
+    folder, known = tmp_path_factory.mktemp("archives"), dict[str, Path]()
+
+    def archive(program: str) -> Path:
+        if program not in known:
+            known[program] = made.archive_of(program, folder)
+        return known[program]
+
+    return archive
+
+
+@pytest.fixture(scope="session")
+def right(archives: Callable[[str], Path]) -> Path:
+    """Answers every claim rightly."""
+    return archives(made.answering(LABELS))
+
+
+@pytest.fixture(scope="session")
+def patient(archives: Callable[[str], Path]) -> Path:
+    """The same; but it waits for ever where the limit of wall time is WAITS_AT."""
+    return archives(PATIENT + made.answering(LABELS))
+
+
+def submit(world: World, archive: Path) -> Submission:
+    with archive.open("rb") as file:
+        image = image_files.kept(archive=File(file), sha256=hashlib.file_digest(file, "sha256").hexdigest())
+    return images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
+
+
+def work() -> None:
+    """What the workers of both queues would do, once for each row that waits."""
+    for prediction in Prediction.objects.filter(state=State.QUEUED):
+        predictions.predict(prediction_id=prediction.pk)
+    for run in Run.objects.filter(state=State.QUEUED):
+        runs.score(run_id=run.pk)
+
+
+def accuracy(submission: Submission) -> float:
+    (release,) = submission.releases.all()
+    (value,) = (score["value"] for score in release.values if score["measure"] == "accuracy" and not score["slice"])
+    return value
+
+
+def assert_one_result(submission: Submission) -> Prediction:
+    """The invariant: one prediction that is done, one run, one charge, one file."""
+    (prediction,) = Prediction.objects.filter(submission=submission)
+    assert prediction.state == State.DONE, (prediction.state, prediction.reason, prediction.problems)
+    (run,) = Run.objects.filter(prediction=prediction)
+    assert run.state == State.DONE
+    assert accuracy(submission) == 1.0
+    (charge,) = QuotaCharge.objects.filter(submission=submission)
+    assert charge.refunded_at is None
+    kept = [name for name in prediction.file.storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
+    assert kept == [prediction.file.name]
+    return prediction

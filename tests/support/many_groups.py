@@ -1,0 +1,109 @@
+"""A split of many groups for tests of disclosure: claims with balanced labels, a property each, one group a claim."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams
+from leaderboard.benchmarks.actions import benchmarks
+from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import split_in_halves as halves
+from leaderboard.datasets.actions import splits
+from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
+from leaderboard.scoring.actions import runs
+from tests.support.tiny_world import World, build, prediction_lines, uploaded
+
+LABELS = ("SUPPORTS", "REFUTES")
+KINDS = ("city", "film", "person", "river")
+
+
+def labels_of(n: int, seed: int = 0) -> dict[str, str]:
+    """`n` claims with random labels, half of each."""
+    drawn = np.random.default_rng(seed).permutation(n) % 2
+    return {f"c{place}": LABELS[code] for place, code in enumerate(drawn)}
+
+
+def gold_of(labels: dict[str, str], *, per_group: int = 1) -> bytes:
+    lines = [
+        {
+            "id": id_,
+            "claim": f"claim {id_}",
+            "label": label,
+            "group": f"g{place // per_group}",
+            "slices": {"kind": KINDS[place // per_group % len(KINDS)]},
+        }
+        for place, (id_, label) in enumerate(labels.items())
+    ]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def answers(labels: dict[str, str], wrong: int, *, begin: int = 0) -> dict[str, str]:
+    """Answers of which `wrong` are wrong, from the place `begin` on."""
+    other = {LABELS[0]: LABELS[1], LABELS[1]: LABELS[0]}
+    there = range(begin, begin + wrong)
+    return {id_: other[label] if place in there else label for place, (id_, label) in enumerate(labels.items())}
+
+
+def a_split(world: World, labels: dict[str, str], *, per_group: int = 1, name: str = "many") -> Split:
+    """A hidden split beside the world's own. Needs the sandbox."""
+    split = splits.create_split(
+        dataset=world.split.dataset, name=name, kind="test", gold_public=False, by=world.curator
+    )
+    correct(split, world, gold_of(labels, per_group=per_group))
+    publication.publish_unaudited(split=split, by=world.curator)
+    return split
+
+
+def correct(split: Split, world: World, gold: bytes) -> None:
+    file = uploaded(gold)
+    try:
+        splits.add_gold(split=split, file=file, reason="better", by=world.curator)
+    finally:
+        file.close()
+
+
+def a_phase(world: World, split: Split, **changes: Any) -> Phase:
+    """A phase that takes many submissions; a ladder for everybody unless `changes` say otherwise."""
+    fields: dict[str, Any] = {
+        "slug": "many",
+        "title": "Many",
+        "options": {},
+        "opens_at": None,
+        "closes_at": None,
+        "quota_per_day": 10_000,
+        "quota_total": 10_000,
+        "disclosure": "ladder",
+        "scope": "task",
+    }
+    return benchmarks.add_phase(benchmark=world.benchmark, split=split, by=world.curator, **{**fields, **changes})
+
+
+def send(world: World, phase: Phase, labels: dict[str, str], *, system: System | None = None) -> Submission:
+    """Submitted, not scored."""
+    return world.submit(labels, phase=phase, system=system)
+
+
+def score_all(*, last_first: bool = False) -> None:
+    """What workers do until nothing waits, in either order."""
+    waiting = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
+    for run in reversed(waiting) if last_first else waiting:
+        runs.score(run_id=run.pk)
+
+
+def primary(submission: Submission) -> float | None:
+    """The value that was told of a submission, on its phase's newest gold; None: nothing was."""
+    release = Release.objects.filter(submission=submission).order_by("-sequence").first()
+    whole = [one for one in release.values if not one["slice"] and one["measure"] == release.primary] if release else []
+    return whole[0]["value"] if whole else None
+
+
+def soon(days: int = 1) -> Any:
+    return timezone.now() + timedelta(days=days)
+
+
+__all__ = ["build", "halves", "prediction_lines", "teams"]

@@ -1,0 +1,207 @@
+"""A process of a test: an earlier release's site in a new database, brought up to date, and what has become of it.
+
+    python -m tests.support.older_site OLDER.sqlite3
+
+The rows are a real site's of migration 0015, as far as 0012 knew them: what that site wrote of what came with 0013 to
+0015 is expected of these migrations here. HOLDOUT_DATABASE_URL names an empty database. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import sys
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+django.setup()
+
+from django.apps import apps as current  # noqa: E402  (models need django.setup first)
+from django.core.management import call_command  # noqa: E402
+from django.core.management.color import no_style  # noqa: E402
+from django.db import DatabaseError, connection, connections, transaction  # noqa: E402
+from django.db.migrations.executor import MigrationExecutor  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Release, ReleaseSlice, Split, Submission, Team  # noqa: E402
+
+BEGIN = ("leaderboard", "0012_notices")
+ODD = {
+    "measure": "accuracy",
+    "slice": {"é": True, "transparency": 0.2, "name": "x"},
+    "value": None,
+    "low": None,
+    "high": None,
+    "n": 3,
+}
+"""Such a slice the older site has none of: values that are no text, and none at all."""
+
+
+def older(path: str) -> None:
+    """Opens the older site as the database `older`."""
+    described = copy.deepcopy(connections.databases["default"])
+    described |= {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "HOST": "", "PORT": "", "OPTIONS": {}}
+    connections.databases["older"] = described
+
+
+def copied(models: list[Any]) -> None:
+    """All rows, with the columns that these models have. Keys between tables are looked at in the end."""
+    with transaction.atomic():
+        for model in models:
+            for field in model._meta.local_concrete_fields:
+                field.auto_now = field.auto_now_add = False
+            rows = list(model._base_manager.using("older"))
+            if model.__name__ == "Release":
+                rows[0].values = [*rows[0].values, ODD]
+            model._base_manager.using("default").bulk_create(rows)
+        with connection.cursor() as cursor:
+            for statement in connection.ops.sequence_reset_sql(no_style(), models):
+                cursor.execute(statement)
+
+
+def added(apps: Any) -> None:
+    """A row of each kind that later migrations alter and the older site has none of."""
+    get, at = (lambda name: apps.get_model("leaderboard", name)._base_manager), timezone.now()
+    phase, person = get("Phase").order_by("pk").first(), get("User").order_by("pk").first()
+    times = {"began_at": at, "touched_at": at}
+    get("ImageUpload").create(phase=phase, by=person, name="a.tar", bytes=10, received=4, pieces=["pieces/1"], **times)
+    get("ReportedResult").create(
+        benchmark=phase.benchmark, system="KL", paper="A paper", split="test", values=[{"measure": "accuracy"}]
+    )
+    hook = get("Webhook").create(user=person, url="https://hooks.example/", created_at=at)
+    get("Notice").create(user=person, webhook=hook, subject=hook.pk, body={"event": "test"}, due_at=at, created_at=at)
+    get("Score").create(
+        run=get("Run").first(), measure="accuracy", slice={"a": "b"}, slice_key="a" * 400, value=0.5, n=1
+    )
+
+
+def told(models: list[Any]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Every row by table and key, column by column."""
+    return {
+        model._meta.db_table: {
+            str(row["pk"]): _plain(row) for row in model._base_manager.values("pk", *_columns(model))
+        }
+        for model in models
+    }
+
+
+def _columns(model: Any) -> list[str]:
+    return [field.attname for field in model._meta.local_concrete_fields]
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(row, default=str))
+    return plain
+
+
+def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
+    """What is no longer there, or is another value, of the columns that there still are."""
+    found = []
+    models = {model._meta.db_table: model for model in current.get_models(include_auto_created=True)}
+    for table, rows in before.items():
+        now = told([models[table]])[table]
+        for key, row in rows.items():
+            columns = row.keys() & set(_columns(models[table]))
+            found += [f"{table} {key} {name}" for name in columns if now.get(key, {}).get(name, ...) != row[name]]
+    return sorted(found)
+
+
+def slices(database: str) -> list[list[Any]]:
+    rows = ReleaseSlice.objects.using(database).values_list("release", "slice_key", "dimensions", "cells")
+    return sorted(json.loads(json.dumps(list(rows))))
+
+
+def boards() -> list[dict[str, Any]]:
+    """When each was made and shown, and of what was told on it when that had come and when it was told."""
+    found = []
+    for board in Leaderboard.objects.order_by("pk"):
+        on_it = {"run__gold_version": board.gold_version_id, "run__task_version": board.task_version}
+        releases = Release.objects.filter(phase=board.phase_id, **on_it).order_by("pk")
+        found.append(
+            {
+                "created_at": board.created_at.isoformat(),
+                "shown_from": board.shown_from and board.shown_from.isoformat(),
+                "told": [
+                    [received.isoformat(), released.isoformat()]
+                    for received, released in releases.values_list("submission__received_at", "released_at")
+                ],
+            }
+        )
+    return found
+
+
+def refused() -> dict[str, str]:
+    """What the database says to changes of what is never changed, and to rows that no constraint lets through."""
+    split = Split.objects.first()
+    tries = {
+        "a release's values": lambda: Release.objects.update(values=[]),
+        "gold's digest": lambda: GoldVersion.objects.update(sha256="0" * 64),
+        "an act": lambda: AuditEntry.objects.update(action="nothing"),
+        "a submission's track": lambda: Submission.objects.update(track="another"),
+        "a slice twice": lambda: ReleaseSlice.objects.create(
+            release=ReleaseSlice.objects.filter(slice_key="")[0].release, slice_key="", dimensions="", cells={}
+        ),
+        "a published split without a date": lambda: Split.objects.filter(pk=split.pk if split else 0).update(
+            published_at=None
+        ),
+    }
+    answers = {}
+    for name, act in tries.items():
+        try:
+            with transaction.atomic():
+                act()
+            answers[name] = ""
+        except DatabaseError as error:
+            answers[name] = str(error).splitlines()[0]
+    return answers
+
+
+def missing_constraints() -> list[str]:
+    """Constraints and indexes that models declare and tables lack."""
+    found = []
+    with connection.cursor() as cursor:
+        for model in current.get_app_config("leaderboard").get_models():
+            there = connection.introspection.get_constraints(cursor, model._meta.db_table)
+            declared = [*model._meta.constraints, *model._meta.indexes]
+            found += [one.name for one in declared if one.name not in there]
+    return found
+
+
+def main(path: str) -> dict[str, Any]:
+    older(path)
+    executor = MigrationExecutor(connection)
+    executor.migrate([BEGIN])
+    apps = executor.loader.project_state([BEGIN]).apps
+    models = [
+        model
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.app_label == "leaderboard"  # what others keep (sessions, permissions) is made again
+        and not {"group", "permission"} & {field.name for field in model._meta.fields}
+    ]
+    copied(models)
+    added(apps)
+    before = told(models)
+    call_command("migrate", verbosity=0)
+    answer = Client(headers={"host": "localhost"}).get("/api/v1/benchmarks/")
+    return {
+        "rows": sum(len(rows) for rows in before.values()),
+        "differences": differences(before),
+        "slices": slices("default"),
+        "slices_expected": slices("older"),
+        "boards": boards(),
+        "splits": [
+            [str(one) for one in row] for row in Split.objects.values_list("state", "published_at", "created_at")
+        ],
+        "refused": refused(),
+        "missing": missing_constraints(),
+        "next_key_is_free": Team.objects.create(name="Another").pk not in map(int, before["leaderboard_team"]),
+        "api": [answer.status_code, answer.content.decode()],
+    }
+
+
+if __name__ == "__main__":
+    json.dump(main(sys.argv[1]), sys.stdout)

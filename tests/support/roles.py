@@ -1,0 +1,63 @@
+"""Everybody who may ask, and something of everybody's to ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.actions import teams, tokens
+from leaderboard.models import Benchmark, ImageUpload, Phase, Split, Submission, User
+from tests.support.api_calls import person
+from tests.support.tiny_world import World, build
+
+ROLES = ("anonymous", "A", "B", "X", "Y", "curator", "staff")
+"""A and B compete, in two teams; X organises the public benchmark, Y the draft; staff has the admin's keys alone."""
+
+
+@dataclass
+class Cast:
+    """The roles, and A's things: a submission in X's benchmark and a token."""
+
+    world: World
+    people: dict[str, User]
+    submission: Submission
+    token: str
+    upload: ImageUpload
+
+    def client(self, role: str, **more: Any) -> Client:
+        client = Client(raise_request_exception=False, **more)
+        if role != "anonymous":
+            client.force_login(self.people[role])
+        return client
+
+
+def cast() -> Cast:
+    world = build()
+    people = {
+        "A": world.researcher,
+        "B": person("bob"),
+        "X": person("xena"),
+        "Y": person("yuri"),
+        "curator": world.curator,
+        "staff": person("stan", is_staff=True, is_superuser=True),
+    }
+    teams.create(name="Others", by=people["B"])
+    world.benchmark.organisers.add(people["X"])
+    draft(world).organisers.add(people["Y"])
+    submission = world.insert_run(at=timezone.now()).prediction.submission
+    token, _ = tokens.issue(by=people["A"])
+    upload = ImageUpload.objects.create(phase=world.phase, by=people["A"], name="image.tar", bytes=5)
+    return Cast(world, people, submission, token.token_key, upload)
+
+
+def draft(world: World) -> Benchmark:
+    """A benchmark that is not public yet, on the same data under another name."""
+    made = Benchmark.objects.create(
+        slug="draft", title="Draft", summary="Soon.", task=world.benchmark.task, dataset=world.split.dataset
+    )
+    Phase.objects.create(benchmark=made, slug="test", title="Test", split=world.split)
+    Split.objects.filter(pk=world.split.pk).update(kind="test")
+    return made

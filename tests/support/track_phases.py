@@ -1,0 +1,20 @@
+"""The tiny world with tracks in its phase, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaderboard.boards.actions import tracks
+from tests.support.tiny_world import World, build
+
+TRACKS = [
+    {"name": "simple", "title": "SIMPLE", "description": "without the very triples that are asked"},
+    {"name": "thorough", "title": "THOROUGH", "description": "without whatever says one in other words"},
+]
+
+
+def build_with_tracks(**quotas: Any) -> World:
+    """`simple` and `thorough`, declared before anything is submitted."""
+    world = build(**quotas)
+    tracks.change(phase=world.phase, given=TRACKS, by=world.curator)
+    return world

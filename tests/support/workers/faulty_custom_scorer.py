@@ -1,0 +1,47 @@
+"""A worker for scorers that stops dead at a named point of a run's way, for tests that kill it there.
+
+As `faulty_scorer`: HOLD_AT names the point, HOLD_FILE appears when it is reached.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from evaluator.sandbox.containers import execution
+from leaderboard import jobs
+from leaderboard.containers.actions import run_scorer as scorer_runs
+from leaderboard.containers.actions import scorer_engine
+from leaderboard.scoring.actions import runs
+from tests.support.workers.hold_point import after, hold
+
+app = jobs.app
+
+
+def second_time(run: Any) -> Any:
+    """Holds where the second execution would begin."""
+
+    def running(**given: Any) -> Any:
+        if given["time"] == scorer_engine.TIMES[-1]:
+            hold()
+        return run(**given)
+
+    return running
+
+
+match os.environ["HOLD_AT"]:
+    case "claimed":
+        scorer_runs._score = hold
+    case "running":
+        # The container runs with gold in its volumes, and its worker was about to look whether it has ended.
+        execution.Run._wait = hold
+    case "between":
+        scorer_engine.run = second_time(scorer_engine.run)
+    case "executed-twice":
+        scorer_runs._read_and_publish = hold
+    case "stored-uncommitted":
+        runs.releases.publish = hold
+    case "committed-unacknowledged":
+        scorer_runs.score = after(scorer_runs.score)
+    case other:
+        raise SystemExit(f"unknown point {other}")

@@ -1,0 +1,35 @@
+"""As `faulty_scorer`, for generators: HOLD_AT names the point, HOLD_FILE appears when it is reached."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from leaderboard import jobs
+from leaderboard.curation.actions import run_generator as generating
+from leaderboard.evaluation import sandbox_client as referee
+from tests.support.workers.hold_point import hold
+
+app = jobs.app
+
+
+def once(function: Any) -> Any:
+    """`function` the first time; then it holds."""
+    calls = iter([function])
+
+    def wrapped(*args: Any) -> Any:
+        return next(calls, hold)(*args)
+
+    return wrapped
+
+
+match os.environ["HOLD_AT"]:
+    case "asking":
+        # Raw files are open and the sandbox is about to be asked.
+        referee.generate = hold
+    case "parts-kept":
+        generating._looked_at = hold
+    case "second-part":
+        generating._looked_at = once(generating._looked_at)
+    case other:
+        raise SystemExit(f"unknown point {other}")

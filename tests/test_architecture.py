@@ -1,0 +1,39 @@
+"""Rules of the house that import-linter cannot say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SITE = ROOT / "leaderboard"
+PRIVATE = {"Score", "outcomes", "outcomes_storage", "outcomes_sha256"}
+
+
+def parsed(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(folder.rglob("*.py")):
+        yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_pages_api_and_boards_read_releases_never_scores_or_outcomes() -> None:
+    folders = [*SITE.glob("*/web"), *SITE.glob("*/api"), SITE / "boards" / "queries"]
+    read, private = 0, {}
+    for path, tree in (one for folder in folders for one in parsed(folder)):
+        nodes = list(ast.walk(tree))
+        named = {node.id for node in nodes if isinstance(node, ast.Name)}
+        named |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        named |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+        read += 1
+        if named & PRIVATE:
+            private[str(path)] = named & PRIVATE
+    assert not private
+    assert read > 150, "the folders have moved: this test reads next to nothing"
+
+
+def test_no_work_is_hidden_in_save_or_signals() -> None:
+    for path, tree in parsed(SITE):
+        names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert "save" not in names, f"{path} overrides save()"
+        assert "django.db.models.signals" not in imported, f"{path} listens to model signals"
