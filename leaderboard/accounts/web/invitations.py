@@ -38,4 +38,4 @@ def invitation(request: PersonRequest, token: str) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
     status = refusal.status if refusal else 200
-    return render(request, "people/invitation.html", {"invitation": found, "refusal": refusal}, status=status)
+    return render(request, "accounts/invitation.html", {"invitation": found, "refusal": refusal}, status=status)

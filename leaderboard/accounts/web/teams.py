@@ -46,7 +46,7 @@ def my_teams(request: PersonRequest) -> HttpResponse:
         .prefetch_related("members")
         .order_by("name")
     )
-    return render(request, "people/teams.html", {"form": form, "teams": mine}, status=status)
+    return render(request, "accounts/teams.html", {"form": form, "teams": mine}, status=status)
 
 
 @login_required
@@ -157,4 +157,4 @@ def _page(
         "sends_mail": settings.SENDS_MAIL,
     }
     status = refusal.status if refusal else 422 if form and form.errors else 200
-    return render(request, "people/team.html", context, status=status)
+    return render(request, "accounts/team.html", context, status=status)

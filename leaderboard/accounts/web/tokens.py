@@ -25,7 +25,7 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
     if request.method == "POST":
         _, secret = tokens.issue(by=request.user)
     alive = AuthToken.objects.filter(Q(expiry=None) | Q(expiry__gt=timezone.now()), user=request.user)
-    return render(request, "people/tokens.html", {"tokens": alive.order_by("-created"), "secret": secret})
+    return render(request, "accounts/tokens.html", {"tokens": alive.order_by("-created"), "secret": secret})
 
 
 @login_required

@@ -46,7 +46,7 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """How far it is; once that is over the page is asked to load anew."""
     export = _mine_or_404(request, slug, pk)
     context = {"benchmark": export.benchmark, "export": export, "ask_again": None if export.is_over else ASK_AGAIN}
-    answer = render(request, "manage/export_state.html", context)
+    answer = render(request, "archives/manage_export_state.html", context)
     if export.is_over:
         answer["HX-Refresh"] = "true"
     return answer
@@ -92,4 +92,4 @@ def _page(
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form is not None else 200
-    return render(request, "manage/exports.html", context, status=status)
+    return render(request, "archives/manage_exports.html", context, status=status)

@@ -49,7 +49,7 @@ def _list(request: PersonRequest, form: ArrivalForm, refusal: Refusal | None = N
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "refusal": refusal,
     }
-    return render(request, "manage/arrivals.html", context, status=refusal.status if refusal else status)
+    return render(request, "archives/manage_imports.html", context, status=refusal.status if refusal else status)
 
 
 @sensitive_post_parameters("key")
@@ -81,7 +81,7 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if request.method == "POST" else 200
-    return render(request, "manage/arrival.html", context, status=status)
+    return render(request, "archives/manage_import.html", context, status=status)
 
 
 def _in_words(renamed: Sequence[tuple[str, str]]) -> str:

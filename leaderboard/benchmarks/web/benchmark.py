@@ -58,7 +58,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "is_manager": benchmark.is_managed_by(request.user),
         "is_draft": benchmark.state == Benchmark.State.DRAFT,
     }
-    return render(request, "public/benchmark.html", context)
+    return render(request, "benchmarks/benchmark.html", context)
 
 
 def main_phase(phases: Sequence[Phase]) -> Phase | None:

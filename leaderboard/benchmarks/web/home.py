@@ -47,4 +47,4 @@ def home(request: HttpRequest) -> HttpResponse:
         "n_systems": System.objects.filter(ranked).distinct().count(),
         "n_scored": Release.objects.filter(public).count(),
     }
-    return render(request, "public/home.html", context)
+    return render(request, "benchmarks/home.html", context)

@@ -39,7 +39,7 @@ def announcements(request: PersonRequest, slug: str) -> HttpResponse:
         "announcements": benchmark.announcements.select_related("made_by"),
         "mails": settings.NOTICES and benchmark.state == benchmark.State.PUBLIC,
     }
-    return render(request, "manage/announcements.html", context, status=_status(request, form, refusal))
+    return render(request, "benchmarks/manage_announcements.html", context, status=_status(request, form, refusal))
 
 
 @login_required
@@ -67,7 +67,7 @@ def contact(request: PersonRequest, slug: str) -> HttpResponse:
             messages.success(request, "The contact is set.")
             return redirect("manage_benchmark", slug)
     context = {"benchmark": benchmark, "form": form, "refusal": refusal}
-    return render(request, "manage/contact.html", context, status=_status(request, form, refusal))
+    return render(request, "benchmarks/manage_contact.html", context, status=_status(request, form, refusal))
 
 
 def _status(request: PersonRequest, form: AnnouncementForm | ContactForm, refusal: Refusal | None) -> int:

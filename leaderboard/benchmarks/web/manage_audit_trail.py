@@ -104,7 +104,7 @@ def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     lines = [(act, ACTS.get(act.action, act.action), _detail(act)) for act in trail.acts(page.object_list)]
     context = {"benchmark": benchmark, "lines": lines, "page": page, "gold_only": gold_only}
-    return render(request, "manage/trail.html", context)
+    return render(request, "benchmarks/manage_audit_trail.html", context)
 
 
 def _detail(act: Act) -> Sequence[tuple[str, str]]:

@@ -38,7 +38,7 @@ def desk(request: PersonRequest) -> HttpResponse:
     )
     # Rehearsals that are over are found beside the phase that was rehearsed.
     rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
-    return render(request, "manage/desk.html", {"benchmarks": rows, "tasks": TASKS})
+    return render(request, "benchmarks/manage_index.html", {"benchmarks": rows, "tasks": TASKS})
 
 
 @needs("benchmark.create")
@@ -53,7 +53,7 @@ def create(request: PersonRequest) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
     status = refusal.status if refusal else 422 if form.errors else 200
-    return render(request, "manage/benchmark_form.html", {"form": form, "refusal": refusal}, status=status)
+    return render(request, "benchmarks/manage_benchmark_form.html", {"form": form, "refusal": refusal}, status=status)
 
 
 @transaction.atomic
@@ -115,4 +115,4 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "organisers": found.organisers.order_by("username"),
         "refusal": refusal,
     }
-    return render(request, "manage/benchmark.html", context, status=refusal.status if refusal else 200)
+    return render(request, "benchmarks/manage_benchmark.html", context, status=refusal.status if refusal else 200)

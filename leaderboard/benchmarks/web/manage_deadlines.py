@@ -69,4 +69,4 @@ def _page(
         "refusal": refusal,
         "extensions": found.extensions.select_related("team", "made_by"),
     }
-    return render(request, "manage/deadline.html", context, status=status)
+    return render(request, "benchmarks/manage_deadline.html", context, status=status)

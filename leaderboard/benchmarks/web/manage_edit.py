@@ -47,7 +47,7 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
         "has_dataset": "licence" in form.fields,
     }
     status = refusal.status if refusal else 422 if request.method == "POST" else 200
-    return render(request, "manage/editing.html", context, status=status)
+    return render(request, "benchmarks/manage_edit.html", context, status=status)
 
 
 def _beside(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:

@@ -40,4 +40,4 @@ def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         "by_default": sealing.by_default(found) if found.is_sealed else [],
         "chosen": found.finals.select_related("submission__system", "team", "chosen_by").order_by("team__name"),
     }
-    return render(request, "manage/information.html", context)
+    return render(request, "benchmarks/manage_leakage_budget.html", context)

@@ -41,4 +41,4 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         "refusal": refusal,
         "has_split": benchmark.dataset.splits.exclude(state=Split.State.RETIRED).exists(),
     }
-    return render(request, "manage/phase_form.html", context, status=status)
+    return render(request, "benchmarks/manage_phase_form.html", context, status=status)

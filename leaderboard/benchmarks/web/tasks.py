@@ -13,7 +13,7 @@ from leaderboard.models import Benchmark
 @require_safe
 @conditional_page
 def tasks(request: HttpRequest) -> HttpResponse:
-    return render(request, "public/tasks.html", {"tasks": TASKS.values()})
+    return render(request, "benchmarks/tasks.html", {"tasks": TASKS.values()})
 
 
 @require_safe
@@ -22,4 +22,4 @@ def measures(request: HttpRequest, task: str) -> HttpResponse:
     if task not in TASKS:
         raise Http404("no such task")
     visible = Benchmark.objects.visible_to(request.user).filter(task=task)
-    return render(request, "public/measures.html", {"task": TASKS[task], "benchmarks": visible})
+    return render(request, "benchmarks/measures.html", {"task": TASKS[task], "benchmarks": visible})

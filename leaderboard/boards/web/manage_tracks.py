@@ -35,4 +35,4 @@ def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse
     status = refusal.status if refusal else 422 if form.errors else 200
     context = {"benchmark": found.benchmark, "phase": found, "form": form, "refusal": refusal}
     context["has_submissions"] = found.submissions.exists()
-    return render(request, "manage/tracks.html", context, status=status)
+    return render(request, "boards/manage_tracks.html", context, status=status)

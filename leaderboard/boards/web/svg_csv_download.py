@@ -23,7 +23,7 @@ def as_svg(
     context: dict[str, Any],
     *,
     height: int,
-    frame: str = "charts/alone.svg",
+    frame: str = "boards/charts/standalone.svg",
     width: int = 1000,
 ) -> HttpResponse:
     """The picture of a page's part in a frame with the styles that it has from the page's sheets, on white.

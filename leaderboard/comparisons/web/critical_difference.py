@@ -47,7 +47,9 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     chart = apart_chart(ranked, board.primary, differ)
     context: dict[str, Any] = {"chart": chart, "measure": board.primary}
     if wanted == "svg" and chart is not None:
-        return pictures.as_svg(board, "told-apart", "parts/apart_plot.html", context, height=chart.height)
+        return pictures.as_svg(
+            board, "told-apart", "comparisons/critical_difference_plot.html", context, height=chart.height
+        )
     context |= {
         "board": board,
         "phase": board.phase,
@@ -60,7 +62,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         ],
         "n_pairs": len(pairs),
     }
-    return render(request, "public/apart.html", context)
+    return render(request, "comparisons/critical_difference.html", context)
 
 
 def _named(board: Board, row: Row, alike: Sequence[Row]) -> SafeString:

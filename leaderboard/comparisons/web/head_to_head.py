@@ -73,7 +73,7 @@ def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) ->
         stored = _stored(request, board, *chosen)
         context |= _compared(board, *chosen, measure, stored)
     status = STATUS.get(stored, 200) if isinstance(stored, NotAsked) else 200
-    response = render(request, "public/side_by_side.html", context, status=status)
+    response = render(request, "comparisons/head_to_head.html", context, status=status)
     if status != 200:
         response["Retry-After"] = str(RETRY_SECONDS)
     return response

@@ -111,7 +111,7 @@ def _page(
         "chosen": chosen,
         "refusal": Refusal(refused) if refused else None,
     }
-    return render(request, "manage/scorers.html", context, status=refused.code.status if refused else status)
+    return render(request, "containers/manage_scorers.html", context, status=refused.code.status if refused else status)
 
 
 def _phases(benchmark: Benchmark) -> list[Phase]:

@@ -29,7 +29,7 @@ def workers(request: PersonRequest) -> HttpResponse:
         "switched_on": settings.SYSTEMS,
         "runtime": settings.ENGINE_RUNTIME,
     }
-    return render(request, "manage/workers.html", context)
+    return render(request, "containers/manage_workers.html", context)
 
 
 def _scorings() -> dict[str, int]:

@@ -28,4 +28,4 @@ def scorer(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "measures": Scoring(TASKS[benchmark.task], found).declared,
         "phases": phases,
     }
-    return render(request, "public/scorer.html", context)
+    return render(request, "containers/scorer.html", context)

@@ -96,5 +96,7 @@ def _page(
         "chosen": chosen if chosen and chosen.phase_id == phase.pk else None,
         "refusal": Refusal(refused) if refused else None,
     }
-    response = render(request, "people/submit_image.html", context, status=refused.code.status if refused else status)
+    response = render(
+        request, "containers/submit_image.html", context, status=refused.code.status if refused else status
+    )
     return with_retry(response, refused)

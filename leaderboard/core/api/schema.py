@@ -20,7 +20,7 @@ class SchemaView(SpectacularAPIView):
 class DocsView(SpectacularSwaggerSplitView):
     """Swagger UI with its script at an address of its own, so that the page holds neither script nor style."""
 
-    template_name = "api/docs.html"
+    template_name = "core/api_docs.html"
     url_name = "api_schema"
 
 

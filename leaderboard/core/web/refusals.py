@@ -39,7 +39,7 @@ HEADLINES = {
 
 
 class Refusal:
-    """What `parts/refusal.html` shows of a Refused."""
+    """What `core/refusal.html` shows of a Refused."""
 
     def __init__(self, refused: Refused) -> None:
         self.headline = refused.heading or HEADLINES[refused.code]

@@ -46,7 +46,7 @@ def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     benchmark, found = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, found)
     context = _context(benchmark, found, phase, found.current_gold)
-    answer = render(request, "manage/dry_run_state.html", context)
+    answer = render(request, "curation/manage_dry_run_state.html", context)
     if context["ask_again"] is None:
         answer["HX-Refresh"] = "true"
     return answer
@@ -237,4 +237,4 @@ def _page(
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form is not None else 200
-    return render(request, "manage/dry_run.html", context, status=status)
+    return render(request, "curation/manage_dry_run.html", context, status=status)

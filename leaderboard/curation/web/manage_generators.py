@@ -69,7 +69,7 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form.errors else 200
-    return render(request, "manage/generator.html", context, status=status)
+    return render(request, "curation/manage_generator.html", context, status=status)
 
 
 def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | None:

@@ -40,7 +40,7 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     there = benchmark.dataset.generations.filter(pk=pk).exists()
     if not there and generations.is_forgotten(benchmark.dataset, pk):
         context = {"benchmark": benchmark, "kept": generations.KEPT_PREVIEWS}
-        return render(request, "manage/preview_forgotten.html", context, status=410)
+        return render(request, "curation/manage_preview_forgotten.html", context, status=410)
     return _page(request, *_found(request.user, slug, pk))
 
 
@@ -51,7 +51,7 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """The part of the page that follows the work; once that is over the page is asked to load anew."""
     benchmark, generation = _found(request.user, slug, pk)
     context = {"benchmark": benchmark, "followed": generation_words.following(generation)}
-    answer = render(request, "manage/preview_state.html", context)
+    answer = render(request, "curation/manage_preview_state.html", context)
     if generation.is_over:
         answer["HX-Refresh"] = "true"
     return answer
@@ -171,7 +171,7 @@ def _page(
         "may_forget": generation.is_over and not any(split for split, _ in made),
         "refusal": Refusal(refused) if refused else None,
     }
-    return render(request, "manage/preview.html", context, status=refused.code.status if refused else status)
+    return render(request, "curation/manage_preview.html", context, status=refused.code.status if refused else status)
 
 
 def _told(part: GeneratedPart) -> dict[str, Any]:

@@ -99,4 +99,4 @@ def _page(
         "raw_mb": settings.MAX_RAW_BYTES // 1_000_000,
         "refusal": Refusal(refused) if refused else None,
     }
-    return render(request, "manage/new_split.html", context, status=refused.code.status if refused else status)
+    return render(request, "curation/manage_new_split.html", context, status=refused.code.status if refused else status)

@@ -60,7 +60,7 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
     """The part of the split's page that follows an audit; once that is over the page is asked to load anew."""
     benchmark, audit = _audit_or_404(request.user, slug, split, pk)
     context = {"benchmark": benchmark, "split": audit.gold.split, "followed": following(audit)}
-    answer = render(request, "manage/audit_state.html", context)
+    answer = render(request, "datasets/manage_audit_state.html", context)
     if audit.is_over:
         answer["HX-Refresh"] = "true"
     return answer
@@ -144,7 +144,7 @@ def _page(
         "refusal": refusal,
         "steps": flow.steps_of_split(benchmark, split),
     }
-    return render(request, "manage/audit.html", context, status=refusal.status if refusal else 200)
+    return render(request, "datasets/manage_audit.html", context, status=refusal.status if refusal else 200)
 
 
 def _draft(request: PersonRequest, found: Found, earlier: dict[str, str]) -> str:

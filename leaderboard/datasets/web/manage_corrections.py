@@ -69,7 +69,7 @@ def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """The part that follows the worker; once that is through the page is asked to load anew."""
     benchmark, found = _correction(request.user, slug, split, pk)
-    answer = render(request, "manage/correction_state.html", _followed(benchmark, found))
+    answer = render(request, "datasets/manage_correction_state.html", _followed(benchmark, found))
     if found.is_over:
         answer["HX-Refresh"] = "true"
     return answer
@@ -99,7 +99,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
         "page": page,
         "items": [(row, [WORDS[one] for one in row.kinds.strip("|").split("|")], _changes(row)) for row in page],
     }
-    return render(request, "manage/correction_items.html", context)
+    return render(request, "datasets/manage_correction_items.html", context)
 
 
 @login_required
@@ -160,7 +160,7 @@ def _page(
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form is not None else 200
-    return render(request, "manage/correction.html", context, status=status)
+    return render(request, "datasets/manage_correction.html", context, status=status)
 
 
 def _followed(benchmark: Benchmark, found: Correction) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form.errors else 200
-    return render(request, "manage/gold.html", context, status=status)
+    return render(request, "datasets/manage_gold.html", context, status=status)
 
 
 def _made_by(split: Split) -> Generation | None:
@@ -78,4 +78,4 @@ def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResp
     gold = get_object_or_404(found.gold_versions, number=number)
     AuditEntry.record("gold.read", gold, by=request.user, number=number)
     context = {"benchmark": benchmark, "split": found, "gold": gold, "pairs": first_pairs(found, gold)}
-    return render(request, "manage/gold_read.html", context)
+    return render(request, "datasets/manage_gold_read.html", context)

@@ -43,4 +43,4 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "form": form,
         "refusal": refusal,
     }
-    return render(request, "manage/halves.html", context, status=status)
+    return render(request, "datasets/manage_halves.html", context, status=status)

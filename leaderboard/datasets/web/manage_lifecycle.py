@@ -85,7 +85,7 @@ def page(
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form is not None else 200
-    return render(request, "manage/split.html", context, status=status)
+    return render(request, "datasets/manage_split.html", context, status=status)
 
 
 def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:

@@ -33,4 +33,4 @@ def beside(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "pairs": sampled_pairs(found, gold, LINES),
         "steps": flow.steps_of_split(benchmark, found),
     }
-    return render(request, "manage/beside.html", context)
+    return render(request, "datasets/manage_publish_preview.html", context)

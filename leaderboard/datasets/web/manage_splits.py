@@ -37,7 +37,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         refusal = Refusal(refused)
     status = refusal.status if refusal else 422 if form.errors else 200
     context = {"benchmark": benchmark, "task": TASKS[benchmark.task], "form": form, "refusal": refusal}
-    return render(request, "manage/split_form.html", context, status=status)
+    return render(request, "datasets/manage_split_form.html", context, status=status)
 
 
 def _create(dataset: Dataset, form: dict[str, Any], by: User) -> Split:

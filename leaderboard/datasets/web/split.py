@@ -39,7 +39,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
         "is_manager": benchmark.is_managed_by(request.user),
         **generation_words.provenance(found),
     }
-    return render(request, "public/split.html", context)
+    return render(request, "datasets/split.html", context)
 
 
 @require_safe

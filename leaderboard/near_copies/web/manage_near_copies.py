@@ -52,7 +52,7 @@ def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
         "equal": EQUAL,
         "shared": SHARED_ERRORS,
     }
-    return render(request, "manage/near_copies.html", context)
+    return render(request, "near_copies/manage_near_copies.html", context)
 
 
 @login_required
@@ -73,7 +73,7 @@ def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
             return redirect("manage_near_copies", slug)
     context = {"benchmark": benchmark, "found": found, "form": form, "refusal": refusal}
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
-    return render(request, "manage/near_copy_dismiss.html", context, status=status)
+    return render(request, "near_copies/manage_near_copy_dismiss.html", context, status=status)
 
 
 def pairs(rows: Iterable[NearCopy]) -> list[Pair]:

@@ -48,7 +48,7 @@ def my_notices(request: PersonRequest) -> HttpResponse:
         "is_on": settings.NOTICES,
         "attempts": notices.ATTEMPTS,
     }
-    return render(request, "people/notices.html", context, status=status)
+    return render(request, "notifications/notices.html", context, status=status)
 
 
 @login_required

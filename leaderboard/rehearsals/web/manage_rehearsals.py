@@ -98,4 +98,6 @@ def _page(
         "refusal": refusal,
     }
     bad = form is not None or testers_form is not None
-    return render(request, "manage/rehearsal.html", context, status=refusal.status if refusal else 422 if bad else 200)
+    return render(
+        request, "rehearsals/manage_rehearsal.html", context, status=refusal.status if refusal else 422 if bad else 200
+    )

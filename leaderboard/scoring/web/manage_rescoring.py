@@ -39,7 +39,7 @@ def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """The part that follows the scoring; once that is over the page is asked to load anew."""
     context = _followed(_phase(request, slug, phase))
-    answer = render(request, "manage/rescoring_state.html", context)
+    answer = render(request, "scoring/manage_rescoring_state.html", context)
     if context["progress"] is None:
         answer["HX-Refresh"] = "true"
     return answer
@@ -112,7 +112,7 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
         "past": phase.leaderboards.select_related("gold_version").order_by("-gold_version__number", "-task_version"),
         "refusal": refusal,
     }
-    return render(request, "manage/rescoring.html", context, status=refusal.status if refusal else 200)
+    return render(request, "scoring/manage_rescoring.html", context, status=refusal.status if refusal else 200)
 
 
 def _followed(phase: Phase) -> dict[str, Any]:

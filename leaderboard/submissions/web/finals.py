@@ -82,4 +82,4 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
         "is_choosing": sealing.is_choosing(phase),
         "refusal": refusal,
     }
-    return render(request, "people/finals.html", context, status=refusal.status if refusal else 200)
+    return render(request, "submissions/finals.html", context, status=refusal.status if refusal else 200)

@@ -26,4 +26,4 @@ def my_submissions(request: PersonRequest) -> HttpResponse:
     page = Paginator(sent, PER_PAGE).get_page(request.GET.get("page"))
     sent_ones = [progress.of(row) for row in page]
     rows = [(one, primary_of([one.release] if one.release else [])) for one in sent_ones]
-    return render(request, "people/my_submissions.html", {"page": page, "rows": rows})
+    return render(request, "submissions/my_submissions.html", {"page": page, "rows": rows})

@@ -33,7 +33,7 @@ SLOWEST = 10_000
 @require_safe
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     """The whole page."""
-    return render(request, "people/submission.html", _context(request, pk))
+    return render(request, "submissions/submission.html", _context(request, pk))
 
 
 @never_cache
@@ -43,7 +43,7 @@ def state(request: HttpRequest, pk: UUID) -> HttpResponse:
     context = {**_context(request, pk), "asks": True}
     # Those who listen hear of a change once, not every time that the page asks.
     context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
-    return render(request, "people/submission_state.html", context)
+    return render(request, "submissions/submission_state.html", context)
 
 
 @login_required

@@ -67,5 +67,5 @@ def _page(
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "refusal": Refusal(refused) if refused else None,
     }
-    response = render(request, "people/submit.html", context, status=refused.code.status if refused else status)
+    response = render(request, "submissions/submit.html", context, status=refused.code.status if refused else status)
     return with_retry(response, refused)

@@ -46,7 +46,7 @@ def edit(request: PersonRequest, pk: int) -> HttpResponse:
             return redirect("system", pk)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     return render(
-        request, "people/system_form.html", {"system": found, "form": form, "refusal": refusal}, status=status
+        request, "systems/system_form.html", {"system": found, "form": form, "refusal": refusal}, status=status
     )
 
 

@@ -45,7 +45,7 @@ def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRe
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
-    return render(request, "manage/disqualify.html", context, status=status)
+    return render(request, "systems/manage_disqualify.html", context, status=status)
 
 
 @login_required

@@ -58,7 +58,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if place is not None:
         context |= _on(place, sees_all=is_own or manages)
-    return render(request, "public/system.html", context)
+    return render(request, "systems/system.html", context)
 
 
 def _on(place: Place, *, sees_all: bool) -> dict[str, Any]:

@@ -272,6 +272,6 @@ def test_raw_files_that_may_be_left_out_are_said_to_be_optional(world: World) ->
     form = GeneratorForm(offer=OFFERS["scenarios"], dataset=world.split.dataset)
     said = {one.name: one.required for one in OFFERS["scenarios"].sources}
     for name, required in said.items():
-        field = render_to_string("parts/field.html", {"field": form[f"source_{name}"]})
+        field = render_to_string("core/field.html", {"field": form[f"source_{name}"]})
         assert ("(optional)" in field) is not required, name
-    assert "<legend" in render_to_string("parts/field.html", {"field": form["source_apart_from"]})
+    assert "<legend" in render_to_string("core/field.html", {"field": form["source_apart_from"]})

@@ -28,7 +28,7 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         told = "Several systems of this board have that name: say with team= whose is meant.\n"
         return HttpResponseNotFound(told, content_type="text/plain; charset=utf-8")
     (row,) = found
-    svg = render_to_string("public/badge.svg", {"badge": drawing.badge(board, row, measure)})
+    svg = render_to_string("boards/badge.svg", {"badge": drawing.badge(board, row, measure)})
     return HttpResponse(svg, content_type="image/svg+xml; charset=utf-8")
 
 

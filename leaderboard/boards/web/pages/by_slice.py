@@ -73,7 +73,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
         context |= _table(request, board, dimension, measure)
     elif offered:
         context |= measures_table(request, board, dimension, offered)
-    return render(request, "public/by_slice.html", context)
+    return render(request, "boards/by_slice.html", context)
 
 
 def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:

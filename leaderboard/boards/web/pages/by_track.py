@@ -73,7 +73,7 @@ def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) 
         "legends": legends([measure]) if measure else [],
         "boards": other_boards(board),
     }
-    return render(request, "public/by_track.html", context)
+    return render(request, "boards/by_track.html", context)
 
 
 def _dimension(request: HttpRequest, board: Board) -> str:

@@ -49,7 +49,7 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
         "files": _files(board),
         "shareable": _shareable(board),
     }
-    return render(request, "public/cite.html", context)
+    return render(request, "boards/cite.html", context)
 
 
 def _files(board: Board) -> list[File]:

@@ -46,10 +46,10 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         return pictures.as_svg(
             board,
             "pairs-right",
-            "charts/pairs_alone.svg",
+            "boards/charts/pairs_alone.svg",
             context,
             height=chart.height + 130,
-            frame="charts/drawing.svg",
+            frame="boards/charts/plot.svg",
             width=960,
         )
     context |= {
@@ -69,7 +69,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "before": [row for row in by_primary(board) if row.system_id not in told],
         "n_more": max(0, len(rows) - MOST),
     }
-    return render(request, "public/pairs.html", context)
+    return render(request, "boards/contrast_pairs.html", context)
 
 
 def _told(board: Board) -> dict[int, Pairs]:

@@ -43,4 +43,4 @@ def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> H
         "absent": [row for row in by_primary(board) if row.system_id not in shown],
         "n_inputs": board.n_inputs,
     }
-    return render(request, "public/cost.html", context)
+    return render(request, "boards/cost.html", context)

@@ -40,7 +40,7 @@ def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "left_out": len(rows) - len(shown),
         "site": settings.BASE_URL,
     }
-    return HttpResponse(render_to_string("public/embed.html", context))
+    return HttpResponse(render_to_string("boards/embed.html", context))
 
 
 def _count(asked: str) -> int:

@@ -59,7 +59,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "rescoring": progress_of(board.phase),
         "reported": reported_of(board.phase.benchmark),
     }
-    return render(request, "public/leaderboard.html", context)
+    return render(request, "boards/leaderboard.html", context)
 
 
 def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) -> tuple[Page, AskedError | None]:

@@ -37,7 +37,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
     if wanted == "csv":
         return pictures.as_csv(board, "progress", HEADS, _table(moments, levels))
     if wanted == "svg" and chart is not None:
-        return pictures.as_svg(board, "progress", "parts/progress_plot.html", context, height=chart.height)
+        return pictures.as_svg(board, "progress", "boards/parts/progress_plot.html", context, height=chart.height)
     context |= {
         "board": board,
         "phase": board.phase,
@@ -49,7 +49,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
         "has_people": any(level.is_human for level in levels),
         "n_hidden": max(0, len(levels) - MOST_LEVELS),
     }
-    return render(request, "public/progress.html", context)
+    return render(request, "boards/progress.html", context)
 
 
 HEADS = ("kind", "number", "name", "received_at", "value", "low", "high")

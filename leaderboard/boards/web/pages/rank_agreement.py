@@ -56,10 +56,10 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         return pictures.as_svg(
             board,
             "agreement",
-            "charts/agreement_alone.svg",
+            "boards/charts/agreement_alone.svg",
             context,
             height=height,
-            frame="charts/drawing.svg",
+            frame="boards/charts/plot.svg",
             width=width,
         )
     context |= {
@@ -80,7 +80,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         "before": [row for row in by_primary(board) if row.run_id not in there],
         "n_more": max(0, len(drawn_rows) - MOST),
     }
-    return render(request, "public/agreement.html", context)
+    return render(request, "boards/rank_agreement.html", context)
 
 
 def _table(found: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:

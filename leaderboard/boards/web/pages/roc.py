@@ -66,7 +66,13 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     if wanted == "svg" and chart is not None:
         height = chart.lines[-1].key_y + KEY
         return pictures.as_svg(
-            board, "roc", "charts/roc_alone.svg", context, height=height, frame="charts/drawing.svg", width=SIZE + 90
+            board,
+            "roc",
+            "boards/charts/roc_alone.svg",
+            context,
+            height=height,
+            frame="boards/charts/plot.svg",
+            width=SIZE + 90,
         )
     context |= {
         "board": board,
@@ -86,7 +92,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
         "most": MOST,
         "read_at": READ_AT,
     }
-    return render(request, "public/roc.html", context)
+    return render(request, "boards/roc.html", context)
 
 
 def _asked(request: HttpRequest, rows: Sequence[Row]) -> list[Row]:

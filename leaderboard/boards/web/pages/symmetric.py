@@ -52,7 +52,7 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
         "floor": FLOOR,
         "boards": other_boards(board),
     }
-    return render(request, "public/symmetric.html", context)
+    return render(request, "boards/symmetric.html", context)
 
 
 def _key(board: Board, measure: str, slice_: Slice) -> Key:

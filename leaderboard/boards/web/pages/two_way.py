@@ -73,14 +73,16 @@ def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
         context |= _shown(request, board, crossed, measure) | {"reported": reported_grid(reported, crossed, measure)}
     if request.GET.get("download") == "svg" and "matrices" in context:
         return _as_picture(board, context)
-    return render(request, "public/crossed.html", context)
+    return render(request, "boards/two_way.html", context)
 
 
 def _as_picture(board: Board, context: dict[str, Any]) -> HttpResponse:
     chart = multiples(context["grid"], context["matrices"])
     size = {"width": chart.width + 40, "height": chart.height + 60} if chart else {"width": 420, "height": 60}
     inner = {**context, "chart": chart}
-    return pictures.as_svg(board, "matrices", "charts/multiples_alone.svg", inner, frame="charts/drawing.svg", **size)
+    return pictures.as_svg(
+        board, "matrices", "boards/charts/multiples_alone.svg", inner, frame="boards/charts/plot.svg", **size
+    )
 
 
 def pieces(pair: str) -> list[str]:
