@@ -29,7 +29,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         tested = Q(pk__in=Benchmark.objects.tested_by(user).values("pk"))
         return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | tested).distinct()
 
-    def rehearsed(self) -> BenchmarkQuerySet:
+    def ongoing_rehearsals(self) -> BenchmarkQuerySet:
         """Rehearsals that go on: nobody has ended them, and they have time, or a team has some of its own."""
         at = timezone.now()
         left = Phase.objects.filter(Q(closes_at=None) | Q(closes_at__gte=at) | Q(extensions__closes_at__gte=at))
@@ -38,7 +38,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
 
     def tested_by(self, user: Any) -> BenchmarkQuerySet:
         """Rehearsals in which this person is a tester, while they go on."""
-        return self.rehearsed().filter(rehearsal__testers=user)
+        return self.ongoing_rehearsals().filter(rehearsal__testers=user)
 
 
 class Benchmark(models.Model):
@@ -83,6 +83,14 @@ class Benchmark(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("benchmark", args=[self.slug])
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether it is a copy in which a phase of another benchmark is rehearsed: nothing in it counts."""
+        return self.state == Benchmark.State.REHEARSAL
+
+    def is_visible_to(self, user: object) -> bool:
+        return self.state == Benchmark.State.PUBLIC or Benchmark.objects.visible_to(user).filter(pk=self.pk).exists()
 
     def is_managed_by(self, user: object) -> bool:
         if not getattr(user, "is_authenticated", False):
@@ -207,14 +215,9 @@ class Phase(models.Model):
         return self.is_in_use and not self.is_to_come(at) and not self.is_past(at)
 
     @property
-    def is_rehearsed(self) -> bool:
-        """Whether it is a copy in which another phase is rehearsed: nothing in it counts."""
-        return self.benchmark.state == Benchmark.State.REHEARSAL
-
-    @property
     def is_in_use(self) -> bool:
         """Whether its data are: published and not retired; a draft's are in a rehearsal."""
-        return self.split.is_published or (self.split.is_draft and self.is_rehearsed)
+        return self.split.is_published or (self.split.is_draft and self.benchmark.is_rehearsal)
 
     @property
     def is_sealed(self) -> bool:

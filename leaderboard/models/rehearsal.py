@@ -7,7 +7,6 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import Max, Q
-from django.utils import timezone
 
 from .benchmark import Benchmark, Phase
 
@@ -44,21 +43,17 @@ class Rehearsal(models.Model):
         return f"rehearsal of {self.phase}"
 
     @property
-    def date(self) -> datetime | None:
-        """Until when it takes something, of a team with time of its own too; None: until somebody ends it."""
-        phases = self.benchmark.phases.all()
-        last = phases.aggregate(last=Max("closes_at"), own=Max("extensions__closes_at"))
-        if phases.filter(closes_at=None).exists() or last["last"] is None:
-            return None
-        return max(filter(None, last.values()))
+    def last_deadline(self) -> datetime:
+        """The last moment at which some team may submit. Each phase needs an end."""
+        ends = self.benchmark.phases.aggregate(phase=Max("closes_at"), team=Max("extensions__closes_at"))
+        return max(filter(None, ends.values()), default=self.begun_at)
 
     @property
     def over_since(self) -> datetime | None:
-        """When somebody ended it, or its date came; None: it goes on, as `BenchmarkQuerySet.rehearsed` has it."""
-        if self.ended_at is not None:
-            return self.ended_at
-        date = self.date
-        return date if date is not None and date < timezone.now() else None
+        """When somebody ended it, or its date came; None: it goes on."""
+        if Benchmark.objects.ongoing_rehearsals().filter(pk=self.benchmark_id).exists():
+            return None
+        return self.ended_at or self.last_deadline
 
     @property
     def is_over(self) -> bool:

@@ -22,28 +22,20 @@ def predictions_storage() -> Storage:
     return storages["predictions"]
 
 
-def of_a_rehearsal_that_is_over() -> Q:
-    """Of submissions: it was practice, and is its managers' alone."""
-    going_on = Benchmark.objects.rehearsed().values("pk")
-    return Q(phase__benchmark__state=Benchmark.State.REHEARSAL) & ~Q(phase__benchmark__in=going_on)
-
-
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of_teams_of(self, user: Any) -> SubmissionQuerySet:
-        """What the teams of this person have sent; of rehearsals that are over, only to who manages them."""
+        """What the teams of this person have sent to benchmarks that this person sees."""
         return self.visible_to(user).filter(system__team__in=user.teams.values("pk"))
 
     def visible_to(self, user: Any) -> SubmissionQuerySet:
-        """A team's own, those of the benchmarks that this person organises, and for curators all.
-
-        What was sent in a rehearsal is its managers' alone once that is over.
-        """
+        """A team's own on benchmarks that this person sees, those that this person organises, and for curators all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_curator:
             return self
-        own = Q(system__team__in=user.teams.values("pk")) & ~of_a_rehearsal_that_is_over()
-        return self.filter(own | Q(phase__benchmark__in=user.benchmarks.values("pk")))
+        seen = Q(phase__benchmark__in=Benchmark.objects.visible_to(user).values("pk"))
+        own = Q(system__team__in=user.teams.values("pk"))
+        return self.filter(own & seen | Q(phase__benchmark__in=user.benchmarks.values("pk")))
 
 
 class Submission(models.Model):
@@ -85,8 +77,8 @@ class Submission(models.Model):
 
 
 def systems_known_to(user: Any) -> models.QuerySet[System]:
-    """Systems as their teams' members are shown them: what was only sent in a rehearsal that is over is its managers'
-    alone. A system of which nothing was sent yet is shown."""
+    """Systems as their teams' members are shown them: those of which this person sees a submission, and those of which
+    nothing was sent yet."""
     of_it = {"system": OuterRef("pk")}
     told, sent = Submission.objects.visible_to(user).filter(**of_it), Submission.objects.filter(**of_it)
     return System.objects.filter(Exists(told) | ~Exists(sent))

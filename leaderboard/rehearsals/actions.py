@@ -44,7 +44,7 @@ NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsea
 
 def why_not(phase: Phase) -> str:
     """What is in the way of a rehearsal; empty: nothing."""
-    if phase.benchmark.state == Benchmark.State.REHEARSAL:
+    if phase.benchmark.is_rehearsal:
         return "This is a rehearsal already."
     if phase.benchmark.state == Benchmark.State.PUBLIC and not phase.is_to_come():
         return f"The phase {phase.title} has opened; a phase is rehearsed before that."
@@ -147,12 +147,12 @@ def sweep() -> int:
 
 @transaction.atomic
 def _write_down(rehearsals: QuerySet[Rehearsal]) -> int:
-    going_on = Benchmark.objects.rehearsed().values("pk")
+    going_on = Benchmark.objects.ongoing_rehearsals().values("pk")
     came = rehearsals.filter(ended_at=None).exclude(benchmark__in=going_on).select_related("benchmark", "phase")
     n = 0
     for one in came.select_for_update(of=("self",)):
         # Not the moment of this look: it may be long after, and what is sealed is opened at its date.
-        Rehearsal.objects.filter(pk=one.pk).update(ended_at=one.date, ended_by=one.begun_by_id)
+        Rehearsal.objects.filter(pk=one.pk).update(ended_at=one.last_deadline, ended_by=one.begun_by_id)
         AuditEntry.record("rehearsal.ended", one.phase, benchmark=one.benchmark.slug, submissions=_sent(one))
         n += 1
     return n

@@ -39,7 +39,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     if not by.is_curator:
         # It holds gold, what all teams sent, and their addresses.
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
-    if benchmark.state == Benchmark.State.REHEARSAL:
+    if benchmark.is_rehearsal:
         raise Refused(
             Code.NOT_READY, "A rehearsal is in no archive: it was practice.", heading="A rehearsal is not exported"
         )

@@ -179,6 +179,8 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
 
 def why_not_published(benchmark: Benchmark) -> str:
     """What is in the way of publishing a draft; empty: nothing."""
+    if benchmark.is_rehearsal:
+        return "A rehearsal is never published: end it, and publish the benchmark itself."
     phases = list(benchmark.phases.select_related("split"))
     for phase in phases:
         if phase.split.current_gold is None:
@@ -199,12 +201,6 @@ def why_not_published(benchmark: Benchmark) -> str:
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
     """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
     check_manages(benchmark, by)
-    if benchmark.state == Benchmark.State.REHEARSAL:
-        raise Refused(
-            Code.NOT_READY,
-            "A rehearsal is never published: end it, and publish the benchmark itself.",
-            heading="A rehearsal is not published",
-        )
     if why_not := why_not_published(benchmark):
         raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
     published = Benchmark.objects.filter(pk=benchmark.pk, state=Benchmark.State.DRAFT).update(

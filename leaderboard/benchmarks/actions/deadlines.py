@@ -29,7 +29,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
     fields.check_moments(closes_at=closes_at)
     phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
-    if phase.is_rehearsed and phase.benchmark.rehearsal.is_over:
+    if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
             Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.", heading="The deadline was not moved"
         )

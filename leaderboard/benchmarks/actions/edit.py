@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from leaderboard.benchmarks.actions.announcements import checked_contact
 from leaderboard.core import validation as fields
@@ -54,8 +55,12 @@ def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str
 
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
     """A dataset's licence and citation are told by every benchmark on it: whoever changes them manages them all."""
-    on_it = benchmark.dataset.benchmarks.exclude(state=Benchmark.State.REHEARSAL)
-    return by.is_curator or not on_it.exclude(pk__in=by.benchmarks.values("pk")).exists()
+    return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()
+
+
+def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
+    """Other benchmarks that show the dataset's licence and citation, without rehearsals."""
+    return benchmark.dataset.benchmarks.exclude(pk=benchmark.pk).exclude(state=Benchmark.State.REHEARSAL)
 
 
 @transaction.atomic
@@ -70,7 +75,7 @@ def edit(
     held = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     held.dataset = Dataset.objects.select_for_update().get(pk=held.dataset_id)
     check_manages(held, by)
-    if held.state == Benchmark.State.REHEARSAL:
+    if held.is_rehearsal:
         raise Refused(
             Code.NOT_READY, "A rehearsal is a copy; change the benchmark that it was made of.", heading=NOT_CHANGED
         )

@@ -43,7 +43,7 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
         "form": form,
         "refusal": refusal,
         "theirs": theirs,
-        "others": _others(benchmark) if "licence" in form.fields else [],
+        "others": editing.others_on_dataset(benchmark) if "licence" in form.fields else [],
         "has_dataset": "licence" in form.fields,
     }
     status = refusal.status if refusal else 422 if request.method == "POST" else 200
@@ -67,9 +67,3 @@ def _beside(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tup
             theirs.append((str(sent[name].label), now[name]))
     data["seen"] = json.dumps(editing.marks(now))
     return EditForm(data, benchmark=benchmark, by=request.user), theirs
-
-
-def _others(benchmark: Benchmark) -> list[str]:
-    """Titles of the other benchmarks on its dataset."""
-    rows = benchmark.dataset.benchmarks.exclude(pk=benchmark.pk).exclude(state=Benchmark.State.REHEARSAL)
-    return list(rows.values_list("title", flat=True))

@@ -49,7 +49,7 @@ def submit(*, phase: Phase, system: System, image: Image, by: User, track: str =
 @transaction.atomic
 def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str, note: str, at: datetime) -> Submission:
     phase.split = submissions.locked_split(phase)
-    submissions.check_in_use(phase, phase.split)
+    submissions.check_in_use(phase)
     submission = submissions.charged(phase=phase, system=system, by=by, track=track, note=note, at=at, image=image)
     image_files.check_stored(image)
     submission.phase = phase

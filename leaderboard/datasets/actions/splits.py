@@ -10,7 +10,7 @@ import structlog
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from leaderboard.core import validation as fields
 from leaderboard.core.refusal import Code, Refused
@@ -211,9 +211,7 @@ def _check_inputs_may_change(split: Split) -> None:
 
 
 def _check_nobody_answered(split: Split) -> None:
-    # What was sent in a rehearsal that is over counts nowhere.
-    over = Q(phase__benchmark__rehearsal__ended_at__isnull=False)
-    count = Submission.objects.filter(phase__split=split).exclude(over).count()
+    count = Submission.objects.filter(phase__in=rescoring.phases_on(split)).count()
     if count:
         raise Refused(
             Code.INPUTS_CHANGED,

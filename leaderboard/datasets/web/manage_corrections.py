@@ -191,7 +191,7 @@ def _named(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> li
     named: list[tuple[Phase | None, int]] = []
     hidden = 0
     for phase, n in phases:
-        if phase.benchmark.state == Benchmark.State.PUBLIC or phase.benchmark.is_managed_by(by):
+        if phase.benchmark.is_visible_to(by):
             named.append((phase, n))
         else:
             hidden += n

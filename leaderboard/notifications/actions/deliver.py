@@ -26,7 +26,6 @@ from django.utils import timezone
 from leaderboard.core import http_client as outgoing
 from leaderboard.core.plain_text import one_line
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
-from leaderboard.models.submission import of_a_rehearsal_that_is_over
 from leaderboard.notifications.actions import near_copies as near_copy_notices
 from leaderboard.notifications.actions import rank_changes as move_notices
 from leaderboard.notifications.actions import recipients
@@ -66,9 +65,14 @@ def _write(at: datetime) -> int:
         Event(subject, found.submission.system.team.members.all(), ended_at)
         for subject, (ended_at, found) in ends.items()
     )
-    untold = recipients.untold(events)
+    untold = ((ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.untold(events))
+    # Of a draft or a rehearsal, a team's members are notified as far as they may open the page.
     return recipients.queue(
-        [_notice(user, webhook, subject, ends[subject][1], at) for subject, user, webhook in untold]
+        [
+            _notice(user, webhook, subject, found, at)
+            for found, subject, user, webhook in untold
+            if found.submission.phase.benchmark.is_visible_to(user)
+        ]
     )
 
 
@@ -90,7 +94,7 @@ def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress
     wanted = Submission.objects.filter(
         Q(system__team__members__mailed_since__isnull=False) | Q(system__team__members__webhooks__isnull=False),
         pk__in={end[2] for end in ends},
-    ).exclude(of_a_rehearsal_that_is_over())
+    )
     followed = progress.followed(wanted.distinct()).prefetch_related("system__team__members__webhooks")
     found = {one.pk: progress.of(one) for one in followed}
     for pk, ended_at, submission in ends:

@@ -132,28 +132,27 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
 
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
     """Raises Refused where the phase takes nothing at this moment, of this team."""
-    check_in_use(phase, phase.split)
+    check_in_use(phase)
     if not deadlines.is_open(phase, team=team, at=at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def check_open_to(phase: Phase, by: User, at: datetime) -> None:
     """The same for a person whose team is not known yet."""
-    check_in_use(phase, phase.split)
+    check_in_use(phase)
     if not deadlines.is_open_to(phase, by, at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
-def check_in_use(phase: Phase, split: Split) -> None:
-    """Raises Refused where a phase's split is not in use yet, or not any more. A draft is in a rehearsal."""
-    if split.is_draft and phase.is_rehearsed:
+def check_in_use(phase: Phase) -> None:
+    """Raises Refused where a phase's split is not in use yet, or not any more."""
+    if phase.is_in_use:
         return
-    if split.is_draft:
+    if phase.split.is_draft:
         raise Refused(Code.PHASE_CLOSED, "The data of this phase are not published yet; it takes nothing until then.")
-    if not split.is_published:
-        raise Refused(
-            Code.PHASE_CLOSED, f"The data of this phase are retired, and it takes no more: {split.retired_reason}"
-        )
+    raise Refused(
+        Code.PHASE_CLOSED, f"The data of this phase are retired, and it takes no more: {phase.split.retired_reason}"
+    )
 
 
 def _closed_message(phase: Phase, at: datetime) -> str:
@@ -226,11 +225,11 @@ def _accept(
     at: datetime,
     check: Callable[[], None] | None,
 ) -> Submission:
-    split = locked_split(phase)
-    check_in_use(phase, split)
+    phase.split = locked_split(phase)
+    check_in_use(phase)
     if check is not None:
         check()
-    if split.inputs_sha256 != prediction.inputs_sha256:
+    if phase.split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(
             Code.NOT_READY,
             "The inputs were replaced while your file was checked; download them again.",

@@ -206,6 +206,28 @@ class TestWhoSeesIt:
                 assert b"ehearsal" not in body and b"0.750" not in body and b"Bernoulli" not in body, address
             assert status(user, f"/systems/{world.system.pk}/") == 404
 
+    @pytest.mark.usefixtures("sandbox")
+    @pytest.mark.parametrize("where", ["draft", "rehearsal"])
+    def test_team_members_who_may_not_see_it_learn_nothing(self, world: World, where: str) -> None:
+        mate, team = person("mate"), world.system.team
+        Membership.objects.create(team=team, user=mate)
+        User.objects.update(mailed_since=timezone.now() - timedelta(days=1))
+        if where == "draft":
+            world.benchmark.organisers.add(world.researcher)
+        sent = world.submit(WRONG, phase=world.phase if where == "draft" else copy_of(begun(world)))
+        runs.score(run_id=Run.objects.get().pk)
+        pages = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/systems/{world.system.pk}/"]
+        lists = ["/me/submissions/", "/api/v1/submissions/"]
+        for user, shown in ((world.researcher, True), (mate, False)):
+            assert [status(user, address) for address in pages] == [200 if shown else 404] * 3
+            assert [str(sent.pk) in body(user, address) for address in lists] == [shown] * 2
+        assert (notices.sweep(), Notice.objects.get().user) == (1, world.researcher)
+        Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
+        # What was sent to the draft is then seen and mailed; the rehearsal is as hidden as before.
+        published = where == "draft"
+        assert [status(mate, address) for address in pages] == [200 if published else 404] * 3
+        assert (notices.sweep(), Notice.objects.filter(user=mate).exists()) == (int(published), published)
+
     def test_it_is_never_published(self, world: World) -> None:
         rehearsal = begun(world)
         refused = refusal(benchmarks.publish, benchmark=rehearsal.benchmark, by=world.curator)
