@@ -40,7 +40,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django_htmx",
     "csp",
-    "rules.apps.AutodiscoverRulesConfig",
+    "rules",
     "rest_framework",
     "knox",
     "drf_spectacular",
