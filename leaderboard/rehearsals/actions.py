@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
@@ -85,7 +84,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
         raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not begun")
     at = timezone.now()
     ends_at = _end(held, ends_at, at)
-    _write_down(Rehearsal.objects.filter(phase=held))
+    sweep()
     copied = _benchmark(held, by)
     _phase(held, copied, ends_at)
     try:
@@ -140,15 +139,11 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     return rehearsal
 
 
+@transaction.atomic
 def sweep() -> int:
     """Write down the end of those whose date has come; how many. What they hold is scored and opened all the same."""
-    return _write_down(Rehearsal.objects.all())
-
-
-@transaction.atomic
-def _write_down(rehearsals: QuerySet[Rehearsal]) -> int:
     going_on = Benchmark.objects.ongoing_rehearsals().values("pk")
-    came = rehearsals.filter(ended_at=None).exclude(benchmark__in=going_on).select_related("benchmark", "phase")
+    came = Rehearsal.objects.filter(ended_at=None).exclude(benchmark__in=going_on).select_related("benchmark", "phase")
     n = 0
     for one in came.select_for_update(of=("self",)):
         # Not the moment of this look: it may be long after, and what is sealed is opened at its date.
