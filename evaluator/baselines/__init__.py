@@ -14,8 +14,8 @@ import msgspec
 
 from evaluator.baselines import claims, questions, spans, texts, triples
 from evaluator.baselines.base import Asked, Baseline
-from evaluator.curation.audit.split import Split
 from evaluator.errors import UsageError, shown
+from evaluator.tasks.audit.split import Split
 from evaluator.tasks.registry import find_task
 
 BASELINES: Mapping[str, tuple[Baseline, ...]] = {

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.curation.audit.split import Split
-from evaluator.curation.random_streams import draws
+from evaluator.statistics.random_streams import draws
+from evaluator.tasks.audit.split import Split
 
 Line = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
 from evaluator.baselines.base import Asked, Baseline, Line
-from evaluator.curation.audit.split import Triple
+from evaluator.tasks.audit.split import Triple
 from evaluator.tasks.link_prediction.layout import ASKED, MAX_RANKED
 
 Key = tuple[str, ...]

@@ -7,9 +7,8 @@ from evaluator.curation.audit.checks import PARTS, Asked, Beside
 from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
 from evaluator.curation.audit.public_inputs import public
 from evaluator.curation.audit.report import part
-from evaluator.curation.audit.split import Split
-from evaluator.curation.audit.task_columns import view
 from evaluator.errors import UsageError
+from evaluator.tasks.audit.split import Split
 from evaluator.tasks.registry import find_task
 
 Files = Mapping[str, BinaryIO]
@@ -40,4 +39,4 @@ def audit_part(files: Files, arguments: Arguments) -> tuple[dict[str, Any], byte
 def _split(stream: BinaryIO, name: str, task: str, options: Mapping[str, Any]) -> Split:
     # What a server keeps is in the task's format: a published layout is not looked for.
     found = find_task(task)
-    return view(found, name, found.read_gold(stream, name, options))
+    return Split.of(found, name, found.read_gold(stream, name, options))

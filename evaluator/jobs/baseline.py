@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from evaluator.baselines import find_baseline, made
-from evaluator.curation.audit.task_columns import view
+from evaluator.tasks.audit.split import Split
 from evaluator.tasks.registry import find_task
 
 SEED = 0
@@ -20,7 +20,7 @@ def make_baseline(files: Mapping[str, BinaryIO], arguments: Mapping[str, Any]) -
     options = task.parse_options(arguments.get("options", {}))
     every = task.parse_options({})  # of training gold all is read, whatever fold is asked about
     trains = [
-        view(task, name, task.read_gold(files[str(place)], name, every))
+        Split.of(task, name, task.read_gold(files[str(place)], name, every))
         for place, name in enumerate(arguments.get("train_names", []))
     ]
     body = made(

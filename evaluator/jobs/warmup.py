@@ -14,86 +14,6 @@ from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Callable[[Any, Any], tuple[dict[str, Any], bytes]]]
 
-_FACT = (
-    b'{"propertyId": "1", "subjectStart": 0, "subjectEnd": 2, "objectStart": 3, "objectEnd": %d, '
-    b'"subjectUri": "a/Q1", "objectUri": "a/Q2/"}'
-)
-_DOCUMENT = (
-    b'{"documentId": "%s", "documentText": "ab cd \xc3\xa9", "slices": {"kind": true}, "passages": [{"passageId": "p", '
-    b'"passageStart": 0, "passageEnd": 7, "passageText": "ab cd \xc3\xa9", "exhaustivelyAnnotatedProperties": '
-    b'[{"propertyId": "1", "propertyName": "KNOWS"}], "facts": [' + _FACT % 5 + b"]}]}\n"
-)
-_CLAIM = (
-    b'{"id": %d, "claim": "c", "label": "%s", "evidence": [[[1, 1, "P", 0]]], "group": "g", '
-    b'"slices": {"origin": "%s"}}\n'
-)
-
-_MANY = range(20)
-"""Lines enough for what is drawn to be drawn."""
-_SCORES = b"".join(b'{"id": %d, "score": %d}\n' % (i, i // 2) for i in _MANY)
-_TRIPLES = b"".join(
-    b'{"id": %d, "subject": "a", "relation": "r", "object": "b", "label": %s}\n' % (i, (b"true", b"false")[i % 2])
-    for i in _MANY
-)
-_RATED = b"".join(b'{"id": %d, "human": %d}\n' % (i, i % 7) for i in _MANY)
-
-SAMPLES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
-    "knowledge-base-population": (
-        (
-            _DOCUMENT % b"d" + _DOCUMENT % b"e",
-            b'{"documentId": "d", "passageId": "p", "facts": [' + _FACT % 4 + b", " + _FACT % 99 + b"]}\n",
-        ),
-    ),
-    "fact-verification": (
-        (
-            _CLAIM % (1, b"SUPPORTS", b"original") + _CLAIM % (2, b"REFUTES", b"generated"),
-            b'{"id": 1, "predicted_label": "refutes", "predicted_evidence": [["P", 0]]}\n'
-            b'{"id": 2, "predicted_label": "REFUTES", "predicted_evidence": []}\n',
-        ),
-    ),
-    "link-prediction": (
-        (
-            b'{"id": 1, "question": ["a", "r", "?"], "answers": ["b", "c"], "filtered": ["d"], "slices": {"kind": 1}}\n'
-            b'{"id": 2, "question": ["?", "r", "b"], "answers": ["a"], "filtered": [], "group": "g"}\n'
-            b'{"id": 3, "question": ["e", "r", "?"], "answers": [], "filtered": []}\n',
-            b'{"id": 1, "ranking": ["x", "d", "x", "c", "b"]}\n{"id": 2, "ranking": []}\n',
-        ),
-    ),
-    "fact-extraction": (
-        (
-            b'{"id": 1, "facts": [["a", "r", "b"], ["a", "s", "b"]], "text": "t", "slices": {"kind": 1}}\n'
-            b'{"id": 2, "facts": [], "subject": "b", "group": "g"}\n'
-            b'{"id": 3, "facts": [["c", "r", "b"]], "slices": {"relation": "mine"}}\n',
-            b'{"id": 1, "facts": [["a", "r", "b"], ["a", "s", "c"], ["a", "q", "b"]]}\n{"id": 2, "facts": []}\n',
-        ),
-        (b'{"id": 1, "facts": [["a", "r", "b"]]}\n{"id": 2, "facts": []}\n', b'{"id": 1, "facts": []}\n'),
-    ),
-    "fact-checking": (
-        (
-            b'{"id": 1, "subject": "a", "relation": "r", "object": "b", "label": true, "slices": {"kind": 1}}\n'
-            b'{"id": 2, "subject": "a", "relation": "s", "object": "c", "label": false, "group": "g"}\n'
-            b'{"id": 3, "subject": "b", "relation": "r", "object": "c", "label": false}\n',
-            b'{"id": 1, "score": 0.5}\n{"id": 2, "score": -0.0}\n{"id": 3, "score": 0}\n',
-        ),
-        (
-            b'{"id": 1, "subject": "a", "relation": "r", "object": "b", "label": true, "slices": {"relation": "q"}}\n',
-            b'{"id": 1, "score": 1e308}\n',
-        ),
-        (_TRIPLES, _SCORES),
-    ),
-    "metric-correlation": (
-        (
-            b'{"id": 1, "human": 0.5, "system": "a", "generated": "t", "slices": {"kind": 1}}\n'
-            b'{"id": 2, "human": 1, "system": "a", "reference": "t", "group": "g"}\n'
-            b'{"id": 3, "human": 1, "system": "b"}\n{"id": 4, "human": 0, "system": "b"}\n',
-            b'{"id": 1, "score": 0.5}\n{"id": 2, "score": -0.0}\n{"id": 3, "score": 0}\n{"id": 4, "score": 1e308}\n',
-        ),
-        (b'{"id": 1, "human": 0.5, "system": "a"}\n{"id": 2, "human": 0.5}\n', b'{"id": 1, "score": 1e308}\n'),
-        (_RATED, _SCORES),
-    ),
-}
-"""(gold, predictions) pairs, a task."""
-
 _MEASURE = {"name": "m", "title": "M", "doc": "d", "lower": 0.0, "upper": None, "higher_is_better": True}
 _DECLARED = {"task": "t", "task_version": 1, "measures": [_MEASURE], "primary": "m", "dimensions": {"d": ["x", "y"]}}
 _HEAD = b'{"task": "t", "task_version": 1, "n_units": 2, "n_groups": 2, "warnings": ["w"], "scores": ['
@@ -119,7 +39,7 @@ _PUBLISHED = b"".join(
         (b"10000004", 2, 2, b"SUPPORTS"),
     )
 )
-_LINES = b"".join(_CLAIM % (number, b"SUPPORTS", b"original") for number in range(4)).replace(b', "group": "g"', b"")
+_LINES = b"".join(b'{"id": %d, "claim": "c", "label": "SUPPORTS"}\n' % number for number in range(4))
 _GRAPH = b"".join(b"s%d\tp\to%d\ns%d\tq\to%d\n" % (i, i, i, (i + 1) % 6) for i in range(6))
 GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes], ...]], ...] = (
     ("fact-verification", "as-it-is", {}, (("gold", _LINES),)),
@@ -154,9 +74,9 @@ GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes]
 
 def run(jobs: Jobs) -> None:
     """Right and wrong files through each of `operations.JOBS`."""
-    for task in TASKS:
-        for gold, predictions in SAMPLES[task]:
-            _run_once(jobs, task, gold, predictions)
+    for task in TASKS.values():
+        for gold, predictions in task.samples:
+            _run_once(jobs, task.name, gold, predictions)
     _generators(jobs)
     for arguments, scores, outcomes in SCORER_SAMPLES:
         files = {"scores": io.BytesIO(scores), **({"outcomes": io.BytesIO(outcomes)} if outcomes else {})}

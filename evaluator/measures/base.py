@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -54,6 +55,8 @@ class Measure(ABC):
     requires: a fact of the outcomes without which the measure does not exist.
     doc: for readers, one or two sentences; source: where it was defined.
     none_where: for readers, why there may be no value although there are units.
+    variance: the model that foretells the width of its intervals before anybody has submitted, in audits. A mean of
+    numbers from 0 to 1 varies most where they are 0 or 1, as a share does.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Measure(ABC):
     per_group: bool = False
     requires: str | None = None
     none_where: str = ""
+    variance: Literal["share", "f1", "correlation"] = "share"
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:

@@ -1,7 +1,7 @@
 """What a task is: its formats, its scorer and its measures, behind one interface."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Generic, Protocol, TypeVar
 
@@ -11,6 +11,9 @@ from evaluator.measures.base import Measure
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
 from evaluator.tasks.answers import Answered
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
+from evaluator.tasks.gold_fields import GoldFields, Line
 
 Options = Mapping[str, Any]
 Facts = Mapping[str, Any]
@@ -64,7 +67,13 @@ CROSS = Option("cross", "Adds the two-way slices of two dimensions: cross=a,b.",
 
 
 class Task(ABC, Generic[Gold, Known, Answers]):
-    """A kind of problem. `version` is raised by hand when scores may change."""
+    """A kind of problem. `version` is raised by hand when scores may change.
+
+    id_key: the key of an item's id in gold and inputs. gold_only: keys of gold lines that inputs must not have, besides
+    group and slices. input_parts: the key under which a line of the inputs lists its parts, where it does. samples:
+    small gold and predictions that take every path of the task: a sandbox runs them once when it starts, because its
+    jobs can import nothing later.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int]
@@ -76,6 +85,10 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     gold_format: ClassVar[str]
     prediction_format: ClassVar[str]
     prediction_example: ClassVar[str]
+    id_key: ClassVar[str] = "id"
+    gold_only: ClassVar[frozenset[str]]
+    input_parts: ClassVar[str] = ""
+    samples: ClassVar[tuple[tuple[bytes, bytes], ...]]
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -144,6 +157,21 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     def public_inputs(self, gold: Gold) -> bytes:
         """JSON Lines of what the public gets: named fields only, never answers, groups or slices."""
 
+    @abstractmethod
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        """The gold as audits and baselines see it."""
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        """What an audit finds wrong with the gold itself; `split.gold` is as `read_gold` reads it."""
+        return iter(())
+
+    @abstractmethod
+    def gold_fields(self, line: Line) -> GoldFields:
+        """What a line of gold that `read_gold` accepts says, for comparing corrected gold with the version before."""
+
     def remarks(self, scores: list[Score]) -> list[str]:
         """Warnings that a leaderboard row carries."""
         return []
+
+
+AnyTask = Task[Any, Any, Any]

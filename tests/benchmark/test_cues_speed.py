@@ -16,7 +16,7 @@ PARTS = (16, 4, 1)
 
 def cues(n):
     from evaluator.curation.text_stats.cues import cue_table
-    from evaluator.curation.text_stats.ngrams import most_frequent
+    from evaluator.statistics.ngrams import most_frequent
 
     texts, labels = made_claims(n)
     times = {}
@@ -32,7 +32,7 @@ def cues(n):
 
 def weights(n, grams, penalty):
     from evaluator.curation.reweighting import presence_of, reweight
-    from evaluator.curation.text_stats.ngrams import most_frequent
+    from evaluator.statistics.ngrams import most_frequent
 
     texts, labels = made_claims(n)
     drop = most_frequent(texts)

@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any
 
-from evaluator.curation.audit.findings import Finding, Severity, percent
-from evaluator.curation.audit.split import Split
+from evaluator.measures.auroc import Auroc
 from evaluator.outcomes.table import SliceValue, slice_text
+from evaluator.tasks.audit.findings import Finding, Severity, percent
+from evaluator.tasks.audit.split import AnswerKind, Split
 
 _CLASSES = 20
 _UNEVEN = 0.9
@@ -16,7 +17,7 @@ _UNEVEN = 0.9
 
 def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
     """Labels by slice, {} first: for tasks whose answer is a class. Slices that gold declares."""
-    if split.task.name not in {"fact-verification", "fact-checking"}:
+    if split.answer_kind is not AnswerKind.LABEL:
         return [], []
     labels = split.secrets[0].values
     table = [_row({}, Counter(labels))]
@@ -44,14 +45,14 @@ def _judged(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Fi
     labels, majority = row["labels"], row["majority"]
     told = ", ".join(f"{count} {label}" for label, count in labels.items())
     if len(labels) == 1:
-        grave = split.task.name == "fact-checking" and not row["slice"]
+        needs_both = isinstance(split.measure, Auroc)
         return [
             Finding(
-                Severity.ERROR if grave else Severity.WARNING,
+                Severity.ERROR if needs_both and not row["slice"] else Severity.WARNING,
                 "one-label",
                 f"{name} has one label: {told}",
                 "nothing can be told apart there; AUROC has no value"
-                if split.task.name == "fact-checking"
+                if needs_both
                 else "always giving this label is right on all of it",
                 "add the other label, or drop the slice from boards",
                 split.file,
@@ -114,11 +115,11 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
 
 def _asked_across_groups(split: Split) -> list[Finding]:
     """Parts of questions (a claim, a sentence, a pair) that several groups share: their answers hang together."""
-    if split.task.name != "fact-verification" or all(text is None for text in split.gold.evidence_texts):
+    if all(text is None for text in split.evidence):
         return []
     groups: dict[Hashable, set[Hashable]] = defaultdict(set)
-    for question, group in zip(split.questions, split.groups, strict=True):
-        groups[question[0]].add(group)  # type: ignore[index]  # a pair: claim, sentence
+    for claim, group in zip(split.labelled_texts, split.groups, strict=True):
+        groups[claim].add(group)
     shared = sum(len(found) > 1 for found in groups.values())
     if not shared:
         return []

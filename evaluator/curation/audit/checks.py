@@ -11,14 +11,13 @@ from evaluator.curation.audit.annotators.agreement import Judgements, agreement
 from evaluator.curation.audit.balance import balance, group_structure
 from evaluator.curation.audit.duplicates.train_overlap import overlap
 from evaluator.curation.audit.duplicates.within_split import duplicates
-from evaluator.curation.audit.findings import Finding
-from evaluator.curation.audit.gold_consistency import matching
 from evaluator.curation.audit.leaks.cue_words import wording
 from evaluator.curation.audit.leaks.label_leaks import tells
 from evaluator.curation.audit.public_inputs import Public
 from evaluator.curation.audit.sizes import sizes
-from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.trivial_baselines import trivial
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import Split
 
 FORMAT = 1
 """Raised when a key of the report goes or changes its meaning; new keys do not raise it."""
@@ -64,7 +63,7 @@ def _sizes(asked: Asked) -> Told:
         "units": outcomes.n_units,
         "primary": task.primary(task.facts(split.gold)),
         "sizes": [one.as_dict() for one in slices],
-    }, [*matching(split), *more]
+    }, [*task.check_gold(split), *more]
 
 
 def _balance(asked: Asked) -> Told:

@@ -88,12 +88,5 @@ def _reach(groups: int) -> float:
     return math.sqrt(groups / (groups - 1)) * student.quantile((1 + LEVEL) / 2, groups - 1)
 
 
-KINDS: dict[str, Callable[[Numbers], Width]] = {
-    "accuracy": share,
-    "fever_score": share,
-    "link_f1": f1,
-    "f1": f1,
-    "mrr": share,
-    "spearman": correlation,
-}
-"""By primary measure; AUROC needs both classes. A reciprocal rank varies most where it is 1 or 0."""
+MODELS: dict[str, Callable[[Numbers], Width]] = {"share": share, "f1": f1, "correlation": correlation}
+"""By `Measure.variance`; AUROC needs both classes."""

@@ -7,22 +7,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.split import Split
 from evaluator.curation.io.lines import RawLine, read_lines
 from evaluator.errors import InputsError, shown
 from evaluator.jsonl.ids import Id, listed
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Split
 from evaluator.text import counted
 
 _NAMED = 10
-_GOLD = {
-    "fact-verification": {"label", "gold_label", "evidence", "verifiable"},
-    "fact-checking": {"label"},
-    "link-prediction": {"answers", "filtered"},
-    "knowledge-base-population": {"facts", "exhaustivelyAnnotatedProperties"},
-    "fact-extraction": {"facts"},
-    "metric-correlation": {"human", "system"},
-}
 _ALWAYS = {"group", "slices"}
 
 
@@ -40,7 +32,7 @@ def public(split: Split, stream: BinaryIO, file: str) -> Public:
     """stream: the inputs as they are to be published. Raises InputsError where they are no JSON Lines with ids."""
     lines, problems = read_lines(stream, file)
     problems.error = InputsError
-    key = "documentId" if split.task.name == "knowledge-base-population" else "id"
+    key = split.task.id_key
     places = {name: place for place, name in enumerate(split.ids)}
     found: dict[int, RawLine] = {}
     unknown: list[tuple[int, Id]] = []
@@ -98,11 +90,11 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], found: di
 
 
 def _gold_fields(split: Split, file: str, lines: list[RawLine]) -> list[Finding]:
-    names = _GOLD[split.task.name] | _ALWAYS
+    names = split.task.gold_only | _ALWAYS
     first: dict[str, int] = {}
     count: dict[str, int] = {}
     for line in lines:
-        for name in _keys(line.value, nested=split.task.name == "knowledge-base-population") & names:
+        for name in _keys(line.value, split.task.input_parts) & names:
             first.setdefault(name, line.number)
             count[name] = count.get(name, 0) + 1
     return [
@@ -120,25 +112,25 @@ def _gold_fields(split: Split, file: str, lines: list[RawLine]) -> list[Finding]
     ]
 
 
-def _keys(value: dict[str, Any], *, nested: bool) -> set[str]:
+def _keys(value: dict[str, Any], parts: str) -> set[str]:
     keys = {*value}
-    if nested and isinstance(value.get("passages"), list):
-        for passage in value["passages"]:
+    if parts and isinstance(value.get(parts), list):
+        for part in value[parts]:
             # An empty list of facts, as published files have it, tells nothing.
-            keys |= {key for key, inner in passage.items() if inner != []} if isinstance(passage, dict) else set()
+            keys |= {key for key, inner in part.items() if inner != []} if isinstance(part, dict) else set()
     return keys
 
 
 def _changed(split: Split, file: str, found: dict[int, RawLine]) -> list[Finding]:
     """Fields that the server would write otherwise."""
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
-    key = "documentId" if split.task.name == "knowledge-base-population" else "id"
+    key = split.task.id_key
     expected = {line[key]: line for line in written}
     changed = [
         (line.number, name)
         for place, line in sorted(found.items())
         for name, value in expected[split.ids[place]].items()
-        if name != "passages" and line.value.get(name) != value
+        if name != split.task.input_parts and line.value.get(name) != value
     ]
     if not changed:
         return []
@@ -159,7 +151,7 @@ def _changed(split: Split, file: str, found: dict[int, RawLine]) -> list[Finding
 
 def _columns(split: Split, key: str, found: dict[int, RawLine]) -> dict[str, list[Any]]:
     """Besides the task's own fields and those that are errors already."""
-    own = {key, *_GOLD[split.task.name], *_ALWAYS, "passages"}
+    own = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
         own |= msgspec.json.decode(line).keys()
     names = dict.fromkeys(name for line in found.values() for name in line.value if name not in own)

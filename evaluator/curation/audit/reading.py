@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from evaluator.curation.audit.published_layouts import layout_of
-from evaluator.curation.audit.split import Split
-from evaluator.curation.audit.task_columns import view
+from evaluator.tasks.audit.split import Split
 from evaluator.tasks.base import Task
 
 _HEAD = 1 << 16
@@ -20,9 +19,9 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
     stream, head = _begun(stream, file)
     layout = layout_of(task.name, head)
     if layout is None:
-        return view(task, file, task.read_gold(stream, file, options))
+        return Split.of(task, file, task.read_gold(stream, file, options))
     published = layout(stream, file)
-    split = view(task, file, task.read_gold(published.gold, file.removesuffix(".gz"), options))
+    split = Split.of(task, file, task.read_gold(published.gold, file.removesuffix(".gz"), options))
     split.columns, split.first_line = published.columns, published.first_line
     split.published, split.has_ids = True, published.has_ids
     return split

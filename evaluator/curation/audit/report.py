@@ -8,8 +8,8 @@ from typing import Any
 
 from evaluator.curation.audit.checks import FORMAT, PARTS, Asked, Beside
 from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
-from evaluator.curation.audit.findings import Finding, Severity, gravest_first, plain
-from evaluator.curation.audit.split import Split
+from evaluator.tasks.audit.findings import Finding, Severity, gravest_first, plain
+from evaluator.tasks.audit.split import Split
 
 __all__ = ["FORMAT", "Beside", "assembled", "audit", "part"]
 

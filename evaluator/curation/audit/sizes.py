@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from evaluator.curation.audit import expected_intervals as widths
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.split import Split
+from evaluator.measures.auroc import Auroc
 from evaluator.measures.base import Measure
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Split
 
 _WIDE = 0.1
 _FEW = 10
@@ -43,7 +44,7 @@ class Sized:
 
 def sizes(split: Split, outcomes: Outcomes) -> tuple[list[Sized], list[Finding]]:
     """outcomes: of the split where nothing was found (`Task.unanswered`), whose rows and slices are gold's."""
-    measure = split.task.measure(split.task.primary(split.task.facts(split.gold)))
+    measure = split.measure
     found = [_sized(measure, outcomes, {}, np.ones(outcomes.n_rows, dtype=np.bool_))]
     for name, dimension in outcomes.dimensions.items():
         for code, value in enumerate(dimension.values):
@@ -62,11 +63,11 @@ def _sized(
     for name, factor in (measure.rests_on or measure.units).terms.items():
         total = total + factor * outcomes.statistics[name][rows]
     units = _by_group(groups, total)
-    if measure.name == "auroc":
-        true = _by_group(groups, outcomes.statistics["positive"][rows])
+    if isinstance(measure, Auroc):
+        true = _by_group(groups, outcomes.statistics[measure.positive][rows])
         width = widths.auroc(true, _by_group(groups, np.ones(len(groups))) - true)
     else:
-        width = widths.KINDS[measure.name](units)
+        width = widths.MODELS[measure.variance](units)
     return Sized(slice_, round(float(total.sum())), int((units > 0).sum()), round(float(units.max(initial=0))), width)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.audit.findings import Finding
+from evaluator.tasks.audit.findings import Finding
 from evaluator.text import counted
 
 _SLICES = 40

@@ -10,8 +10,8 @@ from pathlib import Path
 from evaluator.curation.generators.workspace import Bench
 from evaluator.curation.io.labelled_texts import read_claims
 from evaluator.curation.text_stats.cues import MIN_FREQUENCY
-from evaluator.curation.text_stats.ngrams import most_frequent
 from evaluator.errors import shown
+from evaluator.statistics.ngrams import most_frequent
 
 
 def whole_number(text: str) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from evaluator.curation.generators import published_symmetric as published
 from evaluator.curation.generators.base import Generator
 from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError, Source
 from evaluator.errors import UsageError
-from evaluator.tasks.registry import TASKS
+from evaluator.tasks.base import AnyTask
+from evaluator.tasks.registry import find_task
 
 SEED_BELOW = 10**18
 """Seeds on the desk: as many digits as the command line takes."""
@@ -37,7 +38,7 @@ class Offer:
     title: str
     about: str
     tasks: tuple[str, ...] = ()
-    defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    defaults: Callable[[AnyTask], Mapping[str, str]] = lambda task: {}
     beside: tuple[str, ...] = ()
     keeps_lines: bool = False
     in_pieces: bool = False
@@ -57,7 +58,7 @@ class Offer:
 
     def default(self, parameter: Parameter, task: str) -> str:
         """What a form begins with."""
-        return self.defaults.get(task, {}).get(parameter.name, parameter.otherwise_text)
+        return self.defaults(find_task(task)).get(parameter.name, parameter.otherwise_text)
 
     def parts(self, outputs: Sequence[str]) -> dict[str, str]:
         """The name of a split for each output that is gold; `test` where there is but one."""
@@ -75,8 +76,6 @@ class Offer:
         return named
 
 
-_BY_DOCUMENT = {"knowledge-base-population": {"by": "documentId"}}
-
 OFFERS: dict[str, Offer] = {
     offer.name: offer
     for offer in (
@@ -90,14 +89,14 @@ OFFERS: dict[str, Offer] = {
             holdout.GENERATOR,
             "Hold out a share",
             "Shares the lines of a gold file out among parts at random. What belongs together stays together.",
-            defaults=_BY_DOCUMENT,
+            defaults=lambda task: {} if task.id_key == "id" else {"by": task.id_key},
             keeps_lines=True,
         ),
         Offer(
             folds.GENERATOR,
             "Folds by document",
             "Deals documents out to folds in turn, and joins folds to parts.",
-            defaults={task: {"by": "id"} for task in TASKS if task not in _BY_DOCUMENT},
+            defaults=lambda task: {"by": task.id_key},
             beside=("folds.jsonl",),
             keeps_lines=True,
         ),

@@ -12,12 +12,12 @@ from evaluator.curation.corruption.expected import Expected
 from evaluator.curation.corruption.shuffle import Exchanged, exchange_dates, exchange_names
 from evaluator.curation.generators.base import Generator, Made
 from evaluator.curation.generators.workspace import Bench
-from evaluator.curation.random_streams import draws
 from evaluator.errors import GoldError, UsageError, shown
 from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Format, Reader
 from evaluator.jsonl.strict_json import Shape
 from evaluator.progress import Steps
+from evaluator.statistics.random_streams import draws
 from evaluator.tasks.fact_extraction.layout import GOLD, GoldText
 
 KINDS = ("dates", "places", "people")

@@ -15,8 +15,8 @@ from evaluator.curation.generators.parameters import Source
 from evaluator.curation.generators.symmetric import SALT
 from evaluator.curation.generators.workspace import Bench
 from evaluator.curation.symmetric.build import MIN_SALT
-from evaluator.curation.symmetric.checks import symmetric_faults
 from evaluator.errors import GoldError, ProblemList, UsageError, shown
+from evaluator.tasks.fact_verification.symmetric import symmetric_faults
 from evaluator.text import counted
 
 _DIGITS = 16

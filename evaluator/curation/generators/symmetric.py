@@ -14,10 +14,10 @@ from evaluator.curation.generators.parameters import Kind, Parameter, Source
 from evaluator.curation.generators.workspace import Bench
 from evaluator.curation.io.lines import RawLine, found, identifier, read_lines
 from evaluator.curation.symmetric.build import MIN_SALT, Pair, quadruples
-from evaluator.curation.symmetric.checks import symmetric_faults
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.tasks.fact_verification.gold import read_gold
 from evaluator.tasks.fact_verification.layout import LABELS
+from evaluator.tasks.fact_verification.symmetric import symmetric_faults
 from evaluator.text import counted
 
 SALT = Parameter("salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True)

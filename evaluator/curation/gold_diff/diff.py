@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.curation.gold_diff.fields import LAYOUTS, Layout, Told
 from evaluator.errors import GoldError, ProblemList
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.tasks.base import Task
+from evaluator.tasks.base import AnyTask
+from evaluator.tasks.gold_fields import GoldFields
 
 KINDS = ("added", "removed", "question", "answer", "system", "group", "slices", "other")
 """What can have happened to an item. `other`: it is written otherwise, and neither scored nor asked otherwise."""
@@ -94,35 +94,34 @@ class GoldFile:
     name: str
 
 
-def difference(task: Task[Any, Any, Any], before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
+def difference(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
     """What the file after changes: items of it in their order, then what was removed in the order before.
 
     Both are gold in the task's own format; options are the task's, parsed. Raises GoldError with the lines at fault.
     """
-    layout = LAYOUTS[task.name]
-    old = dict(_identified(layout, _lines(task, before, options)))
+    old = dict(_identified(task, _lines(task, before, options)))
     found = Difference(n_before=len(old))
     last = -1
     places = {identifier: place for place, identifier in enumerate(old)}
     removed = []
-    for identifier, (number, raw) in _identified(layout, _lines(task, after, options)):
+    for identifier, (number, raw) in _identified(task, _lines(task, after, options)):
         found.n_after += 1
         if identifier not in old:
             line = _decode(raw)
-            found.items.append(Item(identifier, number, _whole("added", layout, line)))
+            found.items.append(Item(identifier, number, _whole("added", task, line)))
             continue
         found.reordered |= places[identifier] < last
         last = max(last, places.pop(identifier))
-        if old[identifier][1] != raw and (changes := _changes(layout, _decode(old[identifier][1]), _decode(raw))):
+        if old[identifier][1] != raw and (changes := _changes(task, _decode(old[identifier][1]), _decode(raw))):
             found.items.append(Item(identifier, number, changes))
     for identifier in places:  # what no line of the file after has taken out
         number, raw = old[identifier]
-        removed.append(Item(identifier, number, _whole("removed", layout, _decode(raw))))
+        removed.append(Item(identifier, number, _whole("removed", task, _decode(raw))))
     found.items += removed
     return found
 
 
-def _lines(task: Task[Any, Any, Any], file: GoldFile, options: Mapping[str, Any]) -> Iterator[tuple[int, bytes]]:
+def _lines(task: AnyTask, file: GoldFile, options: Mapping[str, Any]) -> Iterator[tuple[int, bytes]]:
     """(number, line), after the task has read the whole file without a fault."""
     content = file.stream.read()
     task.read_gold(io.BytesIO(content), file.name, options)
@@ -135,18 +134,18 @@ def _lines(task: Task[Any, Any, Any], file: GoldFile, options: Mapping[str, Any]
         yield number + 1, rest
 
 
-def _identified(layout: Layout, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Id, tuple[int, bytes]]]:
+def _identified(task: AnyTask, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Id, tuple[int, bytes]]]:
     for number, raw in lines:
-        yield _decode(raw)[layout.identity], (number, raw)
+        yield _decode(raw)[task.id_key], (number, raw)
 
 
-def _changes(layout: Layout, before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
-    one, other = layout.told(before), layout.told(after)
+def _changes(task: AnyTask, before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+    one, other = task.gold_fields(before), task.gold_fields(after)
     changes = [
         *_of_fields("question", one.question, other.question),
         *_of_answers(one, other),
         *_of_fields("system", one.system, other.system),
-        *_of_fields("group", {"group": _group(layout, before)}, {"group": _group(layout, after)}),
+        *_of_fields("group", {"group": _group(task, before)}, {"group": _group(task, after)}),
         *_of_fields("slices", before.get("slices") or {}, after.get("slices") or {}),
     ]
     if changes or _encode(before) == _encode(after):
@@ -155,7 +154,7 @@ def _changes(layout: Layout, before: dict[str, Any], after: dict[str, Any]) -> l
     return [Change("other", name, None, None) for name in names]
 
 
-def _of_answers(one: Told, other: Told) -> Iterator[Change]:
+def _of_answers(one: GoldFields, other: GoldFields) -> Iterator[Change]:
     for change in _of_fields("answer", one.answer, other.answer):
         if change.field != "has evidence" or not (one.many.get("evidence") or other.many.get("evidence")):
             yield change
@@ -171,17 +170,17 @@ def _of_fields(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iter
             yield Change(kind, name, before.get(name), after.get(name))
 
 
-def _whole(kind: str, layout: Layout, line: dict[str, Any]) -> list[Change]:
+def _whole(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
     """An item that only one file has: what it asks and what is right."""
-    told = layout.told(line)
+    told = task.gold_fields(line)
     fields = {**told.question, **told.answer, **told.many}
     sides = ("after", "before") if kind == "added" else ("before", "after")
     return [Change(kind, name, **dict(zip(sides, (value, None), strict=True))) for name, value in fields.items()]
 
 
-def _group(layout: Layout, line: dict[str, Any]) -> Id:
+def _group(task: AnyTask, line: dict[str, Any]) -> Id:
     """Where no line says otherwise, an item is a group of its own."""
-    group: Id = line.get("group", line[layout.identity])
+    group: Id = line.get("group", line[task.id_key])
     return group
 
 

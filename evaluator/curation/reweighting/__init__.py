@@ -17,9 +17,9 @@ from evaluator.curation.reweighting import lbfgs as descent
 from evaluator.curation.reweighting import newton
 from evaluator.curation.reweighting.problem import Labels, Numbers, Problem
 from evaluator.curation.text_stats.cues import MIN_FREQUENCY
-from evaluator.curation.text_stats.ngrams import occurrences
 from evaluator.errors import UsageError
 from evaluator.progress import Steps
+from evaluator.statistics.ngrams import occurrences
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from evaluator.curation.graph.graph import Bools, Graph, Ints, Steps
-from evaluator.curation.random_streams import draws, shuffled
 from evaluator.curation.scenarios.paths import Path, Paths, walk
 from evaluator.curation.scenarios.types import Types
+from evaluator.statistics.random_streams import draws, shuffled
 
 Pair = tuple[int, int]
 SCHEMA = ("domain", "range")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from evaluator.curation.graph.graph import Graph, Ints
-from evaluator.curation.random_streams import draws
 from evaluator.outcomes.table import Numbers
+from evaluator.statistics.random_streams import draws
 
 POPULARITIES = ("popular", "non-popular", "random")
 

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from evaluator.curation.graph.graph import Graph, Ints
-from evaluator.curation.random_streams import draws
 from evaluator.curation.scenarios.clusters import cluster
 from evaluator.curation.scenarios.counts import Number, ambiguous, exact, from_largest, positives_and_negatives
 from evaluator.curation.scenarios.easy_negatives import unrelated
@@ -19,6 +18,7 @@ from evaluator.curation.scenarios.popularity import POPULARITIES, popularity, pr
 from evaluator.curation.scenarios.types import Types
 from evaluator.errors import UsageError, shown
 from evaluator.outcomes.table import Numbers
+from evaluator.statistics.random_streams import draws
 
 POOL = 3000
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from evaluator.curation.random_streams import draws
 from evaluator.curation.splitting.controlled_rounding import rounded
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.ids import Id
+from evaluator.statistics.random_streams import draws
 
 _PASSES = 20
 _ALL = object()

@@ -10,9 +10,9 @@ import hmac
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from evaluator.curation.symmetric.checks import symmetric_faults
 from evaluator.errors import GoldError, Problem, ProblemList, UsageError, shown
 from evaluator.jsonl.ids import Id
+from evaluator.tasks.fact_verification.symmetric import symmetric_faults
 
 CONTRARY = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}
 MIN_SALT = 8

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.curation.text_stats.ngrams import occurrences
 from evaluator.errors import UsageError
+from evaluator.statistics.ngrams import occurrences
 
 MIN_FREQUENCY = 5
 

@@ -1,6 +1,6 @@
 """fact-checking: how likely is a triple to be true? BUCKLE's scenarios (Huynh & Papotti 2019)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -8,12 +8,17 @@ import numpy.typing as npt
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options
+from evaluator.tasks.fact_checking import audit
 from evaluator.tasks.fact_checking import gold as gold_file
 from evaluator.tasks.fact_checking.gold import Gold
 from evaluator.tasks.fact_checking.layout import INPUTS, Claim
 from evaluator.tasks.fact_checking.measures import AUROC, MEASURES
+from evaluator.tasks.fact_checking.samples import SAMPLES
 from evaluator.tasks.fact_checking.scorer import score
+from evaluator.tasks.gold_fields import GoldFields, Line
 from evaluator.tasks.scored_items.base import ScoreTask
 from evaluator.tasks.scored_items.files import Scores
 
@@ -39,6 +44,8 @@ class FactChecking(ScoreTask[Gold]):
         "the order of the scores counts."
     )
     prediction_example = '{"id": "k3f9", "score": 0.82}\n{"id": "a07c", "score": -1.5}\n'
+    gold_only = audit.GOLD_ONLY
+    samples = SAMPLES
 
     def primary(self, facts: Facts | None = None) -> str:
         return AUROC.name
@@ -55,6 +62,15 @@ class FactChecking(ScoreTask[Gold]):
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
+
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        return audit.audit_columns(gold)
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        return audit.check_gold(split)
+
+    def gold_fields(self, line: Line) -> GoldFields:
+        return audit.gold_fields(line)
 
 
 TASK = FactChecking()

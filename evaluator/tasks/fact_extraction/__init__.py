@@ -1,5 +1,6 @@
 """fact-extraction: which facts does a text state? WikiFact, and fact_acc (Goodrich et al. 2019)."""
 
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -8,14 +9,19 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
 from evaluator.tasks.answers import Answered
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
+from evaluator.tasks.fact_extraction import audit
 from evaluator.tasks.fact_extraction import gold as gold_file
 from evaluator.tasks.fact_extraction import predictions as prediction_file
 from evaluator.tasks.fact_extraction.answers import facts_given
 from evaluator.tasks.fact_extraction.gold import Gold, Known
 from evaluator.tasks.fact_extraction.measures import F1, MEASURES
 from evaluator.tasks.fact_extraction.predictions import Answers
+from evaluator.tasks.fact_extraction.samples import SAMPLES
 from evaluator.tasks.fact_extraction.scorer import score
+from evaluator.tasks.gold_fields import GoldFields, Line
 
 
 class FactExtraction(Task[Gold, Known, Answers]):
@@ -46,6 +52,8 @@ class FactExtraction(Task[Gold, Known, Answers]):
         '{"id": "7", "facts": [["Ada Lovelace", "born in", "London"], ["Ada Lovelace", "child of", "Lord Byron"]]}\n'
         '{"id": "8", "facts": []}\n'
     )
+    gold_only = audit.GOLD_ONLY
+    samples = SAMPLES
 
     def primary(self, facts: Facts | None = None) -> str:
         return F1.name
@@ -82,6 +90,15 @@ class FactExtraction(Task[Gold, Known, Answers]):
         """In an order that follows from the ids: that of the gold file may tell how a text was annotated."""
         lines = sorted(gold.inputs, key=lambda line: order_key(line.id))
         return msgspec.json.Encoder().encode_lines(lines)
+
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        return audit.audit_columns(gold)
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        return audit.check_gold(split)
+
+    def gold_fields(self, line: Line) -> GoldFields:
+        return audit.gold_fields(line)
 
 
 TASK = FactExtraction()

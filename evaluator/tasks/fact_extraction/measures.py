@@ -31,6 +31,7 @@ RECALL = Ratio(
 )
 F1 = Ratio(
     name="f1",
+    variance="f1",
     title="F1",
     units=gold,
     numerator=2.0 * found,

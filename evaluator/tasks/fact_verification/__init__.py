@@ -1,6 +1,7 @@
 """fact-verification: is a claim supported, refuted, or neither? FEVER, and FEVER Symmetric (Schuster et al. 2019)."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -10,14 +11,19 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
 from evaluator.tasks.answers import Answered, Items
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
+from evaluator.tasks.fact_verification import audit
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification import predictions as prediction_file
 from evaluator.tasks.fact_verification.gold import Gold, Known
 from evaluator.tasks.fact_verification.layout import Question
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
 from evaluator.tasks.fact_verification.predictions import Answers
+from evaluator.tasks.fact_verification.samples import SAMPLES
 from evaluator.tasks.fact_verification.scorer import score
+from evaluator.tasks.gold_fields import GoldFields, Line
 
 _COUNT = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -56,6 +62,8 @@ class FactVerification(Task[Gold, Known, Answers]):
         '{"id": 91198, "predicted_label": "SUPPORTS", "predicted_evidence": [["Colin_Kaepernick", 6]]}\n'
         '{"id": 194462, "predicted_label": "NOT ENOUGH INFO", "predicted_evidence": []}\n'
     )
+    gold_only = audit.GOLD_ONLY
+    samples = SAMPLES
 
     def primary(self, facts: Facts | None = None) -> str:
         with_evidence = (facts or {}).get("evidence") not in (None, False, "none")
@@ -100,6 +108,15 @@ class FactVerification(Task[Gold, Known, Answers]):
         ]
         questions.sort(key=lambda question: order_key(question.id))
         return msgspec.json.Encoder().encode_lines(questions)
+
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        return audit.audit_columns(gold)
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        return audit.check_gold(split)
+
+    def gold_fields(self, line: Line) -> GoldFields:
+        return audit.gold_fields(line)
 
 
 TASK = FactVerification()

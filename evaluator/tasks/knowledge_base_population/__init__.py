@@ -1,5 +1,6 @@
 """knowledge-base-population: facts of a text, as spans and as entities (KnowledgeNet, Mesquita et al. 2019)."""
 
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -8,13 +9,18 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
 from evaluator.tasks.answers import Answered, given_or_gold
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
+from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.knowledge_base_population import audit
 from evaluator.tasks.knowledge_base_population import gold as gold_file
 from evaluator.tasks.knowledge_base_population import predictions as prediction_file
 from evaluator.tasks.knowledge_base_population.gold import Gold, Known
 from evaluator.tasks.knowledge_base_population.layout import GoldDocument, InputDocument, InputPassage
 from evaluator.tasks.knowledge_base_population.measures import MEASURES, SPAN_RATIO
 from evaluator.tasks.knowledge_base_population.predictions import Answers
+from evaluator.tasks.knowledge_base_population.samples import SAMPLES
 from evaluator.tasks.knowledge_base_population.scorer import score
 
 _LONG_SPANS = 3.0
@@ -64,6 +70,10 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
         '"subjectEnd": 483, "objectStart": 516, "objectEnd": 537, "subjectUri": "", '
         '"objectUri": "http://www.wikidata.org/entity/Q1715931"}]}\n'
     )
+    id_key = "documentId"
+    input_parts = "passages"
+    gold_only = audit.GOLD_ONLY
+    samples = SAMPLES
 
     def primary(self, facts: Facts | None = None) -> str:
         return "link_f1"
@@ -108,6 +118,15 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]
+
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        return audit.audit_columns(gold)
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        return audit.check_gold(split)
+
+    def gold_fields(self, line: Line) -> GoldFields:
+        return audit.gold_fields(line)
 
 
 TASK = KnowledgeBasePopulation()

@@ -38,6 +38,7 @@ def _of_mode(mode: str, how: str) -> Iterator[Measure]:
     )
     f1 = Ratio(
         name=f"{mode}_f1",
+        variance="f1",
         title=f"{title} F1",
         units=units,
         numerator=2.0 * tp,

@@ -1,5 +1,6 @@
 """link-prediction: which mentions answer (subject, relation, ?)? Open and closed; OLPBENCH (Broscheit et al. 2020)."""
 
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -8,7 +9,11 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
 from evaluator.tasks.answers import Answered
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
+from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.link_prediction import audit
 from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction import predictions as prediction_file
 from evaluator.tasks.link_prediction.answers import first_ranked
@@ -16,6 +21,7 @@ from evaluator.tasks.link_prediction.gold import Gold, Known
 from evaluator.tasks.link_prediction.layout import Question
 from evaluator.tasks.link_prediction.measures import MEASURES, MRR
 from evaluator.tasks.link_prediction.predictions import Answers
+from evaluator.tasks.link_prediction.samples import SAMPLES
 from evaluator.tasks.link_prediction.scorer import score
 
 
@@ -57,6 +63,8 @@ class LinkPrediction(Task[Gold, Known, Answers]):
     prediction_example = (
         '{"id": "0", "ranking": ["New York", "NYC", "Los Angeles"]}\n{"id": "1", "ranking": ["NBC-TV"]}\n'
     )
+    gold_only = audit.GOLD_ONLY
+    samples = SAMPLES
 
     def primary(self, facts: Facts | None = None) -> str:
         return MRR.name
@@ -93,6 +101,15 @@ class LinkPrediction(Task[Gold, Known, Answers]):
         """Not in the order of the gold file, where (a, r, ?) often stands beside (?, r, b) and so tells its answer."""
         ids = sorted(gold.ids, key=order_key)
         return msgspec.json.Encoder().encode_lines([Question(value, gold.questions[gold.ids[value]]) for value in ids])
+
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        return audit.audit_columns(gold)
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        return audit.check_gold(split)
+
+    def gold_fields(self, line: Line) -> GoldFields:
+        return audit.gold_fields(line)
 
 
 TASK = LinkPrediction()

@@ -1,6 +1,6 @@
 """metric-correlation: does a metric score texts as people do? Goodrich et al. 2019, section 8."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -8,11 +8,16 @@ import numpy.typing as npt
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.outcomes.table import Outcomes
+from evaluator.tasks.audit.findings import Finding
+from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import Facts, Options
+from evaluator.tasks.gold_fields import GoldFields, Line
+from evaluator.tasks.metric_correlation import audit
 from evaluator.tasks.metric_correlation import gold as gold_file
 from evaluator.tasks.metric_correlation.gold import Gold
 from evaluator.tasks.metric_correlation.layout import INPUTS, Text
 from evaluator.tasks.metric_correlation.measures import MEASURES, SPEARMAN
+from evaluator.tasks.metric_correlation.samples import SAMPLES
 from evaluator.tasks.metric_correlation.scorer import score
 from evaluator.tasks.scored_items.base import ScoreTask
 from evaluator.tasks.scored_items.files import Scores
@@ -36,6 +41,8 @@ class MetricCorrelation(ScoreTask[Gold]):
     )
     prediction_format = "One answer a line for every id: id and score, any finite number; a higher one means better."
     prediction_example = '{"id": "text-1", "score": 0.41}\n{"id": "text-2", "score": 0.87}\n'
+    gold_only = audit.GOLD_ONLY
+    samples = SAMPLES
 
     def primary(self, facts: Facts | None = None) -> str:
         return SPEARMAN.name
@@ -53,6 +60,15 @@ class MetricCorrelation(ScoreTask[Gold]):
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
+
+    def audit_columns(self, gold: Gold) -> AuditColumns:
+        return audit.audit_columns(gold)
+
+    def check_gold(self, split: Split) -> Iterator[Finding]:
+        return audit.check_gold(split)
+
+    def gold_fields(self, line: Line) -> GoldFields:
+        return audit.gold_fields(line)
 
 
 TASK = MetricCorrelation()

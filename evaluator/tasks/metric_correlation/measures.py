@@ -14,6 +14,7 @@ _COLUMNS: dict[str, Any] = {
 
 SPEARMAN = Spearman(
     name="spearman",
+    variance="correlation",
     title="Spearman",
     source="Spearman 1904; average ranks for ties, Kendall & Gibbons 1990",
     doc="Correlation of the ranks of people's ratings and of the metric's scores, equal values sharing their average "

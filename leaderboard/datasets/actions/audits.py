@@ -37,7 +37,7 @@ WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 
 class Finding(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.audit.findings.Finding` is told."""
+    """As `evaluator.tasks.audit.findings.Finding` is told."""
 
     severity: str
     code: str

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from django.core.files import File
 
-from evaluator.curation.symmetric.checks import check_symmetric
+from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from evaluator.errors import shown
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client as referee

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.symmetric.checks import check_symmetric
+from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers import fever_reported
 from leaderboard.hosting.importers.choices import Choices, Imported

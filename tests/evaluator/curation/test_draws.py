@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import islice, permutations
 
-from evaluator.curation.random_streams import draws, shuffled
+from evaluator.statistics.random_streams import draws, shuffled
 
 
 def test_a_stream_follows_from_seed_and_names_alone():

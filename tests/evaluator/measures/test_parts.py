@@ -13,7 +13,6 @@ from evaluator.curation.splitting.halves import halves
 from evaluator.errors import SandboxError, UsageError
 from evaluator.jobs import JOBS
 from evaluator.jobs.halves_file import read_division, write_division
-from evaluator.jobs.warmup import SAMPLES
 from evaluator.measures.subset import part_of
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
@@ -86,7 +85,7 @@ def test_groups_of_a_slice_are_golds_whatever_is_predicted() -> None:
 
 def test_a_half_without_a_group_of_the_gold_is_refused() -> None:
     task = TASKS["fact-verification"]
-    gold, _ = SAMPLES[task.name][0]
+    gold, _ = task.samples[0]
     options = task.parse_options({})
     read = task.read_gold(io.BytesIO(gold), "gold.jsonl", options)
     outcomes = task.score(read, task.unanswered(read), options)

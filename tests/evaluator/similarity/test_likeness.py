@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from evaluator.jobs import JOBS
-from evaluator.jobs.warmup import SAMPLES
 from evaluator.similarity.longest_common_order import longest_common_order
 from evaluator.similarity.predictions import SIZE, closeness, likeness, signature, worth_a_look
 from evaluator.tasks.answers import Items, Ordered, by_score, given_or_gold
+from evaluator.tasks.registry import TASKS
 
 DRAWS = [np.random.default_rng(seed) for seed in range(20)]
 
@@ -166,9 +166,9 @@ def ask(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:
     return JOBS[job](opened, asked | {"names": ["p.jsonl"] * len(files)})[0]
 
 
-@pytest.mark.parametrize("task", SAMPLES)
+@pytest.mark.parametrize("task", TASKS)
 def test_every_task_is_wholly_equal_to_itself_and_a_broken_file_has_no_row(task: str) -> None:
-    gold, predictions = SAMPLES[task][0]
+    gold, predictions = TASKS[task].samples[0]
     told = ask("near_copies", task, gold, predictions, predictions, b"broken\n")
     same, none = told["rows"]
     assert same["equal"] == 1.0 and same["shared_errors"] in (1.0, None) and none is None
@@ -189,7 +189,7 @@ def test_link_prediction_compares_first_mentions() -> None:
 
 
 def test_facts_of_documents_compare_by_span_and_page() -> None:
-    gold, predictions = SAMPLES["knowledge-base-population"][0]
+    gold, predictions = TASKS["knowledge-base-population"].samples[0]
     moved = predictions.replace(b'"objectEnd": 4', b'"objectEnd": 5')
     assert moved != predictions
     (row,) = ask("near_copies", "knowledge-base-population", gold, predictions, moved)["rows"]

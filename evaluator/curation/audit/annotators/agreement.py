@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from evaluator.curation.audit.annotators.judgements import against_gold
-from evaluator.curation.audit.findings import Finding, Severity, percent
-from evaluator.curation.audit.split import Split
 from evaluator.curation.io.lines import RawLine, identifier, read_lines
 from evaluator.curation.text_stats.agreement import LEVELS, alpha, by_annotator, each_pair, percent_agreement
 from evaluator.errors import ProblemList, shown
 from evaluator.jsonl.ids import Id, listed
+from evaluator.tasks.audit.findings import Finding, Severity, percent
+from evaluator.tasks.audit.split import AnswerKind, Split
 from evaluator.text import counted
 
 TENTATIVE, GOOD = 0.667, 0.8
@@ -139,7 +139,7 @@ def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, li
         alone = not rest or rest[0][1] < often
         if alone and name in places and len(values) > 1 and answers[places[name]] != first:
             against.append(places[name])
-    if not against or split.task.name not in {"fact-verification", "fact-checking"}:
+    if not against or split.answer_kind is not AnswerKind.LABEL:
         return 0, []
     against.sort()
     return len(against), [

@@ -7,17 +7,15 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from evaluator.curation.audit.findings import Finding, Severity, percent
-from evaluator.curation.audit.split import Split
 from evaluator.curation.text_stats.agreement import by_annotator, pairwise
 from evaluator.errors import shown
 from evaluator.jsonl.ids import Id, listed
 from evaluator.outcomes.table import Numbers
+from evaluator.tasks.audit.findings import Finding, Severity, percent
+from evaluator.tasks.audit.split import AnswerKind, Split
 from evaluator.text import counted
 
 _LEAST = 10
-_LABELLED = frozenset({"fact-verification", "fact-checking"})
-_RATED = "metric-correlation"
 _REVERSED = -0.1
 _DEVIATIONS = 3
 """Kappa or rank correlation with gold is taken for the contrary where it is this far down, and as many deviations of
@@ -28,9 +26,9 @@ Row = tuple[Id, Id, Hashable]
 
 def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> Iterator[Finding]:
     """rows: item, annotator, value. scores: values are numbers. Tasks without one label or rating a line are passed."""
-    if split.task.name not in _LABELLED | {_RATED}:
+    if split.answer_kind is AnswerKind.SET:
         return
-    if scores == (split.task.name in _LABELLED):
+    if scores == (split.answer_kind is AnswerKind.LABEL):
         found, expected = ("scores", "labels") if scores else ("labels", "scores")
         yield Finding(
             Severity.ERROR,
@@ -65,10 +63,7 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
 
 def _unknown(split: Split, rows: Sequence[Row], file: str) -> Iterator[Finding]:
     known = {str(value).lower() for value in split.secrets[0].values}
-    if split.task.name == "fact-verification":
-        known |= {"supports", "refutes", "not enough info"}
-    else:
-        known |= {"true", "false"}
+    known |= {label.lower() for label in split.labels}
     strange = [str(value) for _, _, value in rows if str(value) not in known]
     if strange:
         yield Finding(

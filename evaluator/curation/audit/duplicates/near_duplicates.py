@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.curation.text_stats.ngrams import tokens
 from evaluator.errors import UsageError
 from evaluator.progress import Steps
+from evaluator.statistics.ngrams import tokens
 
 THRESHOLD = 0.7
 MOST_PAIRS = 1_000_000

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from evaluator.curation.audit.duplicates.within_split import as_words
-from evaluator.curation.audit.findings import Finding, Severity, percent
-from evaluator.curation.audit.split import Split
+from evaluator.tasks.audit.findings import Finding, Severity, percent
+from evaluator.tasks.audit.split import Split, as_words
 
 _NAMED = 10
 
@@ -23,13 +22,13 @@ def shared_names(split: Split, train: Split) -> Iterator[Finding]:
         known = [group for group, name in zip(train.groups, train.ids, strict=True) if group != name]
         means = "what belongs to one group tells its other lines' answers; a group stands on one side"
         yield from _shared(split, train, "groups", values=groups, known=known, means=means)
-    if split.task.name == "fact-verification":
+    if split.evidence:
         means = "a sentence seen in training, with its label, tells of the claims beside it"
         yield from _shared(split, train, "evidence", values=_evidence(split), known=_evidence(train), means=means)
 
 
 def _evidence(split: Split) -> list[Hashable]:
-    return [None if not text else as_words(text) for text in split.gold.evidence_texts]
+    return [None if not text else as_words(text) for text in split.evidence]
 
 
 def _shared(

@@ -11,15 +11,13 @@ from typing import Any
 from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
 from evaluator.curation.audit.duplicates.shared_entities import shared_names
 from evaluator.curation.audit.duplicates.triple_overlap import (
-    ABOUT_TRIPLES,
     leaking,
     shared_facts,
     shared_pairs,
     strange_relations,
 )
-from evaluator.curation.audit.duplicates.within_split import as_words
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.split import Split
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Split, as_words
 
 LEVELS = ("simple", "basic", "thorough")
 _NAMED = 10
@@ -34,7 +32,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
     """Counts at each level, the lower ones counted in; `lines` of the split where texts are compared, of the training
     file where triples are, as in leakage removal. threshold: of near duplicates, the third level of texts."""
     told: dict[str, Any] = {"train": train.name, "training_lines": len(train), "lines": len(split)}
-    if split.task.name in ABOUT_TRIPLES:
+    if split.asked_triples is not None:
         pairs, more = shared_pairs(split, train)
         places = leaking(split, train)
         told |= {"counted": "training lines", **pairs}
@@ -74,9 +72,7 @@ def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[in
 
 def _claims(split: Split) -> list[Hashable]:
     """Where a line is a claim with a sentence, the claim's words: alone they tell of the other sentence's label."""
-    if split.task.name != "fact-verification":
-        return [None] * len(split)
-    return [as_words(claim) for claim in split.gold.claims]
+    return [as_words(claim) for claim in split.labelled_texts] or [None] * len(split)
 
 
 def _finding(split: Split, train: Split, counted: Split, level: str, found: list[int]) -> Finding:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from evaluator.curation.audit.findings import Finding, Severity, percent
-from evaluator.curation.audit.split import Split, Triple
 from evaluator.curation.open_triples.leakage import Leakage, Level
 from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
 from evaluator.jsonl.ids import listed
-from evaluator.tasks.link_prediction.layout import ASKED
+from evaluator.tasks.audit.findings import Finding, Severity, percent
+from evaluator.tasks.audit.split import AnswerKind, Split, Triple
 from evaluator.text import counted
 
-ABOUT_TRIPLES = frozenset({"fact-checking", "link-prediction"})
 _NAMED = 10
 
 
@@ -39,17 +37,7 @@ def _has_words(triple: Triple) -> bool:
 
 
 def _evaluated(split: Split) -> Iterable[OpenTriple]:
-    if split.task.name == "fact-checking":
-        return [OpenTriple(*triple) for some in split.triples for triple in some if _has_words(triple)]
-    made = []
-    for (head, relation, tail), (answers, _) in zip(split.gold.questions, split.gold.mentions, strict=True):
-        told = tuple(answer for answer in answers if answer.strip())
-        for answer in told if _has_words((head, relation, tail)) else ():
-            if head == ASKED:
-                made.append(OpenTriple(answer, relation, tail, told, ()))
-            else:
-                made.append(OpenTriple(head, relation, answer, (), told))
-    return made
+    return [OpenTriple(*triple) for triple in split.asked_triples or () if _has_words(triple[:3])]
 
 
 def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
@@ -61,7 +49,7 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
         return told, []
     return told, [
         Finding(
-            Severity.ERROR if split.task.name == "fact-checking" else Severity.WARNING,
+            Severity.ERROR if split.answer_kind is AnswerKind.LABEL else Severity.WARNING,
             "pairs-in-training",
             f"{len(found)} of {len(split)} lines ({percent(len(found) / len(split))}) ask about a subject and an "
             f"object that stand together in {train.name}",
@@ -107,7 +95,7 @@ def strange_relations(split: Split, train: Split) -> list[Finding]:
 
 def shared_facts(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
     """For tasks that read facts out of texts: those that training texts state too."""
-    if not split.triples or split.task.name in ABOUT_TRIPLES:
+    if not split.states_facts:
         return {}, []
     facts = {fact for some in split.triples for fact in some}
     known = facts & {fact for some in train.triples for fact in some}

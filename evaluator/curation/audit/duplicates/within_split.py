@@ -7,9 +7,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.split import Split
-from evaluator.curation.text_stats.ngrams import tokens
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import AnswerKind, Split, as_words
 from evaluator.text import counted
 
 _NAMED = 10
@@ -41,23 +40,13 @@ def _alike(keys: list[Hashable]) -> list[list[int]]:
     return [found for found in places.values() if len(found) > 1]
 
 
-def as_words(question: Hashable) -> Hashable:
-    """The question in lower-cased words, comparable; None: nothing is asked that could be compared."""
-    if question is None:
-        return None
-    parts = question if isinstance(question, tuple) else (question,)
-    words = tuple(tuple(tokens(part)) if isinstance(part, str) else part for part in parts)
-    return words if any(words) else question
-
-
 def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
     bad = [places for places in letters if len({split.answers[place] for place in places}) > 1]
-    if not bad or split.task.name == "metric-correlation":  # people may rate a text twice
+    if not bad or split.answer_kind is AnswerKind.RATING:  # people may rate a text twice
         return []
-    grave = split.task.name in {"fact-verification", "fact-checking"}
     return [
         Finding(
-            Severity.ERROR if grave else Severity.WARNING,
+            Severity.ERROR if split.answer_kind is AnswerKind.LABEL else Severity.WARNING,
             "duplicates-disagree",
             f"{counted(len(bad), 'question stands', 'questions stand')} "
             f"there with different answers, first on lines {_lines(split, bad[0])}",

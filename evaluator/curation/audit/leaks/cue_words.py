@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.split import Split
 from evaluator.curation.text_stats.cues import CueTable, cue_table
-from evaluator.curation.text_stats.ngrams import most_frequent
+from evaluator.statistics.ngrams import most_frequent
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Split
 
 _TOP = 5
 _ONE_SIDED = 0.8
@@ -17,11 +17,11 @@ _OFTEN = 20
 
 def wording(split: Split, trains: Sequence[Split]) -> tuple[dict[str, Any] | None, list[Finding]]:
     """By local mutual information (`cues`), bigrams of claims without the ten most frequent words; None: no claims."""
-    if split.task.name != "fact-verification":
+    if not split.labelled_texts:
         return None, []
-    known = [text for train in trains for text in train.gold.claims]
-    drop = most_frequent(known or split.gold.claims)
-    table = cue_table(split.gold.claims, [str(label) for label in split.answers], drop=drop)
+    known = [text for train in trains for text in train.labelled_texts]
+    drop = most_frequent(known or split.labelled_texts)
+    table = cue_table(split.labelled_texts, [str(label) for label in split.answers], drop=drop)
     told: dict[str, Any] = {"dropped": drop, "split": _top(table)}
     if known:
         labels = [str(label) for train in trains for label in train.answers]

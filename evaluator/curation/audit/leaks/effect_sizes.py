@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.curation.audit.findings import percent
 from evaluator.curation.audit.leaks.permutation_test import Deals, Places, coded
 from evaluator.outcomes.table import Numbers
+from evaluator.tasks.audit.findings import percent
 
 _CLASSES = 20
 _BINS = 20

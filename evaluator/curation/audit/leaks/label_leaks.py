@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.leaks.column_features import column_codes
 from evaluator.curation.audit.leaks.effect_sizes import Effect, Guesses
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
 from evaluator.curation.audit.leaks.permutation_test import TIMES, Deals, Feature, Places, Tested, deviations, hidden
 from evaluator.curation.audit.leaks.surface_features import surface_codes, texts_by_field
-from evaluator.curation.audit.split import Secret, Split
 from evaluator.progress import Steps
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Secret, Split
 
 LEVEL = 0.01
 _LEAST = 10
@@ -106,7 +106,7 @@ def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) 
             made.append(source)
     for name, texts in texts_by_field(split).items():
         source = _Source(f"text {name}")
-        for what, codes in surface_codes(texts, split.task.name).items():
+        for what, codes in surface_codes(texts, split).items():
             source.add_codes(f"{name}: {what}", codes)
         if source.features:
             made.append(source)

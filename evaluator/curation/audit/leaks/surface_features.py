@@ -9,17 +9,13 @@ import msgspec
 import numpy as np
 
 from evaluator.curation.audit.leaks.permutation_test import Places, coded
-from evaluator.curation.audit.split import Split
-from evaluator.curation.text_stats.ngrams import tokens
+from evaluator.statistics.ngrams import tokens
+from evaluator.tasks.audit.split import Split
 
 _MOST = 50
 _LEAST = 5
 _BINS = 20
 _ODD_SPACE = re.compile(r"[^\S ]|[\u200b-\u200d\u2060\ufeff]")
-_FOUND_BY_READING = frozenset({"knowledge-base-population", "fact-extraction"})
-"""There longer texts with more names state more facts, as they should."""
-_NAMES = frozenset({"fact-checking", "link-prediction"})
-"""There the first word is part of an entity's name, which may be known."""
 
 
 def texts_by_field(split: Split) -> dict[str, list[str]]:
@@ -27,7 +23,7 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
 
     Parts of a list count as fields of their own: `question 1`, `question 2`.
     """
-    key = "documentId" if split.task.name == "knowledge-base-population" else "id"
+    key = split.task.id_key
     places = {name: place for place, name in enumerate(split.ids)}
     found: dict[str, list[str]] = {}
     for raw in split.task.public_inputs(split.gold).splitlines():
@@ -42,7 +38,7 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
     return found
 
 
-def surface_codes(texts: Sequence[str], task: str) -> dict[str, Places]:
+def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
     """A code a line for each thing that differs between the lines."""
     kinds: dict[str, Sequence[Hashable]] = {
         "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],
@@ -50,7 +46,7 @@ def surface_codes(texts: Sequence[str], task: str) -> dict[str, Places]:
         "spaces other than the usual one": [bool(_ODD_SPACE.search(text)) for text in texts],
         "double spaces": ["  " in text for text in texts],
     }
-    if task not in _FOUND_BY_READING:
+    if not split.states_facts:  # there longer texts with more names state more facts, as they should
         capitals = [sum(map(str.isupper, text)) for text in texts]
         kinds |= {
             "length in characters": _ranges([len(text) for text in texts]),
@@ -58,7 +54,7 @@ def surface_codes(texts: Sequence[str], task: str) -> dict[str, Places]:
             "share of capitals": _ranges([n / max(len(text), 1) for n, text in zip(capitals, texts, strict=True)]),
             "case of the first letter": [text.strip()[:1].isupper() for text in texts],
         }
-        if task not in _NAMES:
+        if split.asked_triples is None:  # there the first word is part of an entity's name, which may be known
             kinds["first word"] = [next(iter(tokens(text)), "") for text in texts]
     seen: set[bytes] = set()
     found: dict[str, Places] = {}

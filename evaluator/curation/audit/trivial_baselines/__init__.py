@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.audit.findings import Finding, Severity
 from evaluator.curation.audit.sizes import Sized
-from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.trivial_baselines import claims, facts, questions, spans, texts
 from evaluator.curation.audit.trivial_baselines.trivial import Trivial
 from evaluator.scoring.score import score_outcomes
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Split
 
 _SYSTEMS: Mapping[str, Callable[[Split, Sequence[Split]], Iterator[Trivial]]] = {
     "fact-verification": claims.systems,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.trivial_baselines.naive_bayes import Words
 from evaluator.curation.audit.trivial_baselines.trivial import Trivial
-from evaluator.curation.random_streams import draws
+from evaluator.statistics.random_streams import draws
+from evaluator.tasks.audit.split import Split
 from evaluator.tasks.fact_verification.layout import LABELS
 
 _FOLDS = 5

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from evaluator.curation.audit.split import Split, Triple
 from evaluator.curation.audit.trivial_baselines.trivial import Trivial
+from evaluator.tasks.audit.split import Split, Triple
 
 
 def systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.curation.text_stats.ngrams import occurrences
 from evaluator.outcomes.table import Numbers
+from evaluator.statistics.ngrams import occurrences
 
 Marks = npt.NDArray[np.bool_]
 

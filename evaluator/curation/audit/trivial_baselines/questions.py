@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from evaluator.curation.audit.split import Split, Triple
 from evaluator.curation.audit.trivial_baselines.trivial import Trivial
+from evaluator.tasks.audit.split import Split, Triple
 from evaluator.tasks.link_prediction.layout import ASKED, MAX_RANKED
 
 Counts = dict[tuple[str, ...], Counter[str]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluator.curation.audit.split import Split
 from evaluator.curation.audit.trivial_baselines.trivial import Trivial
+from evaluator.tasks.audit.split import Split
 
 
 def systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.audit.split import Split, Triple
 from evaluator.curation.audit.trivial_baselines.trivial import Trivial
+from evaluator.tasks.audit.split import Split, Triple
 
 
 def fact_systems(split: Split, trains: Sequence[Split]) -> Iterator[Trivial]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluator.curation.audit.reading import read_split
 from evaluator.curation.audit.report import Beside, audit
-from evaluator.curation.audit.split import Split
+from evaluator.tasks.audit.split import Split
 from evaluator.tasks.registry import find_task
 
 

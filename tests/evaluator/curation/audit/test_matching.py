@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.curation.audit.gold_consistency import matching
 from tests.evaluator.curation.audit.splits import document, fact, split
 
 TEXT = "Ann leads Acme and Bob leads Bolt"
@@ -12,7 +11,8 @@ GOOD = fact((0, 3), (10, 14))
 
 
 def found(task, lines):
-    return {finding.code: finding for finding in matching(split(task, lines))}
+    made = split(task, lines)
+    return {finding.code: finding for finding in made.task.check_gold(made)}
 
 
 def test_a_clean_document():

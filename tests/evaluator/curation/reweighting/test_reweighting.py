@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 
 from evaluator.curation.reweighting import newton, objective, presence_of, reweight
 from evaluator.curation.reweighting.problem import Problem
-from evaluator.curation.text_stats.ngrams import FEVER_FREQUENT
 from evaluator.errors import UsageError
+from evaluator.statistics.ngrams import FEVER_FREQUENT
 
 LABELS = ("NO", "YES", "MAYBE")
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.symmetric.build import Pair, quadruples
-from evaluator.curation.symmetric.checks import check_symmetric, symmetric_faults
 from evaluator.errors import GoldError, UsageError
+from evaluator.tasks.fact_verification.symmetric import check_symmetric, symmetric_faults
 
 FILES = ("originals.jsonl", "contraries.jsonl")
 SALT = "nothing that is public"

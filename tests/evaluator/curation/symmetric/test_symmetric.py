@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.symmetric.checks import check_symmetric
+from evaluator.tasks.fact_verification.symmetric import check_symmetric
 
 Line = dict[str, Any]
 

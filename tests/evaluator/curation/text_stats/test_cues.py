@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.text_stats.cues import cue_table
-from evaluator.curation.text_stats.ngrams import FEVER_FREQUENT, most_frequent, occurrences, tokens
 from evaluator.errors import UsageError
+from evaluator.statistics.ngrams import FEVER_FREQUENT, most_frequent, occurrences, tokens
 
 WORDS = st.lists(st.sampled_from(["a", "B", "did", "Not", "ß", "x_1", "İ", "-", "\n", "did-not", "'s"]), max_size=9)
 CLAIMS = st.lists(st.tuples(WORDS.map(" ".join), st.sampled_from(["NO", "YES", "MAYBE"])), min_size=1, max_size=14)

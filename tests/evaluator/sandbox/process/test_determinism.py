@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from evaluator.jobs.warmup import SAMPLES
 from evaluator.sandbox.contract import Execution, Limits, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from evaluator.sandbox.process.launch import ROOT
@@ -37,7 +36,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
     """(task, options, gold, predictions): the small samples of every task, and every fixture's first system."""
     folder = tmp_path_factory.mktemp("samples")
     found: list[Case] = []
-    for task, pairs in SAMPLES.items():
+    for task, pairs in ((task.name, task.samples) for task in TASKS.values()):
         for number, pair in enumerate(pairs):
             paths = [folder / f"{task}-{number}-{kind}.jsonl" for kind in ("gold", "predictions")]
             for path, content in zip(paths, pair, strict=True):

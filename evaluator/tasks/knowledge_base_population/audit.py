@@ -1,4 +1,4 @@
-"""knowledge-base-population: offsets, the text that stands there, properties."""
+"""knowledge-base-population in audits: columns, offsets, the text that stands there, properties."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.gold_consistency.grouped_findings import Fault, Faults
-from evaluator.curation.audit.split import Split
 from evaluator.errors import shown
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.grouped_findings import Fault, Faults
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, rarest
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
+from evaluator.tasks.knowledge_base_population.gold import Gold
 from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
 
 _DATED = re.compile(r"[0-9]|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
@@ -18,7 +20,48 @@ _BOUNDS = re.compile(r":([0-9]+):([0-9]+)$")
 _WHO = (("subject", "subjectStart", "subjectEnd", "subjectText"), ("object", "objectStart", "objectEnd", "objectText"))
 
 
-def findings(split: Split) -> Iterator[Finding]:
+GOLD_ONLY = frozenset({"facts", "exhaustivelyAnnotatedProperties"})
+_FACT = ("propertyId", "subjectStart", "subjectEnd", "objectStart", "objectEnd", "subjectUri", "objectUri")
+_PROPERTY = ("propertyId", "propertyName")
+_PASSAGE = ("passageId", "passageStart", "passageEnd", "passageText")
+
+
+def audit_columns(gold: Gold) -> AuditColumns:
+    facts = [[fact for passage in line.passages for fact in passage.facts] for line in gold.lines]
+    texts = [line.documentText for line in gold.lines]
+    return AuditColumns(
+        ids=list(gold.documents),
+        groups=gold.groups,
+        slices=gold.slices,
+        questions=texts,
+        answers=[
+            frozenset((f.propertyId, f.subjectStart, f.subjectEnd, f.objectStart, f.objectEnd) for f in some)
+            for some in facts
+        ],
+        answer_kind=AnswerKind.SET,
+        secrets=[
+            Secret("number of facts", [float(len(some)) for some in facts]),
+            Secret("property", rarest([[fact.propertyId for fact in some] for some in facts])),
+        ],
+        texts=texts,
+        triples=[[(f.subjectUri, f.propertyId, f.objectUri) for f in some if f.objectUri] for some in facts],
+    )
+
+
+def gold_fields(line: Line) -> GoldFields:
+    passages = line["passages"]
+    question = present(line, "documentText", "fold")
+    question["passages"] = [present(passage, *_PASSAGE) for passage in passages]
+
+    def inside(name: str, fields: tuple[str, ...]) -> list[Any]:
+        return [{"passageId": one["passageId"], **present(part, *fields)} for one in passages for part in one[name]]
+
+    annotated = inside("exhaustivelyAnnotatedProperties", _PROPERTY)
+    # Of two equal facts each is to be found, so they are counted; a property is annotated or it is not.
+    return GoldFields(question, many={"facts": inside("facts", _FACT), "annotated": distinct(annotated)})
+
+
+def check_gold(split: Split) -> Iterator[Finding]:
     check = _Documents(split)
     for place, line in enumerate(split.gold.lines):
         check.document(place, line)

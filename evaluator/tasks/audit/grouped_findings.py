@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.split import Split
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.split import Split
 
 _NAMED = 10
 

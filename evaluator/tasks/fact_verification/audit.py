@@ -1,19 +1,52 @@
-"""fact-verification: labels and evidence that do not go together; symmetric sets that are not."""
+"""fact-verification in audits: columns, labels and evidence that do not go together, symmetric sets that are not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
-from evaluator.curation.audit.split import Split
-from evaluator.curation.symmetric.checks import symmetric_faults
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split
+from evaluator.tasks.fact_verification.gold import Gold
 from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO
+from evaluator.tasks.fact_verification.symmetric import symmetric_faults
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 
 _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
-def findings(split: Split) -> Iterator[Finding]:
+GOLD_ONLY = frozenset({"label", "gold_label", "evidence", "verifiable"})
+
+
+def audit_columns(gold: Gold) -> AuditColumns:
+    labels = [LABELS[code] for code in gold.labels]
+    asked = list(zip(gold.claims, gold.evidence_texts, strict=True))
+    return AuditColumns(
+        ids=list(gold.ids),
+        groups=gold.groups,
+        slices=gold.slices,
+        questions=asked,
+        answers=labels,
+        answer_kind=AnswerKind.LABEL,
+        secrets=[Secret("label", labels)],
+        texts=[f"{claim} {evidence or ''}" for claim, evidence in asked],
+        labels=LABELS,
+        labelled_texts=gold.claims,
+        evidence=gold.evidence_texts,
+    )
+
+
+def gold_fields(line: Line) -> GoldFields:
+    fields = GoldFields(present(line, "claim", "evidence_text"), {"label": line["label"].upper()})
+    if "evidence" in line:
+        # A set is met by its pages and lines alone, and twice the same set is one.
+        sets = [sorted({(page, place) for *_, page, place in one}, key=repr) for one in line["evidence"]]
+        fields.answer["has evidence"] = True
+        fields.many["evidence"] = distinct([[list(sentence) for sentence in one] for one in sets])
+    return fields
+
+
+def check_gold(split: Split) -> Iterator[Finding]:
     faults, gold = Faults(split), split.gold
     error, warning, _ = Severity
     empty = faults.kind(error, "empty-claim", "have an empty claim", "nothing is asked", "drop them or fill them in")

@@ -1,18 +1,44 @@
-"""fact-extraction: facts whose ends do not stand in the text, and empty ones."""
+"""fact-extraction in audits: columns, facts whose ends do not stand in the text, and empty ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
-from evaluator.curation.audit.split import Split
 from evaluator.errors import shown
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, rarest, text_or_empty
+from evaluator.tasks.fact_extraction.gold import Gold
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 
-_RARE = 5
+GOLD_ONLY = frozenset({"facts"})
 
 
-def findings(split: Split) -> Iterator[Finding]:
+def audit_columns(gold: Gold) -> AuditColumns:
+    texts = [text_or_empty(line.text) for line in gold.inputs]
+    return AuditColumns(
+        ids=list(gold.ids),
+        groups=gold.groups,
+        slices=gold.slices,
+        questions=[
+            (text, text_or_empty(line.subject)) if text else None for text, line in zip(texts, gold.inputs, strict=True)
+        ],
+        answers=gold.facts,
+        answer_kind=AnswerKind.SET,
+        secrets=[
+            Secret("number of facts", [float(len(facts)) for facts in gold.facts]),
+            Secret("relation", rarest([[relation for _, relation, _ in facts] for facts in gold.facts])),
+        ],
+        texts=texts if any(texts) else [],
+        triples=[sorted(facts) for facts in gold.facts],
+    )
+
+
+def gold_fields(line: Line) -> GoldFields:
+    return GoldFields(present(line, "text", "subject"), many={"facts": distinct(line["facts"])})
+
+
+def check_gold(split: Split) -> Iterator[Finding]:
     faults = Faults(split)
     error, warning, note = Severity
     empty = faults.kind(

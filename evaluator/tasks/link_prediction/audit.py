@@ -1,18 +1,53 @@
-"""link-prediction: answers that do not go with their question, and questions that answer each other."""
+"""link-prediction in audits: columns, answers that do not go with their question, questions that answer each other."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
-from evaluator.curation.audit.split import Split
 from evaluator.errors import shown
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.split import AnswerKind, AskedTriple, AuditColumns, Secret, Split, Triple
+from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
+from evaluator.tasks.link_prediction.gold import Gold
 from evaluator.tasks.link_prediction.layout import ASKED
 
+GOLD_ONLY = frozenset({"answers", "filtered"})
 
-def findings(split: Split) -> Iterator[Finding]:
+
+def audit_columns(gold: Gold) -> AuditColumns:
+    asked = list(zip(gold.questions, (answers for answers, _ in gold.mentions), strict=True))
+    return AuditColumns(
+        ids=list(gold.ids),
+        groups=gold.groups,
+        slices=gold.slices,
+        questions=gold.questions,
+        answers=[frozenset(answers) for _, answers in asked],
+        answer_kind=AnswerKind.SET,
+        secrets=[Secret("answer", [answers[0] if answers else None for _, answers in asked])],
+        triples=[[_filled(question, answer) for answer in answers] for question, answers in asked],
+        asked_triples=[triple for question, answers in asked for triple in _asked(question, answers)],
+    )
+
+
+def _filled(question: Triple, answer: str) -> Triple:
+    subject, relation, object_ = question
+    return (answer, relation, object_) if subject == ASKED else (subject, relation, answer)
+
+
+def _asked(question: Triple, answers: Sequence[str]) -> Iterator[AskedTriple]:
+    mentions = tuple(answer for answer in answers if answer.strip())
+    for answer in mentions:
+        subjects, objects = (mentions, ()) if question[0] == ASKED else ((), mentions)
+        yield AskedTriple(*_filled(question, answer), subjects, objects)
+
+
+def gold_fields(line: Line) -> GoldFields:
+    return GoldFields(present(line, "question"), many={name: distinct(line[name]) for name in ("answers", "filtered")})
+
+
+def check_gold(split: Split) -> Iterator[Finding]:
     faults, gold = Faults(split), split.gold
     error, warning, note = Severity
     hopeless = faults.kind(

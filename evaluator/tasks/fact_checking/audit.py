@@ -1,19 +1,44 @@
-"""fact-checking: triples that cannot be what they say."""
+"""fact-checking in audits: columns, and triples that cannot be what they say."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
-from evaluator.curation.audit.split import Split
 from evaluator.errors import shown
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.split import AnswerKind, AskedTriple, AuditColumns, Secret, Split, Triple
+from evaluator.tasks.fact_checking.gold import Gold
+from evaluator.tasks.gold_fields import GoldFields, Line, present
 
 _RARE = 5
 
 
-def findings(split: Split) -> Iterator[Finding]:
+GOLD_ONLY = frozenset({"label"})
+
+
+def audit_columns(gold: Gold) -> AuditColumns:
+    triples: list[Triple] = [(claim.subject, claim.relation, claim.object) for claim in gold.claims]
+    return AuditColumns(
+        ids=list(gold.ids),
+        groups=gold.groups,
+        slices=gold.slices,
+        questions=triples,
+        answers=gold.labels,
+        answer_kind=AnswerKind.LABEL,
+        secrets=[Secret("label", ["true" if label else "false" for label in gold.labels])],
+        labels=("true", "false"),
+        triples=[[triple] for triple in triples],
+        asked_triples=[AskedTriple(*triple) for triple in triples],
+    )
+
+
+def gold_fields(line: Line) -> GoldFields:
+    return GoldFields(present(line, "subject", "relation", "object"), {"label": line["label"]})
+
+
+def check_gold(split: Split) -> Iterator[Finding]:
     faults = Faults(split)
     error, warning, note = Severity
     empty = faults.kind(

@@ -1,4 +1,4 @@
-"""metric-correlation: ratings without their texts, and ratings that tell nothing apart."""
+"""metric-correlation in audits: columns, ratings without their texts, and ratings that tell nothing apart."""
 
 from __future__ import annotations
 
@@ -8,11 +8,40 @@ from collections.abc import Hashable, Iterator
 import msgspec
 import numpy as np
 
-from evaluator.curation.audit.duplicates.within_split import as_words
-from evaluator.curation.audit.findings import Finding, Severity
-from evaluator.curation.audit.gold_consistency.grouped_findings import Faults
-from evaluator.curation.audit.split import Split
+from evaluator.tasks.audit.findings import Finding, Severity
+from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, as_words, text_or_empty
+from evaluator.tasks.gold_fields import GoldFields, Line, present
+from evaluator.tasks.metric_correlation.gold import Gold
 from evaluator.text import counted
+
+GOLD_ONLY = frozenset({"human", "system"})
+
+
+def audit_columns(gold: Gold) -> AuditColumns:
+    texts = [text_or_empty(text.generated) for text in gold.texts]
+    secrets = [Secret("rating", [float(rating) for rating in gold.ratings])]
+    if any(system is not None for system in gold.systems):
+        names = [None if system is None else str(system) for system in gold.systems]
+        secrets.append(Secret("system", names, answer=False, grave=False))
+    return AuditColumns(
+        ids=list(gold.ids),
+        groups=gold.groups,
+        slices=gold.slices,
+        questions=[
+            (text, text_or_empty(line.reference)) if text else None
+            for text, line in zip(texts, gold.texts, strict=True)
+        ],
+        answers=gold.ratings,
+        answer_kind=AnswerKind.RATING,
+        secrets=secrets,
+        texts=texts if any(texts) else [],
+    )
+
+
+def gold_fields(line: Line) -> GoldFields:
+    question = present(line, "generated", "reference")
+    return GoldFields(question, {"human": float(line["human"])}, system=present(line, "system"))
 
 
 def _rated_apart(split: Split) -> Iterator[Finding]:
@@ -43,7 +72,7 @@ def _rated_apart(split: Split) -> Iterator[Finding]:
         )
 
 
-def findings(split: Split) -> Iterator[Finding]:
+def check_gold(split: Split) -> Iterator[Finding]:
     faults, gold = Faults(split), split.gold
     _, warning, _ = Severity
     textless = faults.kind(
