@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from evaluator.baselines import BASELINES
 from evaluator.cli.output import print_problems
 from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, DONE, WRONG_USAGE
@@ -30,9 +29,9 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
     """Returns the exit status; raises UsageError."""
-    find_task(given.task)
+    task = find_task(given.task)
     if given.name is None:
-        for one in BASELINES[given.task]:
+        for one in task.baselines:
             print(f"{one.name}: {one.doc}" + (f" (needs {one.needs})" if one.needs else ""))
         return DONE
     if not given.inputs:
@@ -59,7 +58,7 @@ def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int
         print_problems(report["problems"], report["more"])
         return BAD_GOLD
     if not report["says"]:
-        needs = next(one.needs for one in BASELINES[given.task] if one.name == given.name)
+        needs = task.baseline(given.name).needs
         print(f"{given.name} says nothing here: it needs {needs}", file=sys.stderr)
         return WRONG_USAGE
     sys.stdout.buffer.write(body)

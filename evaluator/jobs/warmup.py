@@ -8,9 +8,8 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluator.baselines import BASELINES
 from evaluator.jobs.audit import NAMES as AUDIT_PARTS
-from evaluator.tasks.registry import TASKS
+from evaluator.tasks.registry import TASKS, find_task
 
 Jobs = Mapping[str, Callable[[Any, Any], tuple[dict[str, Any], bytes]]]
 
@@ -127,7 +126,7 @@ def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
 
 def _baselines(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:
     """Alone, and beside training gold: the same lines again."""
-    for baseline in BASELINES[arguments["task"]]:
+    for baseline in find_task(arguments["task"]).baselines:
         named = arguments | {"baseline": baseline.name}
         jobs["baseline"]({"inputs": io.BytesIO(inputs)}, named)
         files = {"inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}

@@ -13,6 +13,7 @@ from evaluator.scoring.score import Score
 from evaluator.tasks.answers import Answered
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
+from evaluator.tasks.baselines.base import Baseline
 from evaluator.tasks.gold_fields import GoldFields, Line
 
 Options = Mapping[str, Any]
@@ -72,7 +73,7 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     id_key: the key of an item's id in gold and inputs. gold_only: keys of gold lines that inputs must not have, besides
     group and slices. input_parts: the key under which a line of the inputs lists its parts, where it does. samples:
     small gold and predictions that take every path of the task: a sandbox runs them once when it starts, because its
-    jobs can import nothing later.
+    jobs can import nothing later. baselines: in the order in which they are shown.
     """
 
     name: ClassVar[str]
@@ -89,6 +90,7 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     gold_only: ClassVar[frozenset[str]]
     input_parts: ClassVar[str] = ""
     samples: ClassVar[tuple[tuple[bytes, bytes], ...]]
+    baselines: ClassVar[tuple[Baseline, ...]] = ()
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -112,6 +114,13 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     def measure(self, name: str) -> Measure:
         """The measure of that name; raises KeyError."""
         return {measure.name: measure for measure in self.measures}[name]
+
+    def baseline(self, name: str) -> Baseline:
+        """The baseline of that name; raises UsageError."""
+        known = {baseline.name: baseline for baseline in self.baselines}
+        if name not in known:
+            raise UsageError(f"unknown baseline {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
+        return known[name]
 
     @abstractmethod
     def primary(self, facts: Facts | None = None) -> str:

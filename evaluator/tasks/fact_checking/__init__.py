@@ -13,6 +13,7 @@ from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options
 from evaluator.tasks.fact_checking import audit
 from evaluator.tasks.fact_checking import gold as gold_file
+from evaluator.tasks.fact_checking.baselines import BASELINES
 from evaluator.tasks.fact_checking.gold import Gold
 from evaluator.tasks.fact_checking.layout import INPUTS, Claim
 from evaluator.tasks.fact_checking.measures import AUROC, MEASURES
@@ -46,6 +47,7 @@ class FactChecking(ScoreTask[Gold]):
     prediction_example = '{"id": "k3f9", "score": 0.82}\n{"id": "a07c", "score": -1.5}\n'
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES
+    baselines = BASELINES
 
     def primary(self, facts: Facts | None = None) -> str:
         return AUROC.name

@@ -16,6 +16,7 @@ from evaluator.tasks.fact_extraction import audit
 from evaluator.tasks.fact_extraction import gold as gold_file
 from evaluator.tasks.fact_extraction import predictions as prediction_file
 from evaluator.tasks.fact_extraction.answers import facts_given
+from evaluator.tasks.fact_extraction.baselines import BASELINES
 from evaluator.tasks.fact_extraction.gold import Gold, Known
 from evaluator.tasks.fact_extraction.measures import F1, MEASURES
 from evaluator.tasks.fact_extraction.predictions import Answers
@@ -54,6 +55,7 @@ class FactExtraction(Task[Gold, Known, Answers]):
     )
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES
+    baselines = BASELINES
 
     def primary(self, facts: Facts | None = None) -> str:
         return F1.name

@@ -17,6 +17,7 @@ from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.fact_verification import audit
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification import predictions as prediction_file
+from evaluator.tasks.fact_verification.baselines import BASELINES
 from evaluator.tasks.fact_verification.gold import Gold, Known
 from evaluator.tasks.fact_verification.layout import Question
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
@@ -64,6 +65,7 @@ class FactVerification(Task[Gold, Known, Answers]):
     )
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES
+    baselines = BASELINES
 
     def primary(self, facts: Facts | None = None) -> str:
         with_evidence = (facts or {}).get("evidence") not in (None, False, "none")

@@ -16,6 +16,7 @@ from evaluator.tasks.gold_fields import GoldFields, Line
 from evaluator.tasks.knowledge_base_population import audit
 from evaluator.tasks.knowledge_base_population import gold as gold_file
 from evaluator.tasks.knowledge_base_population import predictions as prediction_file
+from evaluator.tasks.knowledge_base_population.baselines import BASELINES
 from evaluator.tasks.knowledge_base_population.gold import Gold, Known
 from evaluator.tasks.knowledge_base_population.layout import GoldDocument, InputDocument, InputPassage
 from evaluator.tasks.knowledge_base_population.measures import MEASURES, SPAN_RATIO
@@ -74,6 +75,7 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     input_parts = "passages"
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES
+    baselines = BASELINES
 
     def primary(self, facts: Facts | None = None) -> str:
         return "link_f1"

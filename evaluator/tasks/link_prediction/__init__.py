@@ -17,6 +17,7 @@ from evaluator.tasks.link_prediction import audit
 from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction import predictions as prediction_file
 from evaluator.tasks.link_prediction.answers import first_ranked
+from evaluator.tasks.link_prediction.baselines import BASELINES
 from evaluator.tasks.link_prediction.gold import Gold, Known
 from evaluator.tasks.link_prediction.layout import Question
 from evaluator.tasks.link_prediction.measures import MEASURES, MRR
@@ -65,6 +66,7 @@ class LinkPrediction(Task[Gold, Known, Answers]):
     )
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES
+    baselines = BASELINES
 
     def primary(self, facts: Facts | None = None) -> str:
         return MRR.name

@@ -14,6 +14,7 @@ from evaluator.tasks.base import Facts, Options
 from evaluator.tasks.gold_fields import GoldFields, Line
 from evaluator.tasks.metric_correlation import audit
 from evaluator.tasks.metric_correlation import gold as gold_file
+from evaluator.tasks.metric_correlation.baselines import BASELINES
 from evaluator.tasks.metric_correlation.gold import Gold
 from evaluator.tasks.metric_correlation.layout import INPUTS, Text
 from evaluator.tasks.metric_correlation.measures import MEASURES, SPEARMAN
@@ -43,6 +44,7 @@ class MetricCorrelation(ScoreTask[Gold]):
     prediction_example = '{"id": "text-1", "score": 0.41}\n{"id": "text-2", "score": 0.87}\n'
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES
+    baselines = BASELINES
 
     def primary(self, facts: Facts | None = None) -> str:
         return SPEARMAN.name

@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from evaluator.baselines import BASELINES
+from evaluator.tasks.registry import TASKS
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
@@ -54,7 +54,7 @@ def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
     gold = _gold(split, phase, by)
     fields, trains = _fields(gold, phase, by), _public_gold(split)
     made = []
-    for baseline in BASELINES[split.dataset.task]:
+    for baseline in TASKS[split.dataset.task].baselines:
         row = _queued(DryRun(kind=DryRun.Kind.TRIVIAL, name=baseline.name, **fields), trains)
         made += [row] if row is not None else []
     if made:

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluator.baselines import BASELINES
+from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
@@ -118,7 +118,7 @@ def _system(row: DryRun, team: Team) -> System:
     """Stored by the first accepted file, as every system is."""
     system = teams.named(team=team, name=row.name)
     if system.pk is None:
-        known = {one.name: one.doc for one in BASELINES[row.gold.split.dataset.task]}
+        known = {one.name: one.doc for one in TASKS[row.gold.split.dataset.task].baselines}
         system.kind = System.Kind.BASELINE
         system.description = known.get(row.name, "") if row.kind == DryRun.Kind.TRIVIAL else ""
     elif system.kind != System.Kind.BASELINE:

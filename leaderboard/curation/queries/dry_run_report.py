@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.baselines import BASELINES, Baseline
 from evaluator.tasks.base import Task
+from evaluator.tasks.baselines.base import Baseline
 from evaluator.tasks.registry import TASKS
 from leaderboard.models import DryRun, GoldVersion, State
 
@@ -175,7 +175,7 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def trial(gold: GoldVersion, scored_as: str = "") -> Trial:
     """The dry runs of a gold version, trivial ones first, in the order in which the task has them. For its managers."""
     task = TASKS[gold.split.dataset.task]
-    known = {one.name: (place, one) for place, one in enumerate(BASELINES[task.name])}
+    known = {one.name: (place, one) for place, one in enumerate(task.baselines)}
     rows = list(gold.dry_runs.filter(scored_as=scored_as).select_related("requested_by"))
     trivial = [row for row in rows if row.kind == DryRun.Kind.TRIVIAL]
     trivial.sort(key=lambda row: known.get(row.name, (len(known), None))[0])

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluator.baselines import BASELINES
+from evaluator.tasks.registry import TASKS
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, managed_split_or_404
 from leaderboard.core.web.refusals import Refusal
@@ -221,8 +221,8 @@ def _page(
         "is_current": gold == split.current_gold,
         "tried_versions": _tried_versions(split),
         "phases": benchmark.phases.filter(split=split),
-        "baselines": BASELINES[benchmark.task],
-        "to_make": [one for one in BASELINES[benchmark.task] if one.name not in made],
+        "baselines": TASKS[benchmark.task].baselines,
+        "to_make": [one for one in TASKS[benchmark.task].baselines if one.name not in made],
         "why_not": dry_runs.why_not(split),
         "earlier": _earlier(benchmark, split) if gold == split.current_gold else [],
         "warnings": found.warnings if found and found.is_over else [],

@@ -11,8 +11,8 @@ import msgspec
 import structlog
 from django.core.files import File
 
-from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from evaluator.errors import shown
+from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import Split

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from evaluator.baselines import BASELINES
+from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import (
@@ -100,7 +100,7 @@ def train_split(world: World) -> Split:
 
 def test_each_baseline_of_the_task_is_scored(world: World) -> None:
     rows = begun(world)
-    assert [row.name for row in rows] == [one.name for one in BASELINES["fact-verification"]]
+    assert [row.name for row in rows] == [one.name for one in TASKS["fact-verification"].baselines]
     for row in rows:
         dry_run_scores.run(pk=row.pk)
     states = {row.name: after(row).state for row in rows}

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evaluator.baselines import BASELINES
 from evaluator.tasks.registry import TASKS
 from leaderboard.curation.queries.dry_run_report import NOTHING, Trial, Tried
 from leaderboard.models import DryRun, GoldVersion, State
@@ -18,7 +17,7 @@ def score(measure: str, value: float | None, reach: float = 0.01, **slice_: Any)
 
 
 def tried(task: str, name: str, *scores: dict[str, Any], state: str = State.DONE) -> Tried:
-    baseline = next((one for one in BASELINES[task] if one.name == name), None)
+    baseline = next((one for one in TASKS[task].baselines if one.name == name), None)
     kind = DryRun.Kind.TRIVIAL if baseline else DryRun.Kind.FILE
     return Tried(DryRun(name=name, kind=kind, state=state, result={"scores": scores}), baseline)
 

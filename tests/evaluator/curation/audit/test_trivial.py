@@ -10,9 +10,9 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from evaluator.curation.audit.trivial_baselines.claims import systems
-from evaluator.curation.audit.trivial_baselines.naive_bayes import Words
 from evaluator.jobs import JOBS
+from evaluator.tasks.baselines.base import BaselineInput
+from evaluator.tasks.baselines.naive_bayes import Words
 from tests.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
 
 
@@ -57,9 +57,10 @@ def test_of_two_labels_as_frequent_audit_and_baseline_answer_the_same(first):
     other = {"REFUTES": "SUPPORTS", "SUPPORTS": "REFUTES"}[first]
     tied = [line | {"label": (first, other)[place % 2]} for place, line in enumerate(claims(40, 2))]
     asked = claims(30, 1)
-    majority = next(iter(systems(split("fact-verification", asked), [split("fact-verification", tied, "train.jsonl")])))
-    audit = [line["predicted_label"] for line in majority.predictions]
+    own, train = split("fact-verification", asked), split("fact-verification", tied, "train.jsonl")
     questions = [{name: line[name] for name in ("id", "claim")} for line in asked]
+    answers = own.task.baseline("majority").answer(BaselineInput(questions, [train], {}, 0, own=own))
+    audit = [line["predicted_label"] for line in answers]
     arguments = {"task": "fact-verification", "baseline": "majority", "inputs_name": "i", "train_names": ["t"]}
     _, body = JOBS["baseline"]({"inputs": stream(questions), "0": stream(tied)}, arguments)
     dry_run = [json.loads(line)["predicted_label"] for line in body.splitlines()]
@@ -92,8 +93,8 @@ def test_a_relation_that_answers():
         for n in range(30)
     ]
     found = scores(audited(split("link-prediction", lines), trains=[split("link-prediction", train)]))
-    assert found["predict-with-relation"]["mrr"] == pytest.approx((20 + 10 / 2) / 30, abs=1e-5)
-    assert found["predict-with-entity"]["mrr"] == 0
+    assert found["by-relation"]["mrr"] == pytest.approx((20 + 10 / 2) / 30, abs=1e-5)
+    assert found["by-entity"]["mrr"] == 0
 
 
 def test_a_fact_that_spans_the_passage():

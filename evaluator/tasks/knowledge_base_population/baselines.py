@@ -1,27 +1,29 @@
-"""knowledge-base-population: nothing found, and one fact a property that spans the whole passage."""
+"""Baselines of knowledge-base-population: nothing found, and one fact a property that spans the whole passage."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evaluator.baselines.base import Asked, Baseline, Line
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
 
 
-def _nothing(asked: Asked) -> Iterable[Line]:
-    for line in asked.inputs:
+def _nothing(given: BaselineInput) -> Iterable[Line]:
+    for line in given.inputs:
         for passage in line["passages"]:
             yield {"documentId": line["documentId"], "passageId": passage["passageId"], "facts": []}
 
 
-def _whole_passage(asked: Asked) -> Iterable[Line] | None:
-    properties = list(asked.facts.get("properties", ())) or sorted(
-        {name for train in asked.trains for name in train.gold.property_ids}
+def _whole_passage(given: BaselineInput) -> Iterable[Line] | None:
+    if not any(line["passages"] for line in given.inputs):
+        return None
+    properties = list(given.facts.get("properties", ())) or sorted(
+        {name for train in given.trains for name in train.gold.property_ids}
     )
-    return _spanning(asked, properties) if properties else None
+    return _spanning(given, properties) if properties else None
 
 
-def _spanning(asked: Asked, properties: list[str]) -> Iterable[Line]:
-    for line in asked.inputs:
+def _spanning(given: BaselineInput, properties: list[str]) -> Iterable[Line]:
+    for line in given.inputs:
         for passage in line["passages"]:
             span = {
                 "subjectStart": passage["passageStart"],
@@ -45,5 +47,6 @@ BASELINES = (
         0.0,
         needs="the names of the properties, or public gold that has them",
         known=True,
+        audit=AuditUse(shown=("exact_f1", "link_f1"), advice="show exact_f1 and span_ratio beside it, as boards do"),
     ),
 )

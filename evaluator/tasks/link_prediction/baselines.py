@@ -1,12 +1,12 @@
-"""link-prediction: what mentions often are, for the relation or beside the given one (Broscheit et al. 2020)."""
+"""Baselines of link-prediction: frequent mentions, of the relation or with the given one (Broscheit et al. 2020)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from evaluator.baselines.base import Asked, Baseline, Line
 from evaluator.tasks.audit.split import Triple
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
 from evaluator.tasks.link_prediction.layout import ASKED, MAX_RANKED
 
 Key = tuple[str, ...]
@@ -15,58 +15,62 @@ MOST_RANKED = 4_000_000
 """Mentions in all: with 20,000 questions each has 200, and their file stays within what a phase takes."""
 
 
-def _most(asked: Asked) -> int:
-    return max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(asked.inputs))))
+def _most(given: BaselineInput) -> int:
+    if given.own is not None:  # an audit stores no file
+        return MAX_RANKED
+    return max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(given.inputs))))
 
 
 def _side(question: Triple) -> str:
     return "head" if question[0] == ASKED else "tail"
 
 
-def _random(asked: Asked) -> Iterable[Line]:
-    mentions = sorted({part for line in asked.inputs for part in (line["question"][0], line["question"][2])} - {ASKED})
-    rng = asked.draws("random")
-    most = min(_most(asked), len(mentions))
-    for line in asked.inputs:
+def _random(given: BaselineInput) -> Iterable[Line]:
+    mentions = sorted({part for line in given.inputs for part in (line["question"][0], line["question"][2])} - {ASKED})
+    rng = given.draws("random")
+    most = min(_most(given), len(mentions))
+    for line in given.inputs:
         yield {"id": line["id"], "ranking": rng.sample(mentions, most)}
 
 
-def _by_questions(asked: Asked) -> Iterable[Line]:
+def _by_questions(given: BaselineInput) -> Iterable[Line] | None:
     """(i, k, ?) is answered with the mentions that (?, k, ...) asks with."""
+    if given.own is not None and _known(given):  # an audit shows what public gold gives instead
+        return None
     counts: Counts = defaultdict(Counter)
-    for line in asked.inputs:
+    for line in given.inputs:
         subject, relation, object_ = line["question"]
         if subject == ASKED:
             counts[relation, "tail"][object_] += 1
         else:
             counts[relation, "head"][subject] += 1
-    return _ranked(asked, counts, lambda question: (question[1], _side(question)))
+    return _ranked(given, counts, lambda question: (question[1], _side(question)))
 
 
-def _by_relation(asked: Asked) -> Iterable[Line] | None:
+def _by_relation(given: BaselineInput) -> Iterable[Line] | None:
     counts: Counts = defaultdict(Counter)
-    for subject, relation, object_ in _known(asked):
+    for subject, relation, object_ in _known(given):
         counts[relation, "tail"][object_] += 1
         counts[relation, "head"][subject] += 1
-    return _ranked(asked, counts, lambda question: (question[1], _side(question))) if counts else None
+    return _ranked(given, counts, lambda question: (question[1], _side(question))) if counts else None
 
 
-def _by_entity(asked: Asked) -> Iterable[Line] | None:
+def _by_entity(given: BaselineInput) -> Iterable[Line] | None:
     counts: Counts = defaultdict(Counter)
-    for subject, _, object_ in _known(asked):
+    for subject, _, object_ in _known(given):
         counts[subject,][object_] += 1
         counts[object_,][subject] += 1
-    return _ranked(asked, counts, lambda question: (question[2 if question[0] == ASKED else 0],)) if counts else None
+    return _ranked(given, counts, lambda question: (question[2 if question[0] == ASKED else 0],)) if counts else None
 
 
-def _known(asked: Asked) -> list[Triple]:
-    return [triple for train in asked.trains for some in train.triples for triple in some]
+def _known(given: BaselineInput) -> list[Triple]:
+    return [triple for train in given.trains for some in train.triples for triple in some]
 
 
-def _ranked(asked: Asked, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:
+def _ranked(given: BaselineInput, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:
     ranked: dict[Key, list[str]] = {}
-    most = _most(asked)
-    for line in asked.inputs:
+    most = _most(given)
+    for line in given.inputs:
         own = key(tuple(line["question"]))
         if own not in ranked:
             found = counts.get(own, Counter())
@@ -74,6 +78,7 @@ def _ranked(asked: Asked, counts: Counts, key: Callable[[Triple], Key]) -> Itera
         yield {"id": line["id"], "ranking": ranked[own]}
 
 
+_AUDIT = AuditUse(lambda split: 0.0, ("hits@1", "hits@10", "hits@50"))
 BASELINES = (
     Baseline("random", "the mentions that the inputs ask with, in a drawn order", _random, "mrr"),
     Baseline(
@@ -82,6 +87,7 @@ BASELINES = (
         _by_questions,
         "mrr",
         beside="random",
+        audit=_AUDIT,
     ),
     Baseline(
         "by-relation",
@@ -90,6 +96,7 @@ BASELINES = (
         "mrr",
         beside="random",
         needs="public gold to count in",
+        audit=_AUDIT,
     ),
     Baseline(
         "by-entity",
@@ -98,5 +105,6 @@ BASELINES = (
         "mrr",
         beside="random",
         needs="public gold to count in",
+        audit=_AUDIT,
     ),
 )

@@ -1,0 +1,74 @@
+"""Baselines of fact-checking: a constant, a random score, how often entities stand there, one part of a claim alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
+from evaluator.tasks.scored_items.baselines import constant, random_scores, score_lines
+
+_PARTS = ("subject", "relation", "object")
+
+
+def _degree(given: BaselineInput) -> Iterable[Line]:
+    seen = Counter(line[name] for line in given.inputs for name in ("subject", "object"))
+    return score_lines(given, lambda line: seen[line["subject"]] + seen[line["object"]])
+
+
+def _recurrence(given: BaselineInput) -> Iterable[Line]:
+    seen = Counter((line["subject"], line["object"]) for line in given.inputs)
+    return score_lines(given, lambda line: seen[line["subject"], line["object"]])
+
+
+def _popularity(given: BaselineInput) -> Iterable[Line] | None:
+    if not given.trains:
+        return None
+    known = [some[0] for train in given.trains for some in train.triples]
+    seen = Counter(entity for subject, _, object_ in known for entity in (subject, object_))
+    return score_lines(given, lambda line: seen[line["subject"]] + seen[line["object"]])
+
+
+def _one_part(given: BaselineInput, *, part: str) -> Iterable[Line] | None:
+    place = _PARTS.index(part)
+    known = [
+        (some[0][place], bool(label))
+        for train in given.trains
+        for some, label in zip(train.triples, train.answers, strict=True)
+    ]
+    if not known:
+        return None
+    true, every = Counter(name for name, label in known if label), Counter(name for name, _ in known)
+    share = sum(true.values()) / len(known)
+    return score_lines(given, lambda line: (true[line[part]] + share) / (every[line[part]] + 1))
+
+
+_AUDIT = AuditUse()
+BASELINES = (
+    Baseline("constant", "the same score for every claim", constant, "auroc", 0.5),
+    Baseline("random", "a score drawn for each claim", random_scores, "auroc", 0.5),
+    Baseline("degree", "how often the inputs ask about subject and object", _degree, "auroc", 0.5, audit=_AUDIT),
+    Baseline("recurrence", "how often the inputs ask about the pair", _recurrence, "auroc", 0.5, audit=_AUDIT),
+    Baseline(
+        "popularity",
+        "how often subject and object stand in public gold",
+        _popularity,
+        "auroc",
+        0.5,
+        needs="public gold to count in",
+        audit=_AUDIT,
+    ),
+    *(
+        Baseline(
+            f"{part}-only",
+            f"the share of true claims with the same {part} in public gold",
+            partial(_one_part, part=part),
+            "auroc",
+            0.5,
+            needs="public gold to count in",
+            audit=_AUDIT,
+        )
+        for part in _PARTS
+    ),
+)

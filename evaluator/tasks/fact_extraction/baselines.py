@@ -1,0 +1,63 @@
+"""Baselines of fact-extraction: nothing, and what public gold knows of the subject, whatever the text says."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from evaluator.tasks.audit.split import Triple
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
+
+
+def _no_facts(given: BaselineInput) -> Iterable[Line]:
+    for line in given.inputs:
+        yield {"id": line["id"], "facts": []}
+
+
+def _known_facts(given: BaselineInput) -> Iterable[Line] | None:
+    known: dict[str, set[Triple]] = defaultdict(set)
+    for train in given.trains:
+        for some in train.triples:
+            for fact in some:
+                known[fact[0]].add(fact)
+    if not known or not any("subject" in line for line in given.inputs):
+        return None
+    return ({"id": line["id"], "facts": sorted(known.get(line.get("subject", ""), ()))} for line in given.inputs)
+
+
+def _commonest_fact(given: BaselineInput) -> Iterable[Line] | None:
+    """Whoever the subject is: for each relation its most frequent object."""
+    objects: dict[str, Counter[str]] = defaultdict(Counter)
+    for train in given.trains:
+        for some in train.triples:
+            for _, relation, object_ in some:
+                objects[relation][object_] += 1
+    if not objects or not any("subject" in line for line in given.inputs):
+        return None
+    most = {name: min(found, key=lambda one: (-found[one], one)) for name, found in sorted(objects.items())}
+    return (
+        {"id": line["id"], "facts": [[line["subject"], *pair] for pair in most.items()] if "subject" in line else []}
+        for line in given.inputs
+    )
+
+
+BASELINES = (
+    Baseline("nothing", "no fact of any text", _no_facts, "f1", 0.0),
+    Baseline(
+        "commonest-facts",
+        "each relation's most frequent object in public gold, whatever the text says",
+        _commonest_fact,
+        "f1",
+        0.0,
+        needs="public gold, and subjects in the inputs",
+    ),
+    Baseline(
+        "known-facts",
+        "what public gold has of the text's subject, whatever the text says",
+        _known_facts,
+        "f1",
+        0.0,
+        needs="public gold, and subjects in the inputs",
+        audit=AuditUse(shown=("precision", "recall", "fact_acc")),
+    ),
+)

@@ -1,0 +1,95 @@
+"""Baselines of fact-verification: one label for all, a random one, what a claim or a sentence alone gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
+from evaluator.tasks.baselines.labels import FOLDS, cross_validated, learnt_from, majority_share, most_frequent
+from evaluator.tasks.fact_verification.layout import LABELS
+
+
+def _majority(given: BaselineInput) -> Iterable[Line]:
+    labels = _labels(given)
+    if not labels and given.own is not None:
+        labels = [str(label) for label in given.own.answers]
+    return _lines([line["id"] for line in given.inputs], [most_frequent(labels, LABELS)] * len(given.inputs))
+
+
+def _random(given: BaselineInput) -> Iterable[Line]:
+    rng = given.draws("random")
+    labels = sorted(set(_labels(given))) or LABELS
+    return _lines([line["id"] for line in given.inputs], [rng.choice(labels) for _ in given.inputs])
+
+
+def _claim_only(given: BaselineInput) -> Iterable[Line] | None:
+    known = [claim for train in given.trains for claim in train.labelled_texts]
+    own = given.own.labelled_texts if given.own is not None else ()
+    return _bayes(given, known, [line["claim"] for line in given.inputs], own)
+
+
+def _evidence_only(given: BaselineInput) -> Iterable[Line] | None:
+    known = [text for train in given.trains for text in train.evidence]
+    own = given.own.evidence if given.own is not None else ()
+    return _bayes(given, known, [line.get("evidence_text") for line in given.inputs], own)
+
+
+def _bayes(
+    given: BaselineInput, known: Sequence[str | None], texts: Sequence[str | None], own: Sequence[str | None]
+) -> Iterable[Line] | None:
+    if None in known or None in texts or not texts:
+        return None
+    if known:
+        answers = learnt_from([text or "" for text in known], _labels(given), [text or "" for text in texts])
+        return _lines([line["id"] for line in given.inputs], answers)
+    if given.own is None:
+        return None
+    labels = [str(label) for label in given.own.answers]
+    return _lines(given.own.ids, cross_validated(given.own.groups, [text or "" for text in own], labels))
+
+
+def _labels(given: BaselineInput) -> list[str]:
+    return [str(label) for train in given.trains for label in train.answers]
+
+
+def _lines(ids: Sequence[str | int], labels: Sequence[str]) -> Iterable[Line]:
+    for identifier, label in zip(ids, labels, strict=True):
+        yield {"id": identifier, "predicted_label": label, "predicted_evidence": []}
+
+
+BASELINES = (
+    Baseline(
+        "majority",
+        "the most frequent label of training for every claim; without training SUPPORTS",
+        _majority,
+        "accuracy",
+        audit=AuditUse(shown=("fever_score",), untrained="the most frequent label of the split for every claim"),
+    ),
+    Baseline("random", "a label drawn for each claim, each of them as often", _random, "accuracy", beside="majority"),
+    Baseline(
+        "claim-only",
+        "naive Bayes over words and bigrams of the claim, trained on public gold",
+        _claim_only,
+        "accuracy",
+        beside="majority",
+        needs="public gold to train on",
+        audit=AuditUse(
+            majority_share,
+            ("fever_score",),
+            f"naive Bayes over words and bigrams of the claim, trained on the split's other groups ({FOLDS} folds)",
+        ),
+    ),
+    Baseline(
+        "evidence-only",
+        "the same over the given sentence, without the claim",
+        _evidence_only,
+        "accuracy",
+        beside="majority",
+        needs="public gold with sentences, and sentences in the inputs",
+        audit=AuditUse(
+            majority_share,
+            ("fever_score",),
+            f"naive Bayes over words and bigrams of the sentence, trained on the split's other groups ({FOLDS} folds)",
+        ),
+    ),
+)

@@ -1,0 +1,50 @@
+"""Baselines of metric-correlation: scores that read no text, its length, and the words that its reference shares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
+from evaluator.tasks.scored_items.baselines import constant, random_scores, score_lines
+
+
+def _length(given: BaselineInput) -> Iterable[Line] | None:
+    if not all("generated" in line for line in given.inputs):
+        return None
+    return score_lines(given, lambda line: len(line["generated"].split()))
+
+
+def _overlap(given: BaselineInput) -> Iterable[Line] | None:
+    if not all("generated" in line and "reference" in line for line in given.inputs):
+        return None
+    return score_lines(given, lambda line: _shared(line["generated"].lower(), line["reference"].lower()))
+
+
+def _shared(text: str, other: str) -> float:
+    words = text.split()
+    both = Counter(words) & Counter(other.split())
+    return both.total() / len(words) if words else 0.0
+
+
+BASELINES = (
+    Baseline("constant", "the same score for every text", constant, "spearman", 0.0),
+    Baseline("random", "a score drawn for each text", random_scores, "spearman", 0.0),
+    Baseline(
+        "length",
+        "the number of words of the text",
+        _length,
+        "spearman",
+        0.0,
+        needs="texts in the inputs",
+        audit=AuditUse(shown=("pearson", "kendall")),
+    ),
+    Baseline(
+        "overlap",
+        "the share of the text's words that its reference has",
+        _overlap,
+        "spearman",
+        0.0,
+        needs="texts and references in the inputs",
+    ),
+)
