@@ -16,7 +16,7 @@ from evaluator.jobs import JOBS
 from evaluator.tasks.link_prediction import baselines as questions
 from evaluator.tasks.registry import TASKS
 
-FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 SETS = {
     "knowledge-base-population": ("atlas-facts", "train"),
     "fact-verification": ("mirror-claims", "train"),
