@@ -85,6 +85,16 @@ def _part(path: str) -> str:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Each test process clones one migrated database."""
+    from django.db import connection
+
+    from tests.support import schema_template
+
+    schema_template.use(connection)
+
+
+@pytest.fixture(scope="session")
 def realdata() -> Path:
     """The folder of published files."""
     return DATA

@@ -1,0 +1,41 @@
+"""Rows that a module's tests share: made once, in a transaction that is rolled back after the module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import pytest
+from django.db import transaction
+
+Made = TypeVar("Made")
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """A transaction (or a savepoint in one) of which nothing stays. As in Django's TestCase, on_commit hooks do not run
+    and durable blocks may be nested in it."""
+    block = transaction.atomic()
+    block._from_testcase = True  # type: ignore[attr-defined]
+    with block:
+        yield
+        transaction.set_rollback(True)
+
+
+def shared(build: Callable[[], Made]) -> tuple[Any, Any]:
+    """A module-scoped fixture with what `build` made, and the fixture that keeps the module's tests apart. A module of
+    tests marked `django_db` names them so: `world, _django_db_helper = shared(build)`; the second replaces
+    pytest-django's own, which closes the connection, and the rows with it, after each test."""
+
+    @pytest.fixture(scope="module")
+    def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Made]:
+        with django_db_blocker.unblock(), rolled_back():
+            yield build()
+
+    @pytest.fixture
+    def isolated() -> Iterator[None]:
+        with rolled_back():
+            yield
+
+    return made, isolated
