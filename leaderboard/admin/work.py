@@ -8,6 +8,7 @@ from leaderboard.admin.readonly import ReadOnlyAdmin
 from leaderboard.models import (
     Comparison,
     Final,
+    HiddenSubmission,
     Image,
     ImageUpload,
     Leaderboard,
@@ -29,6 +30,12 @@ class SubmissionAdmin(ReadOnlyAdmin):
     list_display = ("system", "phase", "kind", "submitted_by", "received_at")
     list_select_related = ("system", "phase__benchmark", "submitted_by")
     list_filter = ("kind", "phase__benchmark")
+
+
+@admin.register(HiddenSubmission)
+class HiddenSubmissionAdmin(ReadOnlyAdmin):
+    list_display = ("submission", "reason", "hidden_by", "hidden_at", "unhidden_by", "unhidden_at")
+    list_select_related = ("submission__system", "submission__phase__benchmark", "hidden_by", "unhidden_by")
 
 
 @admin.register(Prediction)

@@ -11,6 +11,7 @@ from .download import Download
 from .drawing import Drawing
 from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
+from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleaseSlice, Representative, Standing
@@ -51,6 +52,7 @@ __all__ = [
     "GeneratedPart",
     "Generation",
     "GoldVersion",
+    "HiddenSubmission",
     "Image",
     "ImageUpload",
     "Invitation",

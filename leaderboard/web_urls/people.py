@@ -41,7 +41,7 @@ from leaderboard.near_copies.web import manage_near_copies
 from leaderboard.notifications.web import notices
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
-from leaderboard.submissions.web import finals, submission, submit
+from leaderboard.submissions.web import finals, manage_hidden, submission, submit
 from leaderboard.submissions.web import my_submissions as mine
 from leaderboard.systems.web import edit as systems
 from leaderboard.systems.web import manage_systems
@@ -118,6 +118,13 @@ manage: list[URLPattern | URLResolver] = [
         "benchmarks/<slug:slug>/phases/<slug:phase>/systems/<int:pk>/reinstate/",
         manage_systems.reinstate,
         name="reinstate",
+    ),
+    path("benchmarks/<slug:slug>/hidden/", manage_hidden.manage_hidden, name="manage_hidden"),
+    path("benchmarks/<slug:slug>/submissions/<uuid:pk>/hide/", manage_hidden.hide_submission, name="hide_submission"),
+    path(
+        "benchmarks/<slug:slug>/submissions/<uuid:pk>/unhide/",
+        manage_hidden.unhide_submission,
+        name="unhide_submission",
     ),
     path("benchmarks/<slug:slug>/announcements/", manage_announcements.announcements, name="manage_announcements"),
     path(

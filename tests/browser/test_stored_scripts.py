@@ -28,6 +28,7 @@ from leaderboard.models import (
     DryRun,
     Extension,
     GoldVersion,
+    HiddenSubmission,
     ImageUpload,
     Leaderboard,
     RawFile,
@@ -69,6 +70,7 @@ WRITTEN = {
     "Run": ["detail"],
     "Standing": ["disqualified"],
     "Disqualification": ["reason"],
+    "HiddenSubmission": ["reason"],
     "Download": ["title", "description"],
     "NearCopy": ["reason"],
     "Webhook": ["url"],
@@ -185,6 +187,8 @@ def spoiled() -> dict[str, User | None]:
     given = {"made_by": organiser, "made_at": at}
     Disqualification.objects.create(phase=world.phase, system=second, reason="x", **given)
     Standing.objects.filter(system=second).update(disqualified="x", rank=None)
+    hidden = world.insert_run().prediction.submission
+    HiddenSubmission.objects.create(submission=hidden, reason="x", hidden_by=organiser, hidden_at=at)
     scorers.row(world, reason=NASTY)
     Announcement.objects.create(benchmark=world.benchmark, title="x", text="x", **given)
     Extension.objects.create(phase=world.phase, before=at, closes_at=at + timedelta(days=9), reason="x", **given)

@@ -31,6 +31,7 @@ from leaderboard.models import (
     GeneratedPart,
     Generation,
     GoldVersion,
+    HiddenSubmission,
     Image,
     ImageUpload,
     Invitation,
@@ -145,6 +146,7 @@ TABLES: dict[type[Model], Rows] = {
     NearCopy: _where(NearCopy, phase__benchmark="pk"),
     Disqualification: _where(Disqualification, phase__benchmark="pk"),
     Representative: _where(Representative, phase__benchmark="pk"),
+    HiddenSubmission: _where(HiddenSubmission, submission__phase__benchmark="pk"),
 }
 """People come before all of these, and what was done with the rows after them: see `people_of` and `acts_of`."""
 

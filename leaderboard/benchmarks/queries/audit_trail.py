@@ -27,13 +27,15 @@ from leaderboard.models import (
     Scorer,
     Split,
     SplitAudit,
+    Submission,
     System,
 )
 
 GOLD_READ = ("gold.read", "audit.read", "generation.read")
 """Acts in which somebody saw what is hidden."""
 OF_TEAMS = ("submission.refused",)
-ABOUT_SYSTEMS = ("system.disqualified", "system.reinstated")
+ABOUT_TEAMS = ("system.disqualified", "system.reinstated", "submission.hidden", "submission.unhidden")
+"""What organisers decide about a system or a submission in a phase, which the act names."""
 THINGS: dict[type[Model], str] = {
     Benchmark: "pk",
     Dataset: "benchmarks",
@@ -76,7 +78,7 @@ def entries(benchmark: Benchmark, *, gold_only: bool = False) -> QuerySet[AuditE
     for model, lookup in THINGS.items():
         ours |= Q(subject__in=_subjects(model, lookup, benchmark))
     phases = list(benchmark.phases.values_list("pk", flat=True))
-    ours |= Q(action__in=ABOUT_SYSTEMS, detail__phase__in=phases)
+    ours |= Q(action__in=ABOUT_TEAMS, detail__phase__in=phases)
     rows = AuditEntry.objects.filter(ours).exclude(action__in=OF_TEAMS).select_related("actor")
     return rows.filter(action__in=GOLD_READ) if gold_only else rows
 
@@ -105,7 +107,7 @@ def _names(subjects: Iterable[str]) -> dict[str, str]:
         kind, _, key = subject.partition(":")
         keys.setdefault(kind, []).append(key)
     names = {}
-    models: list[type[Model]] = [*THINGS, System]
+    models: list[type[Model]] = [*THINGS, System, Submission]
     for model in models:
         kind = str(model._meta.model_name)
         # What a row calls itself often names the rows that it hangs on.

@@ -86,6 +86,8 @@ ACTS = {
     "rescoring.resumed": "took a scoring up again",
     "system.disqualified": "disqualified a system",
     "system.reinstated": "reinstated a system",
+    "submission.hidden": "hid a submission",
+    "submission.unhidden": "showed a submission again",
     "near_copy.dismissed": "set a near-copy aside",
     "scorer.added": "added a scorer",
 }

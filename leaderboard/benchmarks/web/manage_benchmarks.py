@@ -23,7 +23,7 @@ from leaderboard.core.web.access import PersonRequest, managed_or_404, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import container_limits_text as limit_rows
-from leaderboard.models import Benchmark, GoldVersion, NearCopy, Phase, User
+from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearCopy, Phase, User
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.work_queue import worker_status as availability
 
@@ -111,6 +111,7 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
         "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
+        "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=found).count(),
         "left_out": left_out(found),
         "organisers": found.organisers.order_by("username"),
         "refusal": refusal,

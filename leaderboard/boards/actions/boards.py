@@ -7,10 +7,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from leaderboard.boards.actions import rank_changes as moves
-from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries import as_of, board_state
+from leaderboard.boards.queries.representative import Told, represented
 from leaderboard.models import (
     Disqualification,
     GoldVersion,
+    HiddenSubmission,
     Leaderboard,
     Phase,
     Release,
@@ -18,6 +20,8 @@ from leaderboard.models import (
     Standing,
     System,
 )
+
+NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 
 def of_run(*, phase: Phase, run: Run) -> Leaderboard:
@@ -72,7 +76,9 @@ def revise(changed: models.QuerySet[Leaderboard]) -> None:
 
 def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
     """The release of the submission that the team chose represents the system, without one its best; of equals the
-    one whose submission came first. True: this one."""
+    one whose submission came first. True: this one. A hidden submission represents none."""
+    if HiddenSubmission.objects.now().filter(submission=release.submission_id).exists():
+        return False
     value = board_state.primary_value(release)
     out = Disqualification.objects.filter(phase=board.phase_id, system=system).values_list("reason", flat=True).first()
     standing, created = Standing.objects.get_or_create(
@@ -92,21 +98,31 @@ def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
     return created or better
 
 
-def stand_again(board: Leaderboard, system: System) -> None:
-    """Choose a system's release on a board anew from all that it has there. The caller holds the phase's row."""
-    there = Release.objects.filter(
-        phase=board.phase_id,
-        submission__system=system,
-        run__gold_version=board.gold_version_id,
-        run__task_version=board.task_version,
+def stand_again(board: Leaderboard, system: System) -> bool:
+    """Choose a system's release on a board anew from all that it has there and are not hidden; without one the system
+    leaves the board. True: another release represents it, or none does. The caller holds the phase's row, and ranks.
+    """
+    standing = board.standings.filter(system=system).first()
+    releases = {release.pk: release for release in board_state.shown_releases(board).filter(submission__system=system)}
+    if not releases:
+        return standing is not None and bool(standing.delete()[0])
+    sign = board_state.direction(board, next(iter(releases.values())).primary)
+    chosen, out = as_of.decided_now(board, [system.pk])
+    told = (Told.of(release, board_state.primary_value(release)) for release in releases.values())
+    best = represented(told, chosen=chosen, sign=sign)[system.pk]
+    if standing is not None and standing.release_id == best.release:
+        return False
+    # Without ranks: one that has no value keeps none, and the others get theirs from `rank`.
+    board.standings.update_or_create(
+        system=system,
+        defaults={"release": releases[best.release], "value": best.value, **NO_RANK},
+        create_defaults={
+            "release": releases[best.release],
+            "value": best.value,
+            "disqualified": out.get(system.pk, ""),
+        },
     )
-    releases = list(there.select_related("submission").order_by("sequence"))
-    first = next(iter(releases), None)
-    if first is None or not board.standings.filter(system=system).exists():
-        return
-    board.standings.filter(system=system).update(release=first, value=board_state.primary_value(first))
-    for release in releases[1:]:
-        stand(board=board, system=system, release=release)
+    return True
 
 
 def rank(board: Leaderboard) -> None:

@@ -32,7 +32,15 @@ from leaderboard.boards.queries.representative import Told, ranked
 from leaderboard.boards.queries.request import AskedError
 from leaderboard.boards.queries.rows import Row
 from leaderboard.boards.queries.visible_boards import shown_board
-from leaderboard.models import AuditEntry, Leaderboard, Phase, Release
+from leaderboard.models import (
+    AuditEntry,
+    Disqualification,
+    HiddenSubmission,
+    Leaderboard,
+    Phase,
+    Release,
+    Representative,
+)
 
 ACTS = ("system.disqualified", "system.reinstated", "system.represented")
 _SYSTEM = "submission__system__"
@@ -63,7 +71,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     assert board.leaderboard is not None and board.as_of is not None
     at = ends(board.as_of)
     sign = board_state.direction(board.leaderboard, board.primary)
-    systems = set(board.leaderboard.standings.values_list("system", flat=True))
+    systems = {*board.leaderboard.standings.values_list("system", flat=True), *_ever_hidden(board.phase)}
     chosen, out = decided(board.leaderboard, systems, at)
     best = _represented(board, at, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
     ranks = ranked(best, out=out, sign=sign)
@@ -86,31 +94,41 @@ def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
 
 
 def _until_then(board: Leaderboard, at: datetime) -> QuerySet[Release]:
-    return Release.objects.filter(
+    released = Release.objects.filter(
         phase=board.phase_id,
         run__gold_version=board.gold_version_id,
         run__task_version=board.task_version,
         released_at__lt=at,
-    ).order_by()
+    )
+    hidden = HiddenSubmission.objects.at(at).filter(submission__phase=board.phase_id)
+    return released.exclude(submission__in=hidden.values("submission")).order_by()
+
+
+def _ever_hidden(phase: Phase) -> set[int]:
+    """The systems of which a submission to the phase is or was hidden: those that are may stand on no board now."""
+    hidden = HiddenSubmission.objects.filter(submission__phase=phase).order_by()
+    return set(hidden.values_list("submission__system", flat=True))
 
 
 def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
     """What represented each system at that moment.
 
     What stands today and was there already was the best then, too: only the releases of systems that have been
-    represented by another one since, or about which their teams have decided something, are looked through.
+    represented by another one since, or about which their teams or organisers have decided something, are looked
+    through.
     """
     leaderboard = board.leaderboard
     assert leaderboard is not None
     decided_on = [f"system:{pk}" for pk in leaderboard.standings.values_list("system", flat=True)]
     acts = AuditEntry.objects.filter(action="system.represented", subject__in=decided_on)
-    turned = [int(subject.removeprefix("system:")) for subject in acts.values_list("subject", flat=True).distinct()]
-    there = Q(release__released_at__lt=at) & ~Q(system__in=turned)
+    hidden = _ever_hidden(leaderboard.phase)
+    turned = {int(subject.removeprefix("system:")) for subject in acts.values_list("subject", flat=True).distinct()}
+    there = Q(release__released_at__lt=at) & ~Q(system__in=turned | hidden)
     named = ("system__kind", "release__submission_id", "release__submission__received_at", "value")
     still = leaderboard.standings.filter(there).values_list("release_id", "release__sequence", "system_id", *named)
     found = {one.system: one for one in (Told(*line) for line in still)}
-    others = leaderboard.standings.exclude(there).values_list("system_id", flat=True)
-    told = _until_then(leaderboard, at).filter(submission__system__in=list(others))
+    others = {*leaderboard.standings.exclude(there).values_list("system_id", flat=True), *hidden}
+    told = _until_then(leaderboard, at).filter(submission__system__in=others)
     return found | _best(told, board.primary, chosen=chosen, sign=sign)
 
 
@@ -169,6 +187,15 @@ def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple
             if action == "system.disqualified":
                 out[system] = detail["reason"]
     return chosen, out
+
+
+def decided_now(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
+    """Return what `decided` does, as the board shows it; on a frozen one, what held when it was frozen."""
+    if board.state == Leaderboard.State.FROZEN:
+        return decided(board, systems, timezone.now())
+    of_them = {"phase": board.phase_id, "system__in": systems}
+    chosen = Representative.objects.filter(**of_them).values_list("system", "submission")
+    return dict(chosen), dict(Disqualification.objects.filter(**of_them).values_list("system", "reason"))
 
 
 def day_in(text: str) -> date | None:

@@ -14,6 +14,7 @@ from leaderboard.boards.disclosure.ladder import Bounded
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import (
     GoldVersion,
+    HiddenSubmission,
     Leaderboard,
     Phase,
     Prediction,
@@ -72,6 +73,19 @@ def primary_value(release: Release) -> float | None:
             value = score["value"]
             return None if value is None else float(value)
     return None
+
+
+def releases_of(board: Leaderboard) -> models.QuerySet[Release]:
+    """Return what was revealed on a board's gold and task version, in sequence."""
+    return Release.objects.filter(
+        phase=board.phase_id, run__gold_version=board.gold_version_id, run__task_version=board.task_version
+    ).order_by("sequence")
+
+
+def shown_releases(board: Leaderboard) -> models.QuerySet[Release]:
+    """Return the releases that a board is made of, in sequence: without those of hidden submissions."""
+    hidden = HiddenSubmission.objects.now().filter(submission__phase=board.phase_id)
+    return releases_of(board).exclude(submission__in=hidden.values("submission")).select_related("submission__system")
 
 
 def chosen_of(phase_id: int, system: System) -> UUID | None:

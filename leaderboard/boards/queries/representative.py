@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from leaderboard.models import System
+from leaderboard.models import Release, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,20 @@ class Told:
     submission: UUID
     received_at: datetime
     value: float | None
+
+    @classmethod
+    def of(cls, release: Release, value: float | None) -> Told:
+        """A release that comes with its submission and system, and what it revealed of the primary measure."""
+        submission = release.submission
+        return cls(
+            release=release.pk,
+            sequence=release.sequence,
+            system=submission.system_id,
+            kind=submission.system.kind,
+            submission=submission.pk,
+            received_at=submission.received_at,
+            value=value,
+        )
 
 
 def represented(told: Iterable[Told], *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:

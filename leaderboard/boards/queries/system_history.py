@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from leaderboard.boards.disclosure.policies import reveals_comparisons
-from leaderboard.boards.queries import Cell
+from leaderboard.boards.queries import Cell, board_state
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
@@ -95,13 +95,9 @@ def primary_cell(release: Release) -> Cell | None:
 
 
 def told_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Told]:
-    """Every score that a board's releases told of these systems, in the order in which their submissions came."""
-    releases = Release.objects.filter(
-        phase=board.phase_id,
-        run__gold_version=board.gold_version_id,
-        run__task_version=board.task_version,
-        submission__system__in=list(systems),
-    ).select_related("submission")
+    """Every score that a board's releases told of these systems, in the order in which their submissions came; of
+    hidden ones none."""
+    releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
     found = [
         Told(release.submission.system_id, release.submission_id, release.submission.received_at, cell)
         for release in releases

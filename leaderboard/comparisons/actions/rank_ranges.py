@@ -69,6 +69,13 @@ def changed(board: Leaderboard) -> None:
         doorbell.ring_for_board(board.pk)
 
 
+def rank_again(board: Leaderboard) -> None:
+    """Rank a board whose standings have changed, and have its ranges computed. Call with the phase's row locked."""
+    # The ranges go first: a new rank may lie outside of the old range, which the database refuses.
+    changed(board)
+    boards.rank(board)
+
+
 @transaction.atomic
 def renewed(*, board: Leaderboard, again: bool) -> int:
     """Have a board's ranges computed; how many comparisons were forgotten for it: all of them, if `again`.
@@ -87,8 +94,9 @@ def _has_outcomes(board: Leaderboard) -> bool:
     scored = scoring.of_board(board)
     if scored.scorer is None:
         return True
-    standing = board.standings.select_related("release__run").first()
-    given = standing.release.run.provenance["scorer"]["outcomes"] if standing else []
+    # Hidden ones too: a board that nothing stands on may have been compared before.
+    release = board_state.releases_of(board).select_related("run").first()
+    given = release.run.provenance["scorer"]["outcomes"] if release else []
     return scored.scorer.primary in given
 
 
@@ -156,12 +164,12 @@ def compare(*, board_id: int) -> None:
 def _compare(mine: Claim) -> None:
     board = mine.board
     scored = scoring.of_board(board)
-    if board.task_version != scored.version:
-        raise NoAnswerError(Reason.OUTDATED)
     measure = scored.primary(board.gold_version)
     runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
     wanted = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}
     batches = list(pairs.batches(wanted - _there(board, measure)))
+    if batches and board.task_version != scored.version:
+        raise NoAnswerError(Reason.OUTDATED)
     for place, batch in enumerate(batches, start=1):
         _store(mine, pairs.compared(board=board, runs=runs, pairs=batch, measure=measure))
         if place < len(batches) and Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists():

@@ -6,18 +6,15 @@ What was shown must follow from it byte for byte; `manage.py check_boards` compa
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
-
-from django.utils import timezone
 
 from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.policies import Scores, reveal, reveal_warnings
 from leaderboard.boards.queries import as_of as past
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.representative import Told, ranked, represented
-from leaderboard.models import Disqualification, Leaderboard, Phase, Release, Representative, System
+from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, System
 from leaderboard.scoring.actions import releases
 
 Document = dict[str, Any]
@@ -71,10 +68,7 @@ def differences(board: Leaderboard) -> list[str]:
 
 
 def _releases(board: Leaderboard) -> Sequence[Release]:
-    on_it = Release.objects.filter(
-        phase=board.phase_id, run__gold_version=board.gold_version_id, run__task_version=board.task_version
-    )
-    return list(on_it.select_related("run", "submission__system").order_by("sequence"))
+    return list(board_state.releases_of(board).select_related("run", "submission__system"))
 
 
 def _line(release: Release, values: Scores, warnings: list[str]) -> Document:
@@ -120,31 +114,14 @@ def _primary(values: Scores, primary: str) -> float | None:
 
 def _standings(board: Leaderboard, told: Sequence[tuple[Release, Scores]]) -> list[Document]:
     sign = board_state.direction(board, told[0][0].primary) if told else 1
-    chosen, out = _decided(board, {release.submission.system_id for release, _ in told})
-    best = represented((_told(release, values) for release, values in told), chosen=chosen, sign=sign)
+    chosen, out = past.decided_now(board, {release.submission.system_id for release, _ in told})
+    hidden = set(HiddenSubmission.objects.now().values_list("submission", flat=True))
+    shown = [(release, values) for release, values in told if release.submission_id not in hidden]
+    best = represented(
+        (Told.of(release, _primary(values, release.primary)) for release, values in shown), chosen=chosen, sign=sign
+    )
     ranks = ranked(best, out=out, sign=sign)
     return [
         {"system": system, "sequence": one.sequence, "value": one.value, "rank": ranks.get(system)}
         for system, one in sorted(best.items())
     ]
-
-
-def _decided(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[int, UUID], Collection[int]]:
-    """What teams have chosen, and who is disqualified; of a board that is frozen, while it was shown."""
-    if board.state == Leaderboard.State.FROZEN:
-        return past.decided(board, systems, timezone.now())
-    chosen = Representative.objects.filter(phase=board.phase_id).values_list("system", "submission")
-    return dict(chosen), set(Disqualification.objects.filter(phase=board.phase_id).values_list("system", flat=True))
-
-
-def _told(release: Release, values: Scores) -> Told:
-    submission = release.submission
-    return Told(
-        release=release.pk,
-        sequence=release.sequence,
-        system=submission.system_id,
-        kind=submission.system.kind,
-        submission=submission.pk,
-        received_at=submission.received_at,
-        value=_primary(values, release.primary),
-    )

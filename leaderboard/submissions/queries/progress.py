@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.disclosure.policies import reveals_all
 from leaderboard.boards.queries.board_state import primary_value
-from leaderboard.models import Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
+from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
 
 
 class Revealed(StrEnum):
@@ -79,6 +79,12 @@ class Progress:
     def is_final(self) -> bool:
         """In a sealed phase: whether it was chosen, or is a final by default."""
         return getattr(self.submission, "final", None) is not None
+
+    @property
+    def hidden(self) -> HiddenSubmission | None:
+        """Why and since when no board shows it; None: it is not hidden."""
+        row: HiddenSubmission | None = _first(self.submission.hidings.all())
+        return row
 
     @property
     def is_refunded(self) -> bool:
@@ -178,6 +184,7 @@ def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
         Prefetch(
             "predictions__runs", Run.objects.select_related("gold_version").annotate(board=_BOARD).order_by(*_NEWEST)
         ),
+        Prefetch("hidings", HiddenSubmission.objects.now()),
         "releases",
     )
 

@@ -1,4 +1,4 @@
-"""What a researcher fills in to submit."""
+"""What a researcher fills in to submit, and an organiser to hide a submission."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.conf import settings
 from leaderboard.boards.queries import tracks
 from leaderboard.models import ImageUpload, Phase, System, Team, User
 from leaderboard.models.submission import systems_known_to
+from leaderboard.submissions.actions.hide import LONGEST_REASON
 
 OTHER_FIELDS = "Choose one of your systems or name another, not both."
 ONE_IMAGE = "Choose an archive or name an image in a registry, one of the two."
@@ -121,3 +122,11 @@ class ImageForm(SystemForm):
         if not self.errors and len(named) != 1:
             self.add_error("file", ONE_IMAGE if "reference" in self.fields else "Choose the archive of your image.")
         return found
+
+
+class HideForm(forms.Form):
+    """Why a submission is hidden."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REASON, help_text="Its team and the organisers read it; nobody else does."
+    )

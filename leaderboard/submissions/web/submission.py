@@ -33,7 +33,9 @@ SLOWEST = 10_000
 @require_safe
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     """The whole page."""
-    return render(request, "submissions/submission.html", _context(request, pk))
+    context = _context(request, pk)
+    context["manages"] = context["benchmark"].is_managed_by(request.user)
+    return render(request, "submissions/submission.html", context)
 
 
 @never_cache

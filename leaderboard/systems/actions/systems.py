@@ -66,7 +66,7 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
 def represent(*, submission: Submission, by: User) -> None:
     """Let a submission represent its system on the phase's boards, the frozen ones excepted. For members of its team.
 
-    Raises Refused NOT_TAKEN where the phase leaves no choice, or has told nothing of this submission.
+    Raises Refused NOT_TAKEN where the phase leaves no choice, or has told nothing of this submission, or it is hidden.
     """
     _check_member(submission.system, by)
     phase = _held(submission.phase)
@@ -78,6 +78,12 @@ def represent(*, submission: Submission, by: User) -> None:
         raise Refused(
             Code.NOT_TAKEN,
             "No score of this submission has been told yet; choose one that has its scores.",
+            heading="It was not chosen",
+        )
+    if submission.hidings.now().exists():
+        raise Refused(
+            Code.NOT_TAKEN,
+            "The organisers have hidden this submission from the boards; choose another.",
             heading="It was not chosen",
         )
     Representative.objects.update_or_create(
@@ -150,19 +156,13 @@ def _next_number() -> int:
 def _set_standing(phase: Phase, system: System, **values: Any) -> None:
     for board in _open_boards(phase):
         board.standings.filter(system=system).update(**values)
-        _rank_again(board)
+        comparisons.rank_again(board)
 
 
 def _stand_again(phase: Phase, system: System) -> None:
     for board in _open_boards(phase):
-        boards.stand_again(board, system)
-        _rank_again(board)
-
-
-def _rank_again(board: Leaderboard) -> None:
-    # The ranges go first: a new rank may lie outside of the old range, which the database refuses.
-    comparisons.changed(board)
-    boards.rank(board)
+        if boards.stand_again(board, system):
+            comparisons.rank_again(board)
 
 
 def _open_boards(phase: Phase) -> list[Leaderboard]:

@@ -106,6 +106,8 @@ def _own(found: System, place: Place | None, reader: Any) -> list[OwnRun]:
     followed = progress.followed(sent).order_by("-received_at", "-pk")[:MOST_OWN]
     stands = place.release.submission_id if place else None
     return [
-        OwnRun(one, one.submission.pk == stands, one.value is not None and one.submission.pk != stands)
+        OwnRun(
+            one, one.submission.pk == stands, one.value is not None and not one.hidden and one.submission.pk != stands
+        )
         for one in map(progress.of, followed)
     ]

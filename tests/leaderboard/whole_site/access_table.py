@@ -193,6 +193,12 @@ MANAGE = [
     Row("disqualify", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where=DRAFT),
     Row("reinstate", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("reinstate", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
+    *both("manage_hidden", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
+    Row("hide_submission", MANAGERS, "login 404 404 422 404 422 404"),
+    # The submission is another benchmark's.
+    Row("hide_submission", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where=DRAFT),
+    Row("unhide_submission", NO_PAGE, "login 404 404 302 404 302 404"),
+    Row("unhide_submission", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_announcements", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_announcements", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("take_announcement_back", NO_PAGE, "login 404 404 302 404 302 404"),
@@ -364,7 +370,8 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "comparison", "division", "download", "final", "goldversion", "image", "imageupload"),
+    *("auditentry", "comparison", "division", "download", "final", "goldversion", "hiddensubmission"),
+    *("image", "imageupload"),
     *(
         "leaderboard",
         "prediction",

@@ -1,0 +1,49 @@
+"""Submissions that their benchmark's organisers have hidden from the boards of their phase."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from .submission import Submission
+
+
+class HiddenSubmissionQuerySet(models.QuerySet["HiddenSubmission"]):
+    def now(self) -> HiddenSubmissionQuerySet:
+        """Return the rows of submissions that are hidden."""
+        return self.filter(unhidden_at=None)
+
+    def at(self, moment: datetime) -> HiddenSubmissionQuerySet:
+        """Return the rows of submissions that were hidden just before a moment."""
+        return self.filter(Q(unhidden_at=None) | Q(unhidden_at__gte=moment), hidden_at__lt=moment)
+
+
+class HiddenSubmission(models.Model):
+    """A time during which a submission represents no system on any board; open-ended while `unhidden_at` is null."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="hidings")
+    reason = models.CharField(max_length=300, help_text="shown to its team and the organisers alone")
+    hidden_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    hidden_at = models.DateTimeField()
+    unhidden_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    unhidden_at = models.DateTimeField(null=True)
+
+    objects = HiddenSubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-hidden_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["submission"], condition=Q(unhidden_at=None), name="hidden_once_at_a_time"),
+            models.CheckConstraint(condition=~Q(reason=""), name="hidden_for_a_reason"),
+            models.CheckConstraint(
+                condition=Q(unhidden_at=None, unhidden_by=None)
+                | Q(unhidden_at__gte=F("hidden_at"), unhidden_by__isnull=False),
+                name="unhidden_by_somebody_later",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission} since {self.hidden_at:%Y-%m-%d %H:%M}"

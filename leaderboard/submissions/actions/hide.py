@@ -1,0 +1,68 @@
+"""Hide a submission from the boards of its phase, and show it again. For the benchmark's organisers.
+
+Releases stay: a hidden submission keeps its scores, its receipt and its place in the quota, and a ladder still holds
+answers against what it showed. Its system falls back to its next release that is not hidden, on every board of the
+phase, or leaves the board.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.boards.actions import boards
+from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, HiddenSubmission, Phase, Submission, User
+
+LONGEST_REASON = 300
+
+
+@transaction.atomic
+def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
+    """Hide a submission for a reason that its team and the organisers read. Of a hidden one the reason is replaced.
+
+    It may be queued or running: it is scored, and not shown. Raises Refused NOT_AN_ORGANISER, and INVALID_NAME for an
+    empty reason or one of more than LONGEST_REASON characters.
+    """
+    phase = _locked_phase(submission, by)
+    reason = " ".join(reason.split())
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to {LONGEST_REASON}.")
+    hidden, _ = HiddenSubmission.objects.update_or_create(
+        submission=submission,
+        unhidden_at=None,
+        defaults={"reason": reason},
+        create_defaults={"reason": reason, "hidden_by": by, "hidden_at": timezone.now()},
+    )
+    AuditEntry.record("submission.hidden", submission, by=by, phase=phase.pk, reason=reason)
+    _stand_again(phase, submission)
+    return hidden
+
+
+@transaction.atomic
+def unhide(*, submission: Submission, by: User) -> None:
+    """Show a hidden submission again: every board is what it would be had it never been hidden. Raises Refused
+    NOT_AN_ORGANISER."""
+    phase = _locked_phase(submission, by)
+    hidden = HiddenSubmission.objects.now().filter(submission=submission)
+    if not hidden.update(unhidden_at=timezone.now(), unhidden_by=by):
+        return
+    AuditEntry.record("submission.unhidden", submission, by=by, phase=phase.pk)
+    _stand_again(phase, submission)
+
+
+def _locked_phase(submission: Submission, by: User) -> Phase:
+    """The phase with its row locked, as who publishes on its boards holds it."""
+    rows = Phase.objects.select_for_update(of=("self",)).select_related("benchmark")
+    phase = rows.get(pk=submission.phase_id)
+    if not phase.benchmark.is_managed_by(by):
+        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do that.")
+    return phase
+
+
+def _stand_again(phase: Phase, submission: Submission) -> None:
+    # A cancelled board too: its scoring may be taken up again.
+    for board in phase.leaderboards.select_related("gold_version"):
+        if boards.stand_again(board, submission.system):
+            rank_ranges.rank_again(board)
