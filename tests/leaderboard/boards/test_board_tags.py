@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from leaderboard.boards.web import etag as tags
 from leaderboard.comparisons.actions import rank_ranges as comparisons
-from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, System
+from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Submission, System
+from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT, client_of
 from tests.support.board_rows import score, stand
@@ -73,6 +74,9 @@ CHANGES: dict[str, Callable[[World], object]] = {
     ),
     "a disqualification": lambda world: systems.disqualify(
         phase=world.phase, system=a_system(), reason="copied", by=world.curator
+    ),
+    "a hidden submission": lambda world: hide(
+        submission=Submission.objects.get(), reason="leaked", by=world.curator
     ),
     "ranges that are due": lambda _: comparisons.changed(Leaderboard.objects.get()),
     "a phase's title": lambda _: Phase.objects.update(title="Final"),

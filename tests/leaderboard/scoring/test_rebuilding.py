@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Phase, Score, Standing, System
 from leaderboard.scoring.verification.rebuild_board import as_bytes, as_rebuilt, as_stored, differences
+from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
 from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
@@ -76,6 +77,25 @@ def test_what_is_decided_later_does_not_reach_a_frozen_board(world: World) -> No
     assert [one.state for one in (frozen, current)] == ["frozen", "current"]
     assert frozen.standings.get(system=world.system).release.submission == first
     assert [differences(one) for one in (frozen, current)] == [[], []]
+
+
+def test_what_is_hidden_leaves_frozen_boards_too_and_stays_hidden_when_scored_again(world: World) -> None:
+    board = a_board(world, disclosure="ladder", scope="team", quota_everybody=50)
+    phase = Phase.objects.get(pk=board.phase_id)
+    stood = Standing.objects.select_related("release__submission").get(leaderboard=board, system=world.system)
+    before = as_bytes(as_stored(board))
+    hide(submission=stood.release.submission, reason="leaked", by=world.curator)
+    assert differences(board) == [] and as_bytes(as_stored(board)) != before
+    correct(phase.split, world, gold_of(answers(LABELS, 36)))
+    score_all(last_first=True)
+    frozen, current = Leaderboard.objects.filter(phase=phase).order_by("gold_version__number")
+    assert [one.state for one in (frozen, current)] == ["frozen", "current"]
+    shown = Standing.objects.filter(leaderboard__phase=phase, release__submission=stood.release.submission)
+    assert not shown.exists() and [differences(one) for one in (frozen, current)] == [[], []]
+    unhide(submission=stood.release.submission, by=world.curator)
+    assert as_bytes(as_stored(frozen)) == before and [differences(one) for one in (frozen, current)] == [[], []]
+    hide(submission=stood.release.submission, reason="leaked", by=world.curator)
+    assert not shown.exists() and [differences(one) for one in (frozen, current)] == [[], []]
 
 
 def test_what_does_not_follow_is_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:
