@@ -75,9 +75,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
     "a disqualification": lambda world: systems.disqualify(
         phase=world.phase, system=a_system(), reason="copied", by=world.curator
     ),
-    "a hidden submission": lambda world: hide(
-        submission=Submission.objects.get(), reason="leaked", by=world.curator
-    ),
+    "a hidden submission": lambda world: hide(submission=Submission.objects.get(), reason="leaked", by=world.curator),
     "ranges that are due": lambda _: comparisons.changed(Leaderboard.objects.get()),
     "a phase's title": lambda _: Phase.objects.update(title="Final"),
     "a phase that closed": lambda _: Phase.objects.update(closes_at=timezone.now() - timedelta(seconds=1)),
