@@ -1,6 +1,6 @@
 """Strict reading of UTF-8 JSON Lines: one typed record a line, every fault with its line.
 
-The same rules hold for predictions, gold and inputs (`docs/referee.md` lists them). A block of lines is decoded by
+The same rules hold for predictions, gold and inputs (`docs/evaluator.md` lists them). A block of lines is decoded by
 msgspec; a count of `":` against the keys that the records hold then proves that no key came twice and none was
 unknown. Only lines that this cannot clear get the slow look of `strict.py`.
 """

@@ -1,4 +1,4 @@
-"""JSON Lines of any task, read as strictly as `docs/referee.md` says, with each line's own bytes kept.
+"""JSON Lines of any task, read as strictly as `docs/evaluator.md` says, with each line's own bytes kept.
 
 Generators that only share lines out write them as they came: no number is rounded and no key moves.
 """
