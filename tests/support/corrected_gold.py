@@ -34,7 +34,7 @@ def two_systems() -> World:
 def score_all() -> None:
     """What a worker does until nothing waits; each run is taken once."""
     for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
 
 
 def correct(world: World, gold: bytes | None = None, *, reason: str = "labels were swapped") -> None:

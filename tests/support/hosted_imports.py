@@ -99,7 +99,7 @@ def score(sandbox: str, system: System, send: Send, settings: Any) -> Score:
     def scored(phase: Phase, path: Path) -> Scores:
         submission = send(phase, path, system)
         run = Run.objects.get(prediction__submission=submission)
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
         run.refresh_from_db()
         assert run.state == State.DONE, (run.reason, run.problems)
         assert submission.releases.count() == 1

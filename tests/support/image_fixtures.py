@@ -85,9 +85,9 @@ def submit(world: World, archive: Path) -> Submission:
 def work() -> None:
     """What the workers of both queues would do, once for each row that waits."""
     for prediction in Prediction.objects.filter(state=State.QUEUED):
-        predictions.predict(prediction_id=prediction.pk)
+        predictions.WORK.run(prediction.pk)
     for run in Run.objects.filter(state=State.QUEUED):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
 
 
 def accuracy(submission: Submission) -> float:

@@ -92,7 +92,7 @@ def score_all(*, last_first: bool = False) -> None:
     """What workers do until nothing waits, in either order."""
     waiting = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     for run in reversed(waiting) if last_first else waiting:
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
 
 
 def primary(submission: Submission) -> float | None:

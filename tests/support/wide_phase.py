@@ -56,7 +56,7 @@ def enter(world: World, name: str, wrong: int, **described: Any) -> Submission:
 
 def score_all() -> None:
     for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
 
 
 def board_of(world: World) -> Leaderboard:
@@ -66,7 +66,7 @@ def board_of(world: World) -> Leaderboard:
 def rank_all(world: World) -> None:
     """Score what waits, then compute the ranges."""
     score_all()
-    comparisons.compare(board_id=board_of(world).pk)
+    comparisons.WORK.run(board_of(world).pk)
 
 
 def ranges(board: Leaderboard) -> dict[str, tuple[int | None, int | None, int | None]]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.files import File
@@ -16,13 +14,10 @@ from django.utils import timezone
 from leaderboard.archives.actions import encryption as vault
 from leaderboard.archives.actions import writing
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import ArchiveExport, AuditEntry, Benchmark, Reason, State, User
+from leaderboard.models import ArchiveExport, AuditEntry, Benchmark, State, User
 from leaderboard.models.archive import KEPT
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import Work
-from leaderboard.work_queue.claims import Claim, LateError
-from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.lease import Heartbeat, Lease, LeaseLostError
+from leaderboard.work_queue.work import Work
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
@@ -59,7 +54,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
                 benchmark=benchmark, recipients="\n".join(lines), requested_by=by, queued_at=at, rung_at=at
             )
             AuditEntry.record("export.asked", benchmark, by=by, closed=bool(lines), recipients=lines)
-            doorbell.ring_for_export(made.pk)
+            WORK.enqueue(made)
             return made
     except IntegrityError:  # they asked twice at the same moment
         return under_way.get()
@@ -78,42 +73,30 @@ def fetched(*, export: ArchiveExport, by: User) -> None:
     AuditEntry.record("export.downloaded", export.benchmark, by=by, sha256=export.sha256)
 
 
-def _write(mine: Claim[ArchiveExport]) -> None:
-    row = mine.row
+def _write(lease: Lease[ArchiveExport]) -> None:
+    row = lease.row
     told: list[str] = []
     keys = vault.recipients(row.recipients.splitlines()) if row.recipients else []
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
         # In a thread, and so on a connection of its own: the writer's reads one moment, and is rolled back.
-        with Lease(every=TELLS_EVERY, renew=lambda: bool(mine.own().update(told=list(told)))):
+        with Heartbeat(seconds=TELLS_EVERY, beat=lambda: bool(lease.rows().update(told=list(told)))):
             writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=told.append)
         with path.open("rb") as made:
             digest = hashlib.file_digest(made, "sha256").hexdigest()
             made.seek(0)
             stored = row.file.storage.save(row.file.field.generate_filename(row, "archive.zip"), File(made))
         size = path.stat().st_size
-    over: dict[str, Any] = {"state": State.DONE, "reason": Reason.NONE, "lease_until": None}
-    over |= {"told": told, "file": stored, "bytes": size, "sha256": digest, "finished_at": timezone.now()}
-    if not mine.own().update(**over):
+    try:
+        lease.finish(state=State.DONE, told=told, file=stored, bytes=size, sha256=digest)
+    except LeaseLostError:
         row.file.storage.delete(stored)
-        raise LateError
+        raise
 
 
-WORK = Work("archive_export", WAITING, doorbell.ring_for_export, _write, makes_way=True)
-
-
-def write(*, pk: int) -> None:
-    """One archive from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, ring again for what nobody came for, and remove what is old; how many."""
-    old: datetime = timezone.now() - KEPT
-    gone = list(ArchiveExport.objects.filter(finished_at__lt=old))
-    for export in gone:
+def _remove_old() -> None:
+    for export in ArchiveExport.objects.filter(finished_at__lt=timezone.now() - KEPT):
         _forget(export)
-    return background.sweep(WORK) + len(gone)
 
 
 def _forget(export: ArchiveExport) -> None:
@@ -121,3 +104,6 @@ def _forget(export: ArchiveExport) -> None:
     export.delete()
     if file:
         file.storage.delete(str(file.name))
+
+
+WORK = Work(name="export_archive", rows=WAITING, do=_write, makes_way=True, before_sweep=_remove_old)

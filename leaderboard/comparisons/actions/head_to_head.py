@@ -27,13 +27,10 @@ from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError, Work
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import NoAnswerError, Work
 
 log = structlog.get_logger(__name__)
-Mine = Claim[SideBySide]
 MOST_WAITING = 20
 """On the whole site: what a reader may keep from the workers for a minute or two, not more."""
 WAITING = SideBySide.objects.select_related(
@@ -122,14 +119,14 @@ def wanted(
     try:
         with transaction.atomic():
             made = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, rung_at=at)
-            doorbell.ring_for_side_by_side(made.pk)
+            WORK.enqueue(made)
             return made
     except IntegrityError:  # somebody else asked at the same moment
         return SideBySide.objects.get(a=first, b=second)
 
 
-def _compare(mine: Mine) -> None:
-    row = mine.row
+def _compare(lease: Lease[SideBySide]) -> None:
+    row = lease.row
     board = row.leaderboard
     scored = scoring.of_board(board)
     if board.task_version != scored.version:
@@ -143,10 +140,7 @@ def _compare(mine: Mine) -> None:
         answer = referee.side_by_side(a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer)
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
-    report = msgspec.to_builtins(_checked(answer.report))
-    done = mine.own().update(state=State.DONE, report=report, lease_until=None, finished_at=timezone.now())
-    if not done:
-        raise LateError
+    lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.report)))
 
 
 def _checked(raw: dict[str, Any]) -> Report:
@@ -162,14 +156,4 @@ def _checked(raw: dict[str, Any]) -> Report:
     return report
 
 
-WORK = Work("side_by_side", WAITING, doorbell.ring_for_side_by_side, _compare)
-
-
-def compare(*, pk: int) -> None:
-    """One pair from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    return background.sweep(WORK)
+WORK = Work(name="side_by_side", rows=WAITING, do=_compare)

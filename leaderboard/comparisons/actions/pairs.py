@@ -17,7 +17,7 @@ from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Reason, Run
-from leaderboard.work_queue.background import NoAnswerError
+from leaderboard.work_queue.work import NoAnswerError
 
 Pair = tuple[UUID, UUID]
 """Two runs, the lesser id first."""

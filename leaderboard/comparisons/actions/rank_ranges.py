@@ -1,19 +1,17 @@
 """The rank ranges of a leaderboard: due when its systems change, computed by one worker, stored, shown.
 
 Runs are compared pair by pair from their stored outcomes, each pair once; Holm's correction over all pairs of the
-systems that compete then says which differences count. A board's `Ranking` is the truth about the work, the broker a
-doorbell. Bursts are one piece of work: whoever takes a board computes what is missing when it begins, and looks again.
+systems that compete then says which differences count. A board's `Ranking` is the row of this work. Bursts are one
+piece of work: the worker that leases a board computes what is missing when it begins, and checks again at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import combinations
 from typing import Any
 from uuid import UUID
 
-import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
@@ -24,33 +22,36 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import corrected
-from leaderboard.core.logs import places
-from leaderboard.core.storage import AlteredError
-from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation import scorer_of_phase as scoring
-from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError
-from leaderboard.work_queue.lease import Lease
-
-log = structlog.get_logger(__name__)
+from leaderboard.work_queue.lease import Lease, LeaseLostError
+from leaderboard.work_queue.work import NoAnswerError, StateColumns, Work
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A worker's right to write a board's comparisons, until it is taken away."""
+class RankingColumns(StateColumns):
+    """A board's ranges are queued while they are due. `attempt` counts claims and `failures` attempts that failed."""
 
-    board: Leaderboard
-    attempt: int
-    changes: int
+    order = "rung_at"
+    retries_at_once = False
 
-    def own(self) -> Any:
-        return Ranking.objects.filter(leaderboard=self.board, attempt=self.attempt, lease_until__isnull=False)
+    def queued(self) -> Q:
+        due = ~Q(covered=F("changes")) & Q(lease_until=None, failures__lt=settings.MAX_ATTEMPTS)
+        return due & ~Q(leaderboard__state=Leaderboard.State.CANCELLED)
 
+    def expired(self, at: datetime) -> Q:
+        return Q(lease_until__lt=at)
 
-class LateError(Exception):
-    """The board went to another worker; nothing may be written."""
+    def attempts_left(self, lease: Lease[Any]) -> bool:
+        return True
+
+    def claim(self, at: datetime) -> dict[str, Any]:
+        return {}
+
+    def retry(self, reason: str, enqueued_at: datetime) -> dict[str, Any]:
+        return {"failures": F("failures") + 1, "reason": reason, "rung_at": enqueued_at}
+
+    def fail(self, reason: str, at: datetime) -> dict[str, Any]:
+        return self.retry(reason, at)
 
 
 def changed(board: Leaderboard) -> None:
@@ -66,7 +67,7 @@ def changed(board: Leaderboard) -> None:
     board.standings.exclude(rank_low=None).update(rank_low=None, rank_high=None)
     boards.revise(Leaderboard.objects.filter(pk=board.pk))
     if not ringing:
-        doorbell.ring_for_board(board.pk)
+        WORK.enqueue(ranking)
 
 
 def rank_again(board: Leaderboard) -> None:
@@ -100,69 +101,8 @@ def _has_outcomes(board: Leaderboard) -> bool:
     return scored.scorer.primary in given
 
 
-def claim(*, board_id: int) -> Claim | None:
-    """Compare and swap: the board is ours, or there is nothing to do for us (None)."""
-    waiting = _waiting().select_related(
-        "leaderboard__phase__split__dataset",
-        "leaderboard__phase__benchmark",
-        "leaderboard__phase__scorer",
-        "leaderboard__gold_version",
-    )
-    ranking = waiting.filter(leaderboard=board_id).first()
-    if ranking is None:
-        return None
-    claimed = (
-        _waiting()
-        .filter(pk=ranking.pk, attempt=ranking.attempt)
-        .update(attempt=ranking.attempt + 1, lease_until=_lease_end(timezone.now()))
-    )
-    if not claimed:
-        return None
-    changes = Ranking.objects.values_list("changes", flat=True).get(pk=ranking.pk)
-    return Claim(ranking.leaderboard, ranking.attempt + 1, changes)
-
-
-def _waiting() -> Any:
-    due = ~Q(covered=F("changes")) & Q(lease_until=None, failures__lt=settings.MAX_ATTEMPTS)
-    return Ranking.objects.filter(due).exclude(leaderboard__state=Leaderboard.State.CANCELLED)
-
-
-def renew(claim: Claim) -> bool:
-    return bool(claim.own().update(lease_until=_lease_end(timezone.now())))
-
-
-def compare(*, board_id: int) -> None:
-    """A board's ranges from claim to end. Safe to call any number of times, from any number of workers."""
-    if not referee.answers() or referee.is_outdated():
-        log.warning("sandbox_away_or_outdated", board=board_id)
-        return
-    mine = claim(board_id=board_id)
-    if mine is None:
-        return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: renew(mine)):
-        try:
-            _compare(mine)
-        except LateError:
-            log.warning("late_comparison", board=board_id, attempt=mine.attempt)
-        except NoAnswerError as error:
-            log.error("not_compared", board=board_id, reason=error.reason)
-            give_up(mine, reason=error.reason)
-        except ReportError as error:
-            log.error("comparisons_refused", board=board_id, error=str(error))
-            give_up(mine, reason=Reason.BAD_REPORT)
-        except referee.SandboxError as error:
-            log.error("sandbox_broke", board=board_id, error=str(error))
-            give_up(mine, reason=Reason.SANDBOX)
-        except (FileNotFoundError, AlteredError) as error:
-            log.error("stored_file_unusable", board=board_id, error=type(error).__name__)
-            give_up(mine, reason=Reason.STORAGE)
-        except Exception as error:  # noqa: BLE001  (logged, visible as the board's reason, retried)
-            log.error("comparing_broke", board=board_id, error=type(error).__name__, at=places(error.__traceback__))
-            give_up(mine, reason=Reason.INTERNAL)
-
-
-def _compare(mine: Claim) -> None:
-    board = mine.board
+def _compare(lease: Lease[Ranking]) -> None:
+    board = lease.row.leaderboard
     scored = scoring.of_board(board)
     measure = scored.primary(board.gold_version)
     runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
@@ -171,20 +111,19 @@ def _compare(mine: Claim) -> None:
     if batches and board.task_version != scored.version:
         raise NoAnswerError(Reason.OUTDATED)
     for place, batch in enumerate(batches, start=1):
-        _store(mine, pairs.compared(board=board, runs=runs, pairs=batch, measure=measure))
+        _store(lease, pairs.compared(board=board, runs=runs, pairs=batch, measure=measure))
         if place < len(batches) and Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists():
             # Who waits for a score goes first: a board of many systems would keep them for minutes.
-            _make_way(mine)
+            _make_way(lease)
             return
-    _finish(mine)
+    _finish(lease)
 
 
 @transaction.atomic
-def _make_way(mine: Claim) -> None:
+def _make_way(lease: Lease[Ranking]) -> None:
     """Let the board go and ring for it again, behind what waits. Each turn does one batch at least."""
-    if not mine.own().update(lease_until=None, rung_at=timezone.now()):
-        raise LateError
-    doorbell.ring_for_board(mine.board.pk)
+    lease.write(lease_until=None, rung_at=timezone.now())
+    WORK.enqueue(lease.row)
 
 
 def competing(board: Leaderboard) -> list[Standing]:
@@ -198,25 +137,24 @@ def _there(board: Leaderboard, measure: str) -> set[tuple[UUID, UUID]]:
 
 
 @transaction.atomic
-def _store(mine: Claim, rows: list[Comparison]) -> None:
+def _store(lease: Lease[Ranking], rows: list[Comparison]) -> None:
     """Each batch for itself, so that a worker that dies loses one."""
-    if not renew(mine):
-        raise LateError
+    if not lease.renew():
+        raise LeaseLostError
     Comparison.objects.bulk_create(rows)
 
 
 @transaction.atomic
-def _finish(mine: Claim) -> None:
+def _finish(lease: Lease[Ranking]) -> None:
     """Ranges, for the very systems that stand there; if they changed meanwhile the board is rung for again."""
     # Who publishes holds the phase as well: nothing changes between reading the rows and writing their ranges.
-    board = mine.board
+    board = lease.row.leaderboard
     Phase.objects.select_for_update().get(pk=board.phase_id)
-    ranking = mine.own().first()
+    ranking = lease.rows().first()
     if ranking is None:
-        raise LateError
-    if ranking.changes != mine.changes:
-        mine.own().update(lease_until=None, rung_at=timezone.now())
-        doorbell.ring_for_board(board.pk)
+        raise LeaseLostError
+    if ranking.changes != lease.row.changes:
+        _make_way(lease)
         return
     standings = competing(board)
     measure = scoring.of_board(board).primary(board.gold_version)
@@ -228,8 +166,8 @@ def _finish(mine: Claim) -> None:
     for standing in standings if found.n_pairs else ():
         standing.rank_low, standing.rank_high = found.ranges[standing.release.run_id]
     Standing.objects.bulk_update(standings, ["rank_low", "rank_high"])
-    mine.own().update(
-        covered=mine.changes,
+    lease.write(
+        covered=lease.row.changes,
         lease_until=None,
         computed_at=timezone.now(),
         n_pairs=found.n_pairs,
@@ -238,29 +176,16 @@ def _finish(mine: Claim) -> None:
     boards.revise(Leaderboard.objects.filter(pk=board.pk))
 
 
-def give_up(mine: Claim, *, reason: str) -> None:
-    """Let the board go; the sweeper rings for it again while attempts are left."""
-    mine.own().update(lease_until=None, failures=F("failures") + 1, reason=reason, rung_at=timezone.now())
-    boards.revise(Leaderboard.objects.filter(pk=mine.board.pk))
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many boards it touched."""
-    at = timezone.now()
-    lost = Ranking.objects.filter(lease_until__lt=at)
-    touched = lost.update(lease_until=None, failures=F("failures") + 1, reason=Reason.LOST, rung_at=at - _unheard())
-    forgotten = _waiting().filter(rung_at__lte=at - _unheard())
-    for board_id in list(forgotten.order_by("rung_at").values_list("leaderboard", flat=True)[:1000]):
-        with transaction.atomic():
-            if Ranking.objects.filter(leaderboard=board_id, rung_at__lte=at - _unheard()).update(rung_at=at):
-                doorbell.ring_for_board(board_id)
-                touched += 1
-    return touched
-
-
-def _unheard() -> timedelta:
-    return timedelta(seconds=settings.SWEEP_SECONDS)
-
-
-def _lease_end(at: datetime) -> datetime:
-    return at + timedelta(seconds=settings.LEASE_SECONDS)
+WORK = Work(
+    name="compare",
+    key="leaderboard_id",
+    rows=Ranking.objects.select_related(
+        "leaderboard__phase__split__dataset",
+        "leaderboard__phase__benchmark",
+        "leaderboard__phase__scorer",
+        "leaderboard__gold_version",
+    ),
+    do=_compare,
+    columns=RankingColumns(),
+    on_failure=lambda lease, final: boards.revise(Leaderboard.objects.filter(pk=lease.row.leaderboard_id)),
+)

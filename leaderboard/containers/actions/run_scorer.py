@@ -1,4 +1,4 @@
-"""The life of a run that an organisers' own scorer scores: claimed under a lease, executed twice, read, published.
+"""Runs that an organisers' own scorer scores: executed twice, read, and published.
 
 A worker here has the engine and gold, and runs no submitted image. Whatever is wrong with a scorer is its organisers'
 failure: the run has failed, is refunded and never ranked; they read why, participants read that it failed.
@@ -11,6 +11,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import IO, Any
 from uuid import UUID
 
@@ -25,8 +26,7 @@ from evaluator.jsonl.decompress import ReadLimits, chunks
 from leaderboard.boards.disclosure import costs
 from leaderboard.containers.actions import engine, scorer_engine, workers
 from leaderboard.containers.actions.scorer_engine import TIMES, Ran
-from leaderboard.core.logs import places
-from leaderboard.core.storage import AlteredError, check_digest, opened
+from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.evaluation import provenance
 from leaderboard.evaluation import report_checks as reports
@@ -34,9 +34,9 @@ from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import Image, Phase, Reason, Run, Scorer, State
 from leaderboard.scoring.actions import runs
-from leaderboard.work_queue import claims
-from leaderboard.work_queue.claims import LateError
+from leaderboard.work_queue import worker_status
 from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, lease_lost
 
 log = structlog.get_logger(__name__)
 WAITING = runs.WAITING.select_related(
@@ -52,46 +52,6 @@ class ScorerFault(Exception):
     """The scorer must not be ranked by; the text is for its organisers, and quotes nothing that it wrote."""
 
 
-def score(*, run_id: UUID) -> None:
-    """Score one run from claim to its end. Safe to call any number of times, from any number of workers."""
-    if not (workers.ready(workers.SCORERS) and referee.answers()):
-        log.warning("engine_or_sandbox_away", run=str(run_id))
-        return
-    if referee.is_outdated():
-        Run.objects.filter(pk=run_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
-        return
-    if not _is_by_the_present_scorer(run_id):
-        return
-    mine = claims.claim(WAITING, pk=run_id)
-    if mine is None:
-        return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: _renew(mine)):
-        try:
-            _score(mine)
-        except (LateError, engine.CancelledError):
-            log.warning("late_attempt", run=str(run_id), attempt=mine.attempt)
-        except ScorerFault as fault:
-            _fail(mine, str(fault))
-        except engine.ImageError as error:
-            _fail(mine, f"The image cannot be used: {error}.")
-        except engine.KilledError as error:
-            log.error("container_killed", run=str(run_id), error=str(error))
-            if mine.attempt < settings.MAX_ATTEMPTS:
-                runs.give_up(mine, reason=Reason.ENGINE)
-            else:
-                _fail(mine, "It ended with the status of a killed program, each time.")
-        except engine.SandboxError as error:
-            log.error("engine_or_sandbox_broke", run=str(run_id), error=str(error))
-            runs.give_up(mine, reason=Reason.ENGINE)
-        except (FileNotFoundError, AlteredError) as error:
-            log.error("stored_file_unusable", run=str(run_id), error=str(error))
-            runs.give_up(mine, reason=Reason.STORAGE)
-        except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
-            what, where = type(error).__name__, places(error.__traceback__)
-            log.error("scoring_broke", run=str(run_id), error=what, at=where)
-            runs.give_up(mine, reason=Reason.INTERNAL)
-
-
 def _is_by_the_present_scorer(run_id: UUID) -> bool:
     """Whether the run is by the scorer that its phase has; one by another is replaced while it waits."""
     run = WAITING.filter(pk=run_id, state=State.QUEUED).first()
@@ -104,13 +64,8 @@ def _is_by_the_present_scorer(run_id: UUID) -> bool:
     return False
 
 
-def _renew(mine: runs.Mine) -> bool:
-    workers.still_here(queue=workers.SCORERS)
-    return claims.renew(mine)
-
-
-def _score(mine: runs.Mine) -> None:
-    run = mine.row
+def _score(lease: Lease[Run]) -> None:
+    run = lease.row
     if run.prediction.submission.phase.half:
         raise ScorerFault("The phase scores a half of the gold, and a scorer image knows of none.")
     with ExitStack() as stack:
@@ -120,17 +75,19 @@ def _score(mine: runs.Mine) -> None:
         made: list[tuple[Ran, dict[str, IO[bytes]]]] = []
         for time in TIMES:
             files = {name: stack.enter_context(_temporary()) for name in ("scores", "outcomes")}
-            made.append((_executed(mine, time, gold, predictions, files), files))
+            made.append((_executed(lease, time, gold, predictions, files), files))
         (first, files), (second, others) = made
         _check_same(first, files, second, others)
         if not first.has_outcomes:
             files.pop("outcomes")
-        _read_and_publish(mine, files, [first.seconds, second.seconds])
+        _read_and_publish(lease, files, [first.seconds, second.seconds])
 
 
-def _executed(mine: runs.Mine, time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]) -> Ran:
+def _executed(
+    lease: Lease[Run], time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]
+) -> Ran:
     """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
-    run = mine.row
+    run = lease.row
     assert run.scorer is not None, "only runs by a scorer are claimed"
     allowed, image = limits.of_scorer(), run.scorer.image
     given: dict[str, Any] = {
@@ -141,7 +98,7 @@ def _executed(mine: runs.Mine, time: int, gold: IO[bytes], predictions: IO[bytes
         "gold": gold,
         "predictions": predictions,
         "limits": allowed,
-        "keep_going": lambda: mine.own().exists(),
+        "keep_going": lambda: lease.rows().exists(),
         **files,
     }
     loaded = image.digest or _loaded(image, allowed)
@@ -171,8 +128,8 @@ def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: di
             raise ScorerFault(f"It is not deterministic: two executions on the same files wrote different {file}.")
 
 
-def _read_and_publish(mine: runs.Mine, files: dict[str, IO[bytes]], seconds: list[float]) -> None:
-    run, scorer = mine.row, mine.row.scorer
+def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: list[float]) -> None:
+    run, scorer = lease.row, lease.row.scorer
     assert scorer is not None, "only runs by a scorer are claimed"
     answer = referee.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
     if answer.reason:
@@ -200,7 +157,7 @@ def _read_and_publish(mine: runs.Mine, files: dict[str, IO[bytes]], seconds: lis
         # Runs of one scorer on one gold are published one after the other: the first says what the units are.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         _check_units(run, receipt)
-        runs.publish(mine, answer, result, scorer=receipt)
+        runs.publish(lease, answer, result, scorer=receipt)
 
 
 def _units(answer: referee.Answer) -> str:
@@ -221,11 +178,20 @@ def _check_units(run: Run, receipt: dict[str, Any]) -> None:
         )
 
 
-def _fail(mine: runs.Mine, detail: str) -> None:
+def _fail(lease: Lease[Run], detail: str) -> None:
     """The organisers' failure: final, refunded, and told to them alone."""
     error_id = uuid.uuid4().hex[:12]
-    log.error("scorer_failed", run=str(mine.row.pk), scorer=str(mine.row.scorer), error_id=error_id, detail=detail)
-    runs.give_up(mine, reason=Reason.SCORER, error_id=error_id, detail=detail[:2000], final=True)
+    log.error("scorer_failed", run=str(lease.row.pk), scorer=str(lease.row.scorer), error_id=error_id, detail=detail)
+    WORK.retry_or_fail(lease, reason=Reason.SCORER, error_id=error_id, detail=detail[:2000], final=True)
+
+
+def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
+    """An operator's kill and a scorer's own look alike: tried again, and in the end the scorer's fault."""
+    log.error("container_killed", run=str(lease.row.pk), error=str(error))
+    if lease.attempt < settings.MAX_ATTEMPTS:
+        WORK.retry_or_fail(lease, reason=Reason.ENGINE)
+    else:
+        _fail(lease, "It ended with the status of a killed program, each time.")
 
 
 @contextmanager
@@ -250,3 +216,24 @@ def _digest(file: IO[bytes]) -> str:
     digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     file.seek(0)
     return digest
+
+
+WORK = replace(
+    runs.WORK,
+    name=runs.SCORER_TASK,
+    queue=worker_status.SCORERS,
+    rows=WAITING,
+    do=_score,
+    errors={
+        engine.CancelledError: lease_lost,
+        ScorerFault: lambda lease, fault: _fail(lease, str(fault)),
+        engine.ImageError: lambda lease, error: _fail(lease, f"The image cannot be used: {error}."),
+        engine.KilledError: _on_kill,
+        engine.SandboxError: Failure(Reason.ENGINE),
+        STORAGE_ERRORS: Failure(Reason.STORAGE),
+    },
+    is_ready=lambda: workers.ready(workers.SCORERS) and referee.answers(),
+    may_claim=_is_by_the_present_scorer,
+    on_renewal=lambda: workers.still_here(queue=workers.SCORERS),
+    has_workers=lambda: worker_status.of(worker_status.SCORERS).ready,
+)

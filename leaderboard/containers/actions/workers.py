@@ -12,11 +12,17 @@ from django.utils import timezone
 
 from leaderboard.containers.actions import engine, image_files, scorer_engine
 from leaderboard.models import GoldVersion, Prediction, Run, State, WorkerReport
+from leaderboard.work_queue import enqueue
 
 log = structlog.get_logger(__name__)
 SYSTEMS, SCORERS = "systems", "scorers"
 _full_report: dict[str, float] = {}
 """When this process last made a report of a ready engine, by the monotonic clock; by queue."""
+
+
+def enqueue_report(queue: str) -> None:
+    """Ask the workers of a queue for a report."""
+    enqueue.after_commit("report", queue, queue=queue)
 
 
 def report(*, queue: str = SYSTEMS) -> WorkerReport:

@@ -19,10 +19,10 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
+from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Split, State, User
-from leaderboard.work_queue import notify_workers as doorbell
 
 log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
@@ -152,7 +152,7 @@ def _queued(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
             DryRun.objects.filter(**same, kind=DryRun.Kind.TRIVIAL).delete()
             row.save(force_insert=True)
             row.trains.set(trains)
-            doorbell.ring_for_dry_run(row.pk)
+            run_dry_run.WORK.enqueue(row)
             return row
     except IntegrityError:  # somebody else asked at the same moment
         return None

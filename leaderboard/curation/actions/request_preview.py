@@ -16,10 +16,10 @@ from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, fil
 from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.core import validation as fields
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.curation.actions import run_generator
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, State, User
-from leaderboard.work_queue import notify_workers as doorbell
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 KEPT_PREVIEWS = 10
@@ -79,7 +79,7 @@ def begin(
             GeneratedFrom.objects.create(generation=made, raw=raw, role=role, place=place)
         told = {"generation": made.pk, "generator": offer.name, "raw": [raw.sha256 for _, raw in files]}
         AuditEntry.record("generation.begun", dataset, by=by, **told)
-        doorbell.ring_for_generation(made.pk)
+        run_generator.WORK.enqueue(made)
     return made
 
 

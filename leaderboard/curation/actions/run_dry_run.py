@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
 from django.conf import settings
-from django.utils import timezone
 from msgspec import to_builtins
 
 from evaluator.tasks.registry import TASKS
@@ -18,12 +17,9 @@ from leaderboard.evaluation import provenance
 from leaderboard.evaluation import report_checks as reports
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import DryRun, Reason, State
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError, Work
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import NoAnswerError, Work
 
-Mine = Claim[DryRun]
 WAITING = DryRun.objects.select_related("gold__split__dataset")
 
 
@@ -31,19 +27,17 @@ class UnfitError(Exception):
     """The file does not fit, or the baseline can say nothing of these inputs: the end of the work."""
 
 
-def _run(mine: Mine) -> None:
-    row = mine.row
+def _run(lease: Lease[DryRun]) -> None:
+    row = lease.row
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
         raise NoAnswerError(Reason.SUPERSEDED)
     try:
         with predictions(row) as file:
             result = {**_scored(row, file), "predictions_sha256": _digest(file)}
     except UnfitError:
-        over: dict[str, Any] = {"state": State.REJECTED, "lease_until": None, "finished_at": timezone.now()}
+        lease.finish(state=State.REJECTED)
     else:
-        over = {"state": State.DONE, "result": result, "lease_until": None, "finished_at": timezone.now()}
-    if not mine.own().update(**over):
-        raise LateError
+        lease.finish(state=State.DONE, result=result)
 
 
 def _digest(file: IO[bytes]) -> str:
@@ -124,14 +118,4 @@ def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     }
 
 
-WORK = Work("dry_run", WAITING, doorbell.ring_for_dry_run, _run, makes_way=True)
-
-
-def run(*, pk: int) -> None:
-    """One dry run from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    return background.sweep(WORK)
+WORK = Work(name="dry_run", rows=WAITING, do=_run, makes_way=True)

@@ -17,19 +17,15 @@ from typing import IO, Any
 
 import msgspec
 from django.db import transaction
-from django.utils import timezone
 
 from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GeneratedPart, Generation, Reason, State
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError, Work
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease, LeaseLostError
+from leaderboard.work_queue.work import NoAnswerError, Work
 
-Mine = Claim[Generation]
 WAITING = Generation.objects.select_related("dataset")
 FIRST = 4
 """Lines of a part that a preview shows."""
@@ -55,20 +51,19 @@ class Told(msgspec.Struct):
     text: str
 
 
-def _generate(mine: Mine) -> None:
-    row = mine.row
+def _generate(lease: Lease[Generation]) -> None:
+    row = lease.row
     if OFFERS.get(row.generator) is None or OFFERS[row.generator].generator.version != row.version:
         raise NoAnswerError(Reason.SUPERSEDED)
     answer = run(row)
-    if not _went_through(mine, answer):
+    if not _went_through(lease, answer):
         return
     told, contents = read(answer)
-    _keep(mine, told, contents, answer.code_sha256)
+    _keep(lease, told, contents, answer.code_sha256)
     for part in row.parts.all():
-        if not part.facts and not _looked_at(mine, part, contents[part.name]):
+        if not part.facts and not _looked_at(lease, part, contents[part.name]):
             return
-    if not mine.own().update(state=State.DONE, lease_until=None, finished_at=timezone.now()):
-        raise LateError
+    lease.finish(state=State.DONE)
 
 
 def run(row: Generation) -> referee.Answer:
@@ -105,58 +100,54 @@ def read(answer: referee.Answer) -> tuple[Told, dict[str, bytes]]:
     return told, contents
 
 
-def _went_through(mine: Mine, answer: referee.Answer) -> bool:
+def _went_through(lease: Lease[Generation], answer: referee.Answer) -> bool:
     """Files and parameters at fault end the work; their problems are kept. Raises NoAnswerError where none is told."""
     if answer.reason:
         raise NoAnswerError(answer.reason)
     if answer.ok:
         return True
     told = {"problems": answer.report.get("problems", []), "more_problems": answer.report.get("more", 0)}
-    over: dict[str, Any] = {"state": State.REJECTED, "reason": Reason.BAD_GOLD, "lease_until": None}
-    if not mine.own().update(**over, **told, finished_at=timezone.now()):
-        raise LateError
+    lease.finish(state=State.REJECTED, reason=Reason.BAD_GOLD, **told)
     return False
 
 
-def _keep(mine: Mine, told: Told, contents: Mapping[str, bytes], code: str) -> None:
+def _keep(lease: Lease[Generation], told: Told, contents: Mapping[str, bytes], code: str) -> None:
     """All parts, once. What an earlier attempt kept stays where it is the same: only what is missing is looked at."""
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():
-        report = {"told": told.told, "text": told.text}
-        if not mine.own().update(report=report, code_sha256=code):
-            raise LateError
-        there = dict(mine.row.parts.values_list("name", "sha256"))
-        if there == digests and mine.row.code_sha256 == code:
+        lease.write(report={"told": told.told, "text": told.text}, code_sha256=code)
+        there = dict(lease.row.parts.values_list("name", "sha256"))
+        if there == digests and lease.row.code_sha256 == code:
             return
-        mine.row.parts.all().delete()
+        lease.row.parts.all().delete()
         for place, (name, content) in enumerate(contents.items()):
             GeneratedPart.objects.create(
-                generation=mine.row, place=place, name=name, sha256=digests[name], bytes=len(content)
+                generation=lease.row, place=place, name=name, sha256=digests[name], bytes=len(content)
             )
 
 
-def _looked_at(mine: Mine, part: GeneratedPart, content: bytes) -> bool:
+def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
     """Whether the part is gold of the task; keeps what is in it, and its first lines."""
-    row = mine.row
+    row = lease.row
     asked: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with unnamed(content) as file:
         prepared = referee.prepare_gold(gold=file, **asked)
         if not prepared.ok and OFFERS[row.generator].keeps_lines:
             prepared.report["problems"] = _in_raw_file(row, content, prepared.report.get("problems", []))
-        if not _went_through(mine, prepared):
+        if not _went_through(lease, prepared):
             return False
         told: dict[str, Any] = {}
         for name in LOOKED_AT:
             answer = referee.gold_part(part=name, gold=file, **asked)
-            if not _went_through(mine, answer):
+            if not _went_through(lease, answer):
                 return False
             told |= answer.report.get("told", {}).get("keys", {})
     facts = {name: prepared.report[name] for name in FACTS} | {name: told.get(name, []) for name in LOOKED_AT}
     facts["inputs_sha256"] = hashlib.sha256(prepared.attachment).hexdigest()
     facts["inputs_bytes"] = len(prepared.attachment)
     with transaction.atomic():
-        if not mine.own().exists():
-            raise LateError
+        if not lease.rows().exists():
+            raise LeaseLostError
         GeneratedPart.objects.filter(pk=part.pk).update(facts=facts, first=_first(content, prepared.attachment))
     return True
 
@@ -213,14 +204,4 @@ def _identity(line: dict[str, Any]) -> str:
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 
-WORK = Work("generation", WAITING, doorbell.ring_for_generation, _generate, makes_way=True)
-
-
-def generate(*, pk: int) -> None:
-    """One from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    return background.sweep(WORK)
+WORK = Work(name="generate", rows=WAITING, do=_generate, makes_way=True)

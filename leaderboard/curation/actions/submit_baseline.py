@@ -28,7 +28,7 @@ from leaderboard.curation.actions.run_dry_run import UnfitError
 from leaderboard.evaluation.sandbox_client import SandboxError
 from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
 from leaderboard.submissions.actions import submit as submissions
-from leaderboard.work_queue.background import NoAnswerError
+from leaderboard.work_queue.work import NoAnswerError
 
 log = structlog.get_logger(__name__)
 STANDS = (State.QUEUED, State.RUNNING, State.DONE)

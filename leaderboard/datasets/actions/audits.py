@@ -24,13 +24,10 @@ from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError, Work
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import NoAnswerError, Work
 
 log = structlog.get_logger(__name__)
-Mine = Claim[SplitAudit]
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 MOST_TRAINS = referee.MOST_TABLES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
@@ -84,7 +81,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
             )
             made.trains.set(_public_gold(split))
             AuditEntry.record("audit.begun", made, by=by, split=split.name, gold=gold.number)
-            doorbell.ring_for_audit(made.pk)
+            WORK.enqueue(made)
             return made
     except IntegrityError:  # somebody else asked at the same moment
         return under_way.get()
@@ -108,8 +105,8 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
         AuditEntry.record("audit.cancelled", audit, by=by, split=audit.gold.split.name)
 
 
-def _audit(mine: Mine) -> None:
-    row = mine.row
+def _audit(lease: Lease[SplitAudit]) -> None:
+    row = lease.row
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
         raise NoAnswerError(Reason.SUPERSEDED)
     trains = list(row.trains.select_related("split").order_by("split", "pk"))
@@ -127,20 +124,16 @@ def _audit(mine: Mine) -> None:
             if told and answer.code_sha256 != row.code_sha256:
                 # Half of it was told by another release, which may have looked otherwise.
                 told.clear()
-                _keep(mine, told, answer.code_sha256)
+                _keep(lease, told, answer.code_sha256)
                 raise referee.SandboxError("the audit was begun by another release, and begins again")
             told.append(_checked(answer))
-            _keep(mine, told, answer.code_sha256)
-    report = assembled(told)
-    over: dict[str, Any] = {"state": State.DONE, "lease_until": None, "finished_at": timezone.now()}
-    if not mine.own().update(report=report, parts=[], **over):
-        raise LateError
+            _keep(lease, told, answer.code_sha256)
+    lease.finish(state=State.DONE, report=assembled(told), parts=[])
 
 
-def _keep(mine: Mine, told: list[dict[str, Any]], code: str) -> None:
-    mine.row.code_sha256 = code
-    if not mine.own().update(parts=told, code_sha256=code):
-        raise LateError
+def _keep(lease: Lease[SplitAudit], told: list[dict[str, Any]], code: str) -> None:
+    lease.row.code_sha256 = code
+    lease.write(parts=told, code_sha256=code)
 
 
 def _checked(answer: referee.Answer) -> dict[str, Any]:
@@ -176,14 +169,4 @@ def _name(gold: GoldVersion) -> str:
     return f"{gold.split.name}.gold.jsonl" + (".gz" if str(gold.file.name).endswith(".gz") else "")
 
 
-WORK = Work("split_audit", WAITING, doorbell.ring_for_audit, _audit, makes_way=True)
-
-
-def audit(*, pk: int) -> None:
-    """One audit from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    return background.sweep(WORK)
+WORK = Work(name="audit_split", rows=WAITING, do=_audit, makes_way=True)

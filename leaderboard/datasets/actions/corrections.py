@@ -18,10 +18,9 @@ from django.utils import timezone
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import datasets, splits
+from leaderboard.datasets.actions import datasets, gold_diffs, splits
 from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
-from leaderboard.work_queue import notify_workers as doorbell
 
 Fate = Correction.Fate
 KEPT = timedelta(days=7)
@@ -70,7 +69,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
                 _end(earlier, Fate.DROPPED, by=by)
             made.save(force_insert=True)
             AuditEntry.record("correction.proposed", made, by=by, split=split.name, gold=base.number, sha256=digest)
-            doorbell.ring_for_correction(made.pk)
+            gold_diffs.WORK.enqueue(made)
     except BaseException:
         made.file.storage.delete(str(made.file.name))
         raise

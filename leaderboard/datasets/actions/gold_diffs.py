@@ -8,18 +8,14 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import ChangedItem, Correction, Reason, State
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError, Work
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import NoAnswerError, Work
 
-Mine = Claim[Correction]
 WAITING = Correction.objects.select_related("base__split__dataset", "split__dataset")
 _BATCH = 1000
 
@@ -52,8 +48,8 @@ class Item(msgspec.Struct, forbid_unknown_fields=True):
     changes: list[Change]
 
 
-def _laid_beside(mine: Mine) -> None:
-    row = mine.row
+def _compare(lease: Lease[Correction]) -> None:
+    row = lease.row
     names = {"before": row.base.file, "after": row.file}
     with opened(row.base.file) as before, opened(row.file) as after:
         check_digest(before, row.base.sha256)
@@ -74,10 +70,8 @@ def _laid_beside(mine: Mine) -> None:
         raise ReportError(f"the difference's shape is wrong: {error}") from error
     if len(items) != counts.n_changed:
         raise ReportError(f"{len(items)} items are told of {counts.n_changed}")
-    over: dict[str, Any] = {"state": State.DONE, "lease_until": None, "finished_at": timezone.now()}
     with transaction.atomic():
-        if not mine.own().update(counts=msgspec.to_builtins(counts), **over):
-            raise LateError
+        lease.finish(state=State.DONE, counts=msgspec.to_builtins(counts))
         rows = (_row(row, place, item) for place, item in enumerate(items))
         while batch := list(itertools.islice(rows, _BATCH)):
             ChangedItem.objects.bulk_create(batch)
@@ -99,14 +93,4 @@ def _row(correction: Correction, place: int, item: Item) -> ChangedItem:
     )
 
 
-WORK = Work("correction", WAITING, doorbell.ring_for_correction, _laid_beside)
-
-
-def lay_beside(*, pk: int) -> None:
-    """One laying beside from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Take back what silent workers hold, and ring again for what nobody came for; how many."""
-    return background.sweep(WORK)
+WORK = Work(name="lay_beside", rows=WAITING, do=_compare)

@@ -9,7 +9,7 @@ Nobody but a benchmark's organisers ever reads of it: it is a suspicion, not a f
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 from django.db import transaction
@@ -18,48 +18,30 @@ from django.utils import timezone
 from leaderboard.boards.queries import board_state
 from leaderboard.models import Likeness, NearCopy, Prediction, Reason, State, System
 from leaderboard.near_copies.actions import similarity as likenesses
-from leaderboard.work_queue import background
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.background import NoAnswerError, Work
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
 
 log = structlog.get_logger(__name__)
-Mine = Claim[Likeness]
-AT_ONCE = 1000
 WAITING = Likeness.objects.select_related("prediction__submission__system", "phase__split__dataset", "phase__benchmark")
 
 
-def _look(mine: Mine) -> None:
-    row = mine.row
+def _look(lease: Lease[Likeness]) -> None:
+    row = lease.row
     gold = board_state.gold_of(row.phase)
     if gold is None:
         raise NoAnswerError(Reason.BAD_GOLD)
-    ordered = likenesses.sign(mine, gold)
+    ordered = likenesses.sign(lease, gold)
     # After the signature is there for all to see: of two that look at once, one at least sees the other.
     alike = likenesses.likest(row, ordered=ordered)
     found = likenesses.found(row, gold, alike) if alike else []
     with transaction.atomic():
-        if not mine.own().update(state=State.DONE, lease_until=None, finished_at=timezone.now()):
-            raise LateError
+        lease.finish(state=State.DONE)
         NearCopy.objects.bulk_create(found, ignore_conflicts=True)
 
 
-WORK = Work("likeness", WAITING, doorbell.ring_for_likeness, _look, makes_way=True, most=AT_ONCE)
-
-
-def look(*, pk: int) -> None:
-    """One prediction from claim to end. Safe to call any number of times, from any number of workers."""
-    background.attend(WORK, pk=pk)
-
-
-def sweep() -> int:
-    """Queue what was scored and not looked at, take back what silent workers hold, ring again; how many were rung."""
-    _queue(timezone.now())
-    return background.sweep(WORK)
-
-
-def _queue(at: datetime) -> None:
-    """Rows for competing systems' predictions that have their scores; rung for at once."""
+def _queue() -> None:
+    """Rows for competing systems' predictions that were scored and not looked at; the sweep enqueues them at once."""
+    at = timezone.now()
     long_ago = at - timedelta(days=1)
     scored = Prediction.objects.filter(
         likeness=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
@@ -73,3 +55,6 @@ def _queue(at: datetime) -> None:
     ]
     # Two sweepers may find the same prediction: it gets one row.
     Likeness.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+WORK = Work(name="look_for_copies", rows=WAITING, do=_look, makes_way=True, before_sweep=_queue)

@@ -16,8 +16,8 @@ from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GoldVersion, Likeness, NearCopy, Prediction, Reason, System
-from leaderboard.work_queue.background import NoAnswerError
-from leaderboard.work_queue.claims import Claim, LateError
+from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import NoAnswerError
 
 MOST = 15
 """Teams whose predictions are laid beside one file: as many as one job takes."""
@@ -42,9 +42,9 @@ class Told(msgspec.Struct):
     rows: list[Row | None]
 
 
-def sign(mine: Claim[Likeness], gold: GoldVersion) -> bool:
+def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
     """Store the signature; whether the task orders units."""
-    row = mine.row
+    row = lease.row
     with _read(row.prediction) as file:
         answer = referee.signature(
             task=row.phase.split.dataset.task,
@@ -57,8 +57,7 @@ def sign(mine: Claim[Likeness], gold: GoldVersion) -> bool:
     if len(signed.signature) > likeness.SIZE or not all(0 <= number < 1 << 63 for number in signed.signature):
         raise ReportError("a signature is too long, or holds what is no number of its kind")
     row.signature = np.array(signed.signature, dtype=np.uint64).tobytes()
-    if not mine.own().update(signature=row.signature):
-        raise LateError
+    lease.write(signature=row.signature)
     return signed.ordered
 
 

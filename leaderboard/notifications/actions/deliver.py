@@ -31,7 +31,7 @@ from leaderboard.notifications.actions import rank_changes as move_notices
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 from leaderboard.submissions.queries import progress
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 
 log = structlog.get_logger(__name__)
 
@@ -52,9 +52,14 @@ def sweep() -> int:
     written += move_notices.write(at - WINDOW, at)
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
     for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
-        doorbell.ring_for_notice(pk)
+        enqueue_delivery(pk)
     Notice.objects.filter(finished_at__lt=at - KEPT).delete()
     return written
+
+
+def enqueue_delivery(pk: uuid.UUID) -> None:
+    """Send a notice to the worker that talks to the world outside."""
+    enqueue.after_commit("deliver", pk, queue="notices")
 
 
 def _write(at: datetime) -> int:

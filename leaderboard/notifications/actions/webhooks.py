@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard.core import http_client as outgoing
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Notice, User, Webhook
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.notifications.actions.deliver import enqueue_delivery
 
 MOST = 3
 """Webhooks of one person."""
@@ -65,7 +65,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
         )
     body = {"id": str(key), "event": "test", "at": at.isoformat()}
     made = Notice.objects.create(id=key, user=by, webhook=webhook, subject=key, body=body, due_at=at, created_at=at)
-    doorbell.ring_for_notice(made.pk)
+    enqueue_delivery(made.pk)
     return made
 
 

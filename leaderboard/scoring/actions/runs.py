@@ -1,8 +1,4 @@
-"""The life of a run: queued, claimed under a lease, scored, and published in one transaction.
-
-The database is the truth. Every write names the attempt that it belongs to, so a worker that lost its lease and comes
-back late changes nothing.
-"""
+"""Runs: queued, scored as background work, and published in one transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import F
@@ -20,8 +15,7 @@ from msgspec import to_builtins
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
-from leaderboard.core.logs import places
-from leaderboard.core.storage import AlteredError, check_digest, opened
+from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance
 from leaderboard.evaluation import report_checks as reports
 from leaderboard.evaluation import sandbox_client as referee
@@ -29,13 +23,14 @@ from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
 from leaderboard.scoring.actions import plots as drawings
 from leaderboard.scoring.actions import releases
-from leaderboard.work_queue import claims
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.claims import Claim, LateError, renew
+from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work
+from leaderboard.work_queue.worker_status import SCORERS
 
 log = structlog.get_logger(__name__)
-Mine = Claim[Run]
+SCORER_TASK = "run_scorer"
+"""The work of runs by an organiser's own scorer (`containers.actions.run_scorer`)."""
 WAITING = Run.objects.select_related(
     "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
 )
@@ -54,7 +49,10 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
         queued_at=at,
         rung_at=at,
     )
-    doorbell.ring_for_run(run.pk, by_scorer=run.scorer_id is not None)
+    if run.scorer_id is None:
+        WORK.enqueue(run)
+    else:
+        enqueue.after_commit(SCORER_TASK, run.pk, queue=SCORERS)
     return run
 
 
@@ -70,43 +68,6 @@ def arrived(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run |
     if not board_state.to_score(phase).filter(pk=prediction.pk).exists():
         return None
     return queue(prediction=prediction, gold=gold)
-
-
-def claim(*, run_id: UUID) -> Mine | None:
-    """Compare and swap: the run is ours, or another worker has it (None)."""
-    return claims.claim(WAITING.filter(scorer=None), pk=run_id)
-
-
-def score(*, run_id: UUID) -> None:
-    """Score one run from claim to its end. Safe to call any number of times, from any number of workers.
-
-    Runs of organisers' own scorers are left to `scorer_runs`: no engine is here.
-    """
-    if not referee.answers():
-        # Attempts that are spent on a sandbox's restart would all be over before it is back. The sweeper rings again.
-        log.warning("sandbox_away", run=str(run_id))
-        return
-    if referee.is_outdated():
-        Run.objects.filter(pk=run_id, state=State.QUEUED).update(reason=Reason.OUTDATED)
-        return
-    if not _is_of_our_version(run_id):
-        return
-    mine = claim(run_id=run_id)
-    if mine is None:
-        return
-    with Lease(every=settings.LEASE_SECONDS / 3, renew=lambda: renew(mine)):
-        try:
-            _score(mine)
-        except LateError:
-            log.warning("late_attempt", run=str(run_id), attempt=mine.attempt)
-        except referee.SandboxError as error:
-            log.error("sandbox_broke", run=str(run_id), error=str(error))
-            give_up(mine, reason=Reason.SANDBOX)
-        except Exception as error:  # noqa: BLE001  (logged, visible as the run's reason, retried)
-            # An error of ours: visible, retried, and at the end refunded. Its text may quote a file, so its kind and
-            # its place are logged, and it is not raised to a worker that would print it.
-            log.error("scoring_broke", run=str(run_id), error=type(error).__name__, at=places(error.__traceback__))
-            give_up(mine, reason=Reason.INTERNAL)
 
 
 def _is_of_our_version(run_id: UUID) -> bool:
@@ -141,86 +102,74 @@ def replace(run: Run, version: int) -> None:
         queue(prediction=run.prediction, gold=gold)
 
 
-def _score(mine: Mine) -> None:
-    run, gold = mine.row, mine.row.gold_version
-    try:
-        with opened(run.prediction.file) as predictions:
-            check_digest(predictions, run.prediction.sha256)
-            with opened(gold.file) as stored:
-                check_digest(stored, gold.sha256)
-            answer = referee.score(
-                task=gold.split.dataset.task,
-                gold=gold,
-                predictions=predictions,
-                name=run.prediction.name,
-                options=provenance.options_of(run),
-                seed=provenance.SEED,
-                half=run.prediction.submission.phase.half,
-            )
-    except (FileNotFoundError, AlteredError) as error:
-        log.error("stored_file_unusable", run=str(run.pk), error=str(error))
-        give_up(mine, reason=Reason.STORAGE)
-        return
+def _score(lease: Lease[Run]) -> None:
+    run, gold = lease.row, lease.row.gold_version
+    with opened(run.prediction.file) as predictions:
+        check_digest(predictions, run.prediction.sha256)
+        with opened(gold.file) as stored:
+            check_digest(stored, gold.sha256)
+        answer = referee.score(
+            task=gold.split.dataset.task,
+            gold=gold,
+            predictions=predictions,
+            name=run.prediction.name,
+            options=provenance.options_of(run),
+            seed=provenance.SEED,
+            half=run.prediction.submission.phase.half,
+        )
     if answer.reason in (Reason.TIME, Reason.MEMORY):
-        reject(mine, reason=answer.reason, problems=[])
+        reject(lease, reason=answer.reason, problems=[])
     elif answer.reason:
         # Our scorer crashed or said nothing usable: no file should bring that about, so it is our failure.
-        give_up(mine, reason=answer.reason, error_id=answer.error_id)
+        WORK.retry_or_fail(lease, reason=answer.reason, error_id=answer.error_id)
     elif answer.ok:
-        _publish_if_sound(mine, answer)
+        _publish_if_sound(lease, answer)
     elif answer.report.get("fault") == "predictions":
         shown = run.prediction.submission.phase.split.inputs_public
-        reject(mine, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"] if shown else [])
+        reject(lease, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"] if shown else [])
     else:
-        give_up(mine, reason=Reason.BAD_GOLD, final=True)
+        WORK.retry_or_fail(lease, reason=Reason.BAD_GOLD, final=True)
 
 
-def _publish_if_sound(mine: Mine, answer: referee.Answer) -> None:
-    gold = mine.row.gold_version
+def _publish_if_sound(lease: Lease[Run], answer: referee.Answer) -> None:
+    """Raises ReportError for numbers that no scorer can have meant."""
+    gold = lease.row.gold_version
     task = TASKS[gold.split.dataset.task]
-    try:
-        result = reports.checked(
-            answer.report,
-            task=task.name,
-            task_version=mine.row.task_version,
-            measures=[task.measure(name) for name in gold.measures],
-        )
-    except reports.ReportError as error:
-        log.error("report_refused", run=str(mine.row.pk), error=str(error))
-        give_up(mine, reason=Reason.BAD_REPORT, final=True)
-        return
-    publish(mine, answer, result)
+    result = reports.checked(
+        answer.report,
+        task=task.name,
+        task_version=lease.row.task_version,
+        measures=[task.measure(name) for name in gold.measures],
+    )
+    publish(lease, answer, result)
 
 
-def publish(mine: Mine, answer: referee.Answer, result: reports.Scored, **made_by: Any) -> None:
-    """Scores, outcomes, release, standing and state, in one transaction; raises LateError if the lease is lost.
+def publish(lease: Lease[Run], answer: referee.Answer, result: reports.Scored, **made_by: Any) -> None:
+    """Scores, outcomes, release, standing and state, in one transaction; raises LeaseLostError if the lease is lost.
 
     made_by: further parts of the receipt. A scorer of the organisers' own may have given no outcomes.
     """
-    run = mine.row
+    run = lease.row
     scores = [to_builtins(score) for score in result.scores]
     # A warning quotes what a system wrote, and boards show it: so it could carry hidden inputs out.
     warnings = result.warnings if run.prediction.submission.phase.split.inputs_public else []
     digest, stored = "", ""
     if answer.attachment:
         digest = sha256(answer.attachment).hexdigest()
-        stored = run.outcomes.storage.save(_outcomes_name(run, mine.attempt), ContentFile(answer.attachment))
+        stored = run.outcomes.storage.save(_outcomes_name(run, lease.attempt), ContentFile(answer.attachment))
     try:
         with transaction.atomic():
             _hold_phase(run)
             at = timezone.now()
-            won = mine.own().update(
+            lease.finish(
                 state=State.DONE,
                 reason=Reason.NONE,
-                lease_until=None,
                 finished_at=at,
                 outcomes=stored,
                 outcomes_sha256=digest,
                 warnings=warnings,
                 provenance={**provenance.of(run, answer), **made_by},
             )
-            if not won:
-                raise LateError
             groups: list[int | None] = [*result.groups] or [None] * len(scores)
             Score.objects.bulk_create(
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
@@ -228,7 +177,7 @@ def publish(mine: Mine, answer: referee.Answer, result: reports.Scored, **made_b
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             drawings.keep(release, result.drawing)
             # Before the commit: who sees the run done sees nothing left over. Their attempts can win no more.
-            _discard_outcomes(run, before=mine.attempt)
+            _discard_outcomes(run, before=lease.attempt)
     except BaseException:
         if stored:
             run.outcomes.storage.delete(stored)
@@ -252,43 +201,41 @@ def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
 
 
 @transaction.atomic
-def reject(mine: Mine, *, reason: str, problems: list[dict[str, Any]]) -> None:
-    """Their failure: the end of the work."""
-    phase = _hold_phase(mine.row)
-    ended = mine.own().update(
-        state=State.REJECTED, reason=reason, problems=problems, lease_until=None, finished_at=timezone.now()
-    )
-    if not ended:
-        raise LateError
+def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) -> None:
+    """Their failure: the end of the work. Raises LeaseLostError."""
+    phase = _hold_phase(lease.row)
+    lease.finish(state=State.REJECTED, reason=reason, problems=problems)
     # It may be the last one that a board in preparation waited for, or that later ones on a ladder did.
     releases.settle(phase)
 
 
-@transaction.atomic
-def give_up(mine: Mine, *, reason: str, error_id: str = "", detail: str = "", final: bool = False) -> None:
-    """Our failure: queued again while attempts are left, else failed and refunded. detail: for organisers alone."""
-    if final or mine.attempt >= settings.MAX_ATTEMPTS:
-        phase = _hold_phase(mine.row)
-        _fail(mine.own(), mine.row, reason, error_id, detail)
-        releases.settle(phase)
-    elif mine.own().update(
-        state=State.QUEUED, reason=reason, error_id=error_id, lease_until=None, rung_at=timezone.now()
-    ):
-        doorbell.ring_for_run(mine.row.pk, by_scorer=mine.row.scorer_id is not None)
-
-
-def _fail(own: Any, run: Run, reason: str, error_id: str, detail: str) -> None:
-    at = timezone.now()
-    told = {"reason": reason, "error_id": error_id, "detail": detail}
-    if own.update(state=State.FAILED, lease_until=None, finished_at=at, **told):
-        if not run.prediction.runs.filter(state=State.DONE).exists():
-            # A rescore that fails takes nothing away: the submission has had its score.
-            submission = run.prediction.submission_id
-            QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=at)
-        # After the commit: until then the last attempt may still win with its file.
-        transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
+def _on_failure(lease: Lease[Run], final: bool) -> None:
+    """Refund a run that failed for good, and let its board go on without it."""
+    if not final:
+        return
+    run = lease.row
+    if not run.prediction.runs.filter(state=State.DONE).exists():
+        # A rescore that fails takes nothing away: the submission has had its score.
+        submission = run.prediction.submission_id
+        QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
+    # After the commit: until then the last attempt may still win with its file.
+    transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
+    releases.settle(_hold_phase(run))
 
 
 def _hold_phase(run: Run) -> Phase:
     """The phase's row before the run's, as who cancels a rescoring takes them: neither waits for the other for ever."""
     return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
+
+
+WORK = Work(
+    name="score",
+    rows=WAITING.filter(scorer=None),
+    do=_score,
+    errors={STORAGE_ERRORS: Failure(Reason.STORAGE)},
+    columns=StateColumns(error_id="", detail=""),
+    may_claim=_is_of_our_version,
+    marks_outdated=True,
+    lock=_hold_phase,
+    on_failure=_on_failure,
+)

@@ -56,7 +56,7 @@ def as_(user: User) -> Client:
 
 def written(world: World, recipients: str = "") -> ArchiveExport:
     made = exports.begin(benchmark=world.benchmark, recipients=recipients, by=world.curator)
-    exports.write(pk=made.pk)
+    exports.WORK.run(made.pk)
     made.refresh_from_db()
     return made
 
@@ -119,7 +119,7 @@ class TestOut:
         client = as_(world.curator)
         assert client.post(EXPORTS, {"recipients": keys[1]}).status_code == 302
         made = ArchiveExport.objects.get()
-        exports.write(pk=made.pk)
+        exports.WORK.run(made.pk)
         assert "Download" in client.get(EXPORTS).content.decode()
         answer = client.post(f"{EXPORTS}{made.pk}/download/")
         assert b"".join(answer.streaming_content)[:2] == b"PK"  # type: ignore[attr-defined]
@@ -137,10 +137,10 @@ class TestOut:
     def test_it_is_kept_for_a_day(self, world: World) -> None:
         made = written(world)
         file = made.file
-        exports.sweep()
+        exports.WORK.sweep()
         assert file.storage.exists(str(file.name))
         ArchiveExport.objects.update(finished_at=timezone.now() - timedelta(days=1, minutes=1))
-        exports.sweep()
+        exports.WORK.sweep()
         assert not ArchiveExport.objects.exists()
         assert not file.storage.exists(str(file.name))
 
@@ -155,9 +155,9 @@ class TestOut:
             assert made.state == State.QUEUED
             past = timezone.now() - timedelta(hours=1)
             ArchiveExport.objects.update(state=State.RUNNING, lease_until=past, rung_at=past)
-            assert exports.sweep() == 1
+            assert exports.WORK.sweep() == 1
         assert files_of("archives") == there
-        exports.write(pk=made.pk)
+        exports.WORK.run(made.pk)
         made.refresh_from_db()
         assert (made.state, made.attempt) == (State.DONE, 2)
 
@@ -171,7 +171,7 @@ class TestOut:
 
         monkeypatch.setattr(writing, "write", cancelled_meanwhile)
         made = exports.begin(benchmark=world.benchmark, recipients="", by=world.curator)
-        exports.write(pk=made.pk)
+        exports.WORK.run(made.pk)
         assert not ArchiveExport.objects.exists()
         assert files_of("archives") == there
         assert not [path for path in settings.FILE_UPLOAD_TEMP_DIR.iterdir() if path.is_dir()]

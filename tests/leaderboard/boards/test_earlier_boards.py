@@ -113,7 +113,7 @@ def test_of_equals_the_submission_that_came_first_stands_whichever_is_scored_fir
     score_all()
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     for run in Run.objects.filter(state=State.QUEUED).order_by("-queued_at"):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
     (row,) = [row for row in body(f"{API}/")["rows"] if row["system"] == "Twins"]
     assert (row["submission"], row["scores"][0]["value"]) == (str(first.pk), 0.5)
 
@@ -159,7 +159,7 @@ def test_a_frozen_board_says_what_replaced_it_and_why(world: World) -> None:
 def test_a_submission_keeps_the_receipts_of_all_its_scores(world: World) -> None:
     correct(world, gold_lines().replace(b"\n", b"\r\n"))  # prepared, and nobody's business yet
     for run in Run.objects.filter(state=State.QUEUED, prediction__submission__system=world.system):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
     submission = Submission.objects.get(system=world.system)
     ada = Client()
     ada.force_login(world.researcher)

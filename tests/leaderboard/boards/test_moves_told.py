@@ -18,7 +18,7 @@ from leaderboard.models import Leaderboard, Move, Notice, Phase, User
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.notifications.actions import webhooks
 from leaderboard.scoring.actions import rescoring
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 from tests.support.corrected_gold import CORRECTED, correct, score_all, two_systems
 from tests.support.tiny_world import World, gold_lines
 
@@ -28,7 +28,7 @@ WHY = "labels of <b>batch 3</b> were swapped"
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setattr(doorbell, "_send", lambda *_: None)
+    monkeypatch.setattr(enqueue, "_send", lambda *_: None)
     yield two_systems()
 
 

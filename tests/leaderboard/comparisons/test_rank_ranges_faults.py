@@ -79,12 +79,12 @@ def test_a_worker_killed_between_computing_and_storing_is_replaced(world: World,
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     assert not Comparison.objects.exists()
-    assert comparisons.sweep() == 0, "a lease that has not ended is not taken away"
-    assert comparisons.claim(board_id=board.pk) is None
+    assert comparisons.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert comparisons.WORK.claim(board.pk) is None
     Ranking.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert comparisons.sweep() == 2, "taken back, and rung for"
+    assert comparisons.WORK.sweep() == 1, "taken back, and enqueued"
     assert Ranking.objects.get().reason == Reason.LOST
-    comparisons.compare(board_id=board.pk)
+    comparisons.WORK.run(board.pk)
     assert ranges(board) == SHOWN and Comparison.objects.count() == 3
     assert Ranking.objects.get().attempt == 2
 

@@ -64,7 +64,7 @@ def page(a: str = "Best", b: str = "Worse", **query: Any) -> Any:
 
 def compute() -> None:
     for row in SideBySide.objects.filter(state=State.QUEUED):
-        side_by_sides.compare(pk=row.pk)
+        side_by_sides.WORK.run(row.pk)
 
 
 def text(response: Any) -> str:
@@ -263,7 +263,7 @@ def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
         past = timezone.now() - timedelta(seconds=1)
         SideBySide.objects.update(state=State.RUNNING, attempt=attempt, lease_until=past)
-        side_by_sides.sweep()
+        side_by_sides.WORK.sweep()
     row = SideBySide.objects.get()
     assert (row.state, row.reason) == (State.FAILED, Reason.LOST)
     assert "could not be computed: the workers stopped in the middle" in text(page())

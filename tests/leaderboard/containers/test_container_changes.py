@@ -21,7 +21,6 @@ from evaluator.sandbox.containers.docker import DockerSandbox
 from leaderboard.containers.actions import engine, images, workers
 from leaderboard.containers.actions import run_system as predictions
 from leaderboard.models import Prediction, QuotaCharge, Reason, Run, Stage, State, Submission
-from leaderboard.operations import sweep as sweeping
 from leaderboard.work_queue import worker_status as availability
 from tests.support import container_images as made
 from tests.support import corrected_gold as corrections
@@ -57,7 +56,7 @@ class Held:
 
         def worker() -> None:
             try:
-                predictions.predict(prediction_id=key)
+                predictions.WORK.run(key)
             finally:
                 connection.close()
 
@@ -107,7 +106,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing(world: World, right: Path, 
     submission = submit(world, right)
     held.start(submission)
     let_leases_end()
-    assert sweeping.sweep() == 1
+    assert predictions.WORK.sweep() == 1
     work()
     before = assert_one_result(submission)
     assert before.attempt == 2
@@ -162,7 +161,7 @@ def test_a_full_disk_while_collecting_leaves_no_half_file(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(type(storage), "_save", full)
-    predictions.predict(prediction_id=submission.predictions.get().pk)
+    predictions.WORK.run(submission.predictions.get().pk)
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason, prediction.attempt) == (State.QUEUED, Reason.INTERNAL, 1)
     assert not [name for name in storage.listdir("")[1] if name.startswith(prediction.pk.hex)]

@@ -20,8 +20,7 @@ from leaderboard.containers.actions import run_system as predictions
 from leaderboard.containers.actions import workers
 from leaderboard.models import Prediction, Stage, State
 from leaderboard.operations import processes
-from leaderboard.operations import sweep as sweeping
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 from tests.support import container_images as made
 from tests.support.image_fixtures import WAITS_AT, assert_one_result, needs_engine, submit, work
 from tests.support.tiny_world import World
@@ -75,12 +74,12 @@ def test_a_worker_killed_at_each_stage_is_replaced(
     assert (prediction.state, prediction.attempt, prediction.stage) == (State.RUNNING, 1, STAGES[point])
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
+    assert predictions.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     workers.report()
     # System, keeper and two volumes; the worker may be alive as far as anybody knows.
     assert len(made.left(settings.INSTANCE)) == (4 if point in HELD_BY_ENGINE else 0)
     let_leases_end()
-    assert sweeping.sweep() == 1
+    assert predictions.WORK.sweep() == 1
     workers.report()
     assert made.left(settings.INSTANCE) == [], "reaped as soon as the execution is nobody's"
     world.phase.limits = {"wall_seconds": 300}
@@ -102,7 +101,7 @@ def test_a_worker_killed_after_the_hand_over_changes_nothing_more(
     before = submission.predictions.get()
     assert (before.state, before.attempt) == (State.DONE, 1)
     let_leases_end()
-    doorbell._send("leaderboard.jobs.predict", str(before.pk), "systems")
+    enqueue._send("leaderboard.jobs.predict", str(before.pk), "systems")
     finish(stack_later, before)
     assert assert_one_result(submission).finished_at == before.finished_at
 
@@ -111,7 +110,7 @@ def test_the_same_message_ten_times(world: World, right: Path, stack_later: Call
     submission = submit(world, right)
     prediction = submission.predictions.get()
     for _ in range(10):
-        doorbell._send("leaderboard.jobs.predict", str(prediction.pk), "systems")
+        enqueue._send("leaderboard.jobs.predict", str(prediction.pk), "systems")
     last = submit(world, right)
     finish(stack_later, last.predictions.get())
     assert assert_one_result(submission).attempt == 1
@@ -121,9 +120,9 @@ def test_the_same_message_ten_times(world: World, right: Path, stack_later: Call
 def test_the_queue_wiped_is_rung_again(world: World, right: Path, stack_later: Callable[[], object]) -> None:
     submission = submit(world, right)
     empty_queue()
-    assert sweeping.sweep() == 0, "what was rung for just now is not rung for again"
+    assert predictions.WORK.sweep() == 0, "what was rung for just now is not rung for again"
     Prediction.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert sweeping.sweep() == 1
+    assert predictions.WORK.sweep() == 1
     finish(stack_later, submission.predictions.get())
     assert_one_result(submission)
 
@@ -137,7 +136,7 @@ def test_two_workers_on_one_prediction(world: World, right: Path) -> None:
     def worker() -> None:
         try:
             together.wait()
-            claims.append(predictions.claims.claim(predictions.WAITING, pk=key))
+            claims.append(predictions.WORK.claim(key))
         finally:
             connection.close()
 

@@ -13,8 +13,8 @@ from leaderboard.containers.actions import image_files, image_uploads, images, w
 from leaderboard.containers.actions import run_system as predictions
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
-from leaderboard.operations import sweep as sweeping
 from leaderboard.scoring.actions import runs
+from leaderboard.work_queue.lease import LeaseLostError
 from tests.support import container_images as made
 from tests.support.tiny_world import LABELS, World, build
 
@@ -60,9 +60,9 @@ def submit(world: World, archive: Path) -> Submission:
 def work() -> None:
     """What the workers of both queues would do."""
     for prediction in Prediction.objects.filter(state=State.QUEUED):
-        predictions.predict(prediction_id=prediction.pk)
+        predictions.WORK.run(prediction.pk)
     for run in Run.objects.filter(state=State.QUEUED):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
 
 
 def test_an_image_becomes_a_score(world: World, right: Path) -> None:
@@ -154,13 +154,13 @@ def test_a_prediction_whose_worker_died_is_made_by_another(world: World, right: 
         image = image_files.kept(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
     submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
     waiting = submission.predictions.get()
-    dead = predictions.claims.claim(predictions.WAITING, pk=waiting.pk)
+    dead = predictions.WORK.claim(waiting.pk)
     assert dead is not None
     Prediction.objects.filter(pk=waiting.pk).update(lease_until=waiting.queued_at)
-    assert sweeping.sweep() == 1
+    assert predictions.WORK.sweep() == 1
     work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.DONE, 2)
-    with pytest.raises(predictions.LateError):
+    with pytest.raises(LeaseLostError):
         predictions.reject(dead, reason=Reason.SYSTEM_EXIT, problems=[])
     assert Run.objects.count() == 1

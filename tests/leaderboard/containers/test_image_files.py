@@ -16,6 +16,7 @@ from leaderboard.containers.actions import run_system as predictions
 from leaderboard.core.refusal import Refused
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
+from leaderboard.work_queue.lease import LeaseLostError
 from tests.support import tiny_world as world
 from tests.support.container_rows import DIGEST, engine_is_there, insert, takes_images
 from tests.support.tiny_world import World
@@ -49,7 +50,7 @@ def is_stored(image: Image | None) -> bool:
 
 
 def work(submission: Submission) -> Prediction:
-    predictions.predict(prediction_id=submission.predictions.get().pk)
+    predictions.WORK.run(submission.predictions.get().pk)
     return submission.predictions.get()
 
 
@@ -85,10 +86,10 @@ def test_one_that_was_refused_is_stored_again_when_it_is_sent_again(here: World)
 
 def test_a_refusal_that_comes_late_deletes_nothing(here: World) -> None:
     submission = submit(here, b"no image")
-    late = predictions.claims.claim(predictions.WAITING, pk=submission.predictions.get().pk)
+    late = predictions.WORK.claim(submission.predictions.get().pk)
     assert late is not None
     assert images.cancel(submission=submission, by=here.researcher)
-    with pytest.raises(predictions.LateError):
+    with pytest.raises(LeaseLostError):
         predictions.reject(late, reason=Reason.BAD_IMAGE, problems=[], refund=True)
     assert is_stored(submission.image)
 

@@ -19,11 +19,9 @@ from leaderboard.containers.actions import run_scorer as scorer_runs
 from leaderboard.containers.actions import workers
 from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State
 from leaderboard.operations import processes
-from leaderboard.operations import sweep as sweeping
 from leaderboard.scoring.actions import runs
-from leaderboard.work_queue import claims
-from leaderboard.work_queue import notify_workers as doorbell
-from leaderboard.work_queue.claims import LateError
+from leaderboard.work_queue import enqueue
+from leaderboard.work_queue.lease import LeaseLostError
 from tests.support import container_images as made
 from tests.support import custom_scorers as scorers
 from tests.support.tiny_world import World, build
@@ -103,19 +101,19 @@ def test_a_worker_killed_on_its_way_is_replaced(
     assert (run.state, run.attempt) == (State.RUNNING, 1)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
+    assert scorer_runs.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     for queue in (workers.SYSTEMS, workers.SCORERS):
         # Both workers may share an engine: neither takes the other's for dead.
         workers.report(queue=queue)
         assert len(made.left(site.INSTANCE)) == IN_THE_ENGINE.get(point, 0)
     let_leases_end()
-    assert sweeping.sweep() == 1
+    assert scorer_runs.WORK.sweep() == 1
     workers.report(queue=workers.SCORERS)
     assert made.left(site.INSTANCE) == [], "gold is reaped as soon as the execution is nobody's"
     if point == "running":
         finish(stack_later, run)
     else:
-        scorer_runs.score(run_id=run.pk)
+        scorer_runs.WORK.run(run.pk)
     assert_one_result(attempt=2)
 
 
@@ -130,11 +128,11 @@ def test_a_worker_killed_after_the_commit_changes_nothing_more(
     before = assert_one_result(attempt=1)
     let_leases_end()
     for _ in range(10):
-        doorbell._send("leaderboard.jobs.run_scorer", str(before.pk), "scorers")
+        enqueue._send("leaderboard.jobs.run_scorer", str(before.pk), "scorers")
     stack = stack_later()
     stack.start_worker(command=processes.scorers())
     stack.drain()
-    scorer_runs.score(run_id=before.pk)
+    scorer_runs.WORK.run(before.pk)
     assert assert_one_result(attempt=1).finished_at == before.finished_at
 
 
@@ -144,14 +142,14 @@ def test_one_that_dies_each_time_fails_visibly(world: World) -> None:
     run = Run.objects.get()
     dead = []
     for attempt in range(1, site.MAX_ATTEMPTS + 1):
-        dead.append(claims.claim(scorer_runs.WAITING, pk=run.pk))
+        dead.append(scorer_runs.WORK.claim(run.pk))
         assert dead[-1] is not None and dead[-1].attempt == attempt
         Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        sweeping.sweep()
+        scorer_runs.WORK.sweep()
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, Reason.LOST)
     assert QuotaCharge.objects.get().refunded_at is not None
-    with pytest.raises(LateError):
+    with pytest.raises(LeaseLostError):
         runs.reject(dead[0], reason=Reason.TIME, problems=[])
     assert not Release.objects.exists()
 
@@ -162,7 +160,7 @@ def test_an_engine_that_lost_the_image_is_given_it_again(world: World, image: st
     type(scorer.image).objects.filter(pk=scorer.image_id).update(digest="sha256:" + "9" * 64, archive_sha256=SHA256)
     world.submit()
     run = Run.objects.get()
-    scorer_runs.score(run_id=run.pk)
+    scorer_runs.WORK.run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, Reason.SCORER)
     assert "The image cannot be used" in run.detail

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.boards.queries import Ranges, board_of
-from leaderboard.containers.actions import image_uploads, scorers
+from leaderboard.containers.actions import image_uploads, run_scorer, scorers
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -31,7 +31,7 @@ from leaderboard.models import (
 from leaderboard.operations import sweep as sweeping
 from leaderboard.scoring.actions import rescoring, runs
 from leaderboard.submissions.queries.receipts import command
-from leaderboard.work_queue.claims import Claim
+from leaderboard.work_queue.lease import Lease
 from tests.support import board_rows as boards
 from tests.support.container_rows import engine_is_there
 from tests.support.custom_scorers import ACCURACY, DIGEST, row, scores_by, worker_is_there
@@ -76,8 +76,8 @@ def post(user: User, name: str, *where: Any, **sent: Any) -> Any:
 def failed(world: World, detail: str = DETAIL) -> Run:
     run = world.insert_run(scorer=world.phase.scorer, task_version=world.phase.scorer.number)
     Run.objects.filter(pk=run.pk).update(state=State.RUNNING, attempt=1, lease_until=timezone.now())
-    claim = Claim(Run.objects.select_related("prediction__submission").get(pk=run.pk), 1)
-    runs.give_up(claim, reason=Reason.SCORER, error_id="e77", detail=detail, final=True)
+    lease = Lease(Run.objects.select_related("prediction__submission").get(pk=run.pk), 1)
+    runs.WORK.retry_or_fail(lease, reason=Reason.SCORER, error_id="e77", detail=detail, final=True)
     return run
 
 
@@ -267,27 +267,25 @@ def test_without_a_worker_everything_waits_and_says_so(world: World, organiser: 
 
 def test_the_sweeper_rings_for_scorers_while_somebody_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     rung: list[tuple[str, str]] = []
-    monkeypatch.setattr(
-        "leaderboard.work_queue.notify_workers._send", lambda task, _, queue: rung.append((task, queue))
-    )
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda task, _, queue: rung.append((task, queue)))
     monkeypatch.setattr("django.db.transaction.on_commit", lambda ring, **_: ring())
     scores_by(world, row(world))
     long_ago = timezone.now() - timezone.timedelta(hours=1)
     world.insert_run(scorer=world.phase.scorer, rung_at=long_ago)
-    sweeping.sweep()
+    run_scorer.WORK.sweep()
     assert rung == []
     worker_is_there()
-    sweeping.sweep()
+    run_scorer.WORK.sweep()
     assert rung == [("leaderboard.jobs.run_scorer", "scorers")]
 
 
 def test_a_scoring_worker_leaves_a_scorers_run_alone(world: World, sandbox: str) -> None:
     scores_by(world, row(world))
     run = world.insert_run(scorer=world.phase.scorer)
-    runs.score(run_id=run.pk)
+    runs.WORK.run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.attempt) == (State.QUEUED, 0)
-    assert runs.claim(run_id=run.pk) is None
+    assert runs.WORK.claim(run.pk) is None
 
 
 def test_a_board_without_outcomes_says_so(world: World) -> None:

@@ -52,7 +52,7 @@ def scored(world: World, image: str, does: str, labels: dict[str, str] = LABELS,
 
 def work(submission: Submission) -> Run:
     run = Run.objects.get(prediction__submission=submission)
-    scorer_runs.score(run_id=run.pk)
+    scorer_runs.WORK.run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -83,7 +83,7 @@ def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
     other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
     scored(world, image, "right", system=other)
     (ranking,) = Ranking.objects.all()
-    comparisons.compare(board_id=ranking.leaderboard_id)
+    comparisons.WORK.run(ranking.leaderboard_id)
     board = board_of(world.phase)
     assert board.ranges is Ranges.READY
     assert [
@@ -167,7 +167,7 @@ def test_a_later_scorer_scores_everything_again(world: World, image: str) -> Non
     later = scorers_of_tests.row(world, does="right", digest=image, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
     second = Run.objects.exclude(pk=first.pk).get()
-    scorer_runs.score(run_id=second.pk)
+    scorer_runs.WORK.run(second.pk)
     second.refresh_from_db()
     assert (second.state, second.task_version, second.scorer) == (State.DONE, 2, later), second.detail
     world.phase.refresh_from_db()

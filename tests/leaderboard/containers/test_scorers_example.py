@@ -58,7 +58,7 @@ def test_the_example_works(
         client.post(reverse("manage_scorer_attach", args=["tiny", "test"]), {"scorer": scorer.pk})
         submission = world.submit({**LABELS, "a1": "REFUTES"})
         run = Run.objects.get(prediction__submission=submission)
-        scorer_runs.score(run_id=run.pk)
+        scorer_runs.WORK.run(run.pk)
     finally:
         subprocess.run(["docker", "image", "rm", built], capture_output=True, check=False)
         for digest in Image.objects.exclude(digest="").values_list("digest", flat=True):

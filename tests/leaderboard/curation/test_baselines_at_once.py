@@ -36,7 +36,7 @@ def test_one_of_several_presses_submits() -> None:
     Benchmark.objects.update(state="draft")
     world.split.refresh_from_db()
     rows = dry_runs.begin(split=world.split, phase=None, by=world.curator)
-    dry_run_scores.run(pk=(row := next(one for one in rows if one.name == "majority")).pk)
+    dry_run_scores.WORK.run((row := next(one for one in rows if one.name == "majority")).pk)
     assert after(row).state == State.DONE
     Benchmark.objects.update(state="public")
 

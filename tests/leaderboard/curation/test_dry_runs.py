@@ -102,7 +102,7 @@ def test_each_baseline_of_the_task_is_scored(world: World) -> None:
     rows = begun(world)
     assert [row.name for row in rows] == [one.name for one in TASKS["fact-verification"].baselines]
     for row in rows:
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
     states = {row.name: after(row).state for row in rows}
     # Nothing is there to be trained on.
     rejected = {"claim-only": "rejected", "evidence-only": "rejected"}
@@ -114,7 +114,7 @@ def test_each_baseline_of_the_task_is_scored(world: World) -> None:
 def test_nothing_else_comes_of_one(world: World) -> None:
     rows = [*begun(world), added(world)]
     for row in rows:
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
     assert accuracy(rows[-1]) == 1.0
     for model in (Submission, QuotaCharge, Run, Release, Leaderboard):
         assert not model.objects.exists(), model
@@ -135,7 +135,7 @@ def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch:
     monkeypatch.setattr(referee, "_ask", watched)
     rows = begun(world)
     for row in rows:
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
     public = {"inputs": world.split.inputs.open().read(), "0": train.current_gold.file.open().read()}  # type: ignore[union-attr]
     assert seen == [public] * len(rows)
     assert not any(world.gold.file.open().read() in one.values() for one in seen)
@@ -146,7 +146,7 @@ def test_what_is_there_is_not_made_twice(world: World) -> None:
     first = begun(world)
     assert begun(world) == []
     for row in first:
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
     again = begun(world)
     # What could say nothing before may be able to, once there is public gold.
     assert [row.name for row in again] == ["claim-only", "evidence-only"]
@@ -225,23 +225,23 @@ class TestFaults:
         row = begun(world)[0]
         with monkeypatch.context() as broken:
             broken.setattr(referee, "score", dies)
-            dry_run_scores.run(pk=row.pk)
+            dry_run_scores.WORK.run(row.pk)
             assert after(row).state == State.QUEUED
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert (after(row).state, row.attempt) == (State.DONE, 2)
         monkeypatch.setattr(referee, "baseline", dies)
         other = DryRun.objects.get(name="random")
         for _ in range(settings.MAX_ATTEMPTS + 1):
-            dry_run_scores.run(pk=other.pk)
+            dry_run_scores.WORK.run(other.pk)
         assert (after(other).state, other.reason) == (State.FAILED, "sandbox")
 
     def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
         row = begun(world)[0]
         past = timezone.now() - timedelta(minutes=5)
         DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, rung_at=past)
-        assert dry_run_scores.sweep() >= 1
+        assert dry_run_scores.WORK.sweep() >= 1
         assert after(row).state == State.QUEUED
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert after(row).state == State.DONE
 
     def test_one_that_was_removed_is_not_heard(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,13 +253,13 @@ class TestFaults:
             return score(**asked)
 
         monkeypatch.setattr(referee, "score", removed_meanwhile)
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert not DryRun.objects.filter(pk=row.pk).exists()
 
     def test_data_that_were_replaced_end_it(self, world: World) -> None:
         row = begun(world)[0]
         Split.objects.update(inputs_sha256="0" * 64)
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert (after(row).state, row.reason) == (State.FAILED, "superseded")
 
     def test_impossible_numbers_are_not_kept(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,13 +272,13 @@ class TestFaults:
 
         monkeypatch.setattr(referee, "score", wrong)
         row = begun(world)[0]
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert (after(row).state, row.reason, row.result) == (State.FAILED, "bad_report", {})
 
     def test_runs_go_first(self, world: World) -> None:
         row = begun(world)[0]
         world.insert_run()
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert after(row).state == State.QUEUED
 
 
@@ -297,7 +297,7 @@ class TestThePage:
         state = client.get(f"{self.WHERE}state/")
         assert "0 of 4 baselines are scored" in state.content.decode() and "HX-Refresh" not in state
         for row in DryRun.objects.all():
-            dry_run_scores.run(pk=row.pk)
+            dry_run_scores.WORK.run(row.pk)
         assert client.get(f"{self.WHERE}state/")["HX-Refresh"] == "true"
         page = client.get(self.WHERE).content.decode()
         assert "origin=original" in page and "says nothing" in page and "needs public gold to train on" in page
@@ -311,14 +311,14 @@ class TestThePage:
         assert "MAYBE" in answer.content.decode()
         file = SimpleUploadedFile("p.jsonl", prediction_lines())
         assert client.post(f"{self.WHERE}add/", {"name": "<b>Ours</b>", "file": file}).status_code == 302
-        dry_run_scores.run(pk=DryRun.objects.get().pk)
+        dry_run_scores.WORK.run(DryRun.objects.get().pk)
         page = client.get(self.WHERE).content.decode()
         assert "&lt;b&gt;Ours" in page and "1.000" in page
 
     def test_what_was_scored_before_a_correction_is_found(self, world: World) -> None:
         client = self.client(world)
         row = added(world, {**LABELS, "a1": "REFUTES"}, name="Earlier")
-        dry_run_scores.run(pk=row.pk)
+        dry_run_scores.WORK.run(row.pk)
         assert "gold=" not in client.get(self.WHERE).content.decode(), "one version leaves nothing to choose"
         turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}
         corrected = uploaded(gold_lines(turned), "gold.jsonl")
@@ -337,7 +337,7 @@ class TestThePage:
 
     def test_nobody_else_reads_a_number(self, world: World) -> None:
         for row in [*begun(world), added(world, name="tungsten-canary")]:
-            dry_run_scores.run(pk=row.pk)
+            dry_run_scores.WORK.run(row.pk)
         Benchmark.objects.update(state="public")
         stranger = Client()
         stranger.force_login(world.researcher)
@@ -359,7 +359,7 @@ class TestOnABoard:
     def scored(self, world: World) -> list[DryRun]:
         rows = [*begun(world), added(world, {**LABELS, "a1": "REFUTES"})]
         for row in rows:
-            dry_run_scores.run(pk=row.pk)
+            dry_run_scores.WORK.run(row.pk)
         Benchmark.objects.update(state="public")
         world.phase.refresh_from_db()
         world.phase.benchmark.refresh_from_db()
@@ -378,7 +378,7 @@ class TestOnABoard:
             made = self.put(world, row)
             prediction = made.predictions.get()
             assert prediction.sha256 == row.result["predictions_sha256"]
-            runs.score(run_id=prediction.runs.get().pk)
+            runs.WORK.run(prediction.runs.get().pk)
             shown = made.releases.get().run.scores.get(measure="accuracy", slice_key="")
             told = next(one for one in row.result["scores"] if one["measure"] == "accuracy" and not one["slice"])
             assert (shown.value, shown.low, shown.high) == (told["value"], told["low"], told["high"])
@@ -454,7 +454,7 @@ class TestOnABoard:
         row = self.one(scored, "majority")
         answer = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"}, follow=True)
         assert "majority is submitted to" in answer.content.decode()
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         board = Client().get("/benchmarks/tiny/test/").content.decode()
         assert "majority" in board and "baseline</span>" in board and "Baselines of tiny" in board
         page = client.get(self.WHERE).content.decode()

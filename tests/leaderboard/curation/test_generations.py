@@ -19,7 +19,7 @@ from leaderboard.curation.actions.drafts import Wanted
 from leaderboard.datasets.actions import datasets, splits
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
-from leaderboard.work_queue import claims
+from leaderboard.work_queue.lease import LeaseLostError
 from tests.support import generator_previews as previews
 from tests.support.gold_uploads import close_all, refusal
 from tests.support.tiny_world import World, build
@@ -54,7 +54,7 @@ def begun(world: World, file: RawFile | None = None, **changes: Any) -> Generati
 
 
 def made(generation: Generation) -> Generation:
-    generating.generate(pk=generation.pk)
+    generating.WORK.run(generation.pk)
     generation.refresh_from_db()
     return generation
 
@@ -235,12 +235,12 @@ def test_a_worker_that_dies_loses_one_part(world: World, monkeypatch: pytest.Mon
 def test_a_killed_workers_preview_is_taken_up_again(world: World) -> None:
     """The lease runs out: what the dead worker would still write is not heard, and another makes the same."""
     generation = begun(world)
-    mine = claims.claim(generating.WAITING, pk=generation.pk)
+    mine = generating.WORK.claim(generation.pk)
     assert mine is not None
     Generation.objects.update(lease_until=generation.queued_at)
-    assert generating.sweep() == 1
+    assert generating.WORK.sweep() == 1
     assert made(generation).state == State.DONE
-    with pytest.raises(claims.LateError):
+    with pytest.raises(LeaseLostError):
         generating._generate(mine)
     generation.refresh_from_db()
     assert (generation.state, generation.attempt, generation.parts.count()) == (State.DONE, 2, 2)

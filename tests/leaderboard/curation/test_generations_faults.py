@@ -16,7 +16,6 @@ from django.utils import timezone
 from leaderboard.curation.actions import request_preview as generations
 from leaderboard.curation.actions import run_generator as generating
 from leaderboard.models import Generation, State
-from leaderboard.work_queue import notify_workers as doorbell
 from tests.support import generator_previews as previews
 from tests.support.tiny_world import World, build
 from tests.support.workers.running_stack import empty_queue
@@ -73,9 +72,9 @@ def test_a_killed_workers_preview_is_made_by_another(
     assert len(before) == n_parts
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert generating.sweep() == 0, "a lease that has not ended is not taken away"
+    assert generating.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     Generation.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert generating.sweep() == 1
+    assert generating.WORK.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE
     assert generation.attempt == 2 and all(part.facts for part in generation.parts.all())
@@ -85,7 +84,7 @@ def test_a_killed_workers_preview_is_made_by_another(
 def test_a_message_that_comes_ten_times_makes_one_preview(world: World, stack_later) -> None:
     generation = begun(world)
     for _ in range(10):
-        doorbell.ring_for_generation(generation.pk)
+        generating.WORK.enqueue(generation)
     stack_later()
     assert wait_for(generation).state == State.DONE
     assert generation.attempt == 1 and generation.parts.count() == 2
@@ -95,6 +94,6 @@ def test_a_lost_message_is_rung_again(world: World, stack_later) -> None:
     generation = begun(world)
     empty_queue()
     Generation.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert generating.sweep() == 1
+    assert generating.WORK.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE

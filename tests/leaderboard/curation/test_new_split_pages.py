@@ -72,7 +72,7 @@ def previewed(client: Client, content: bytes, generator: str = "holdout", **para
     asked = client.post(at("manage_generator", generator), form)
     assert asked.status_code == 302, words(asked)
     generation = Generation.objects.latest("pk")
-    generating.generate(pk=generation.pk)
+    generating.WORK.run(generation.pk)
     generation.refresh_from_db()
     return generation
 

@@ -53,7 +53,7 @@ def drafted(dataset: Dataset, generator: str, by: User, *, name: str = "test", *
     texts: dict[str, Any] = {"relation": "P27", "size": "100", "transparency": "0,1", "pairs_once": "yes"}
     asked = {"parameters": texts if generator == "scenarios" else {}, "options": {}, "seed": 11, "by": by}
     generation = generations.begin(dataset=dataset, generator=generator, sources=sources, **asked)
-    generating.generate(pk=generation.pk)
+    generating.WORK.run(generation.pk)
     generation = Generation.objects.get(pk=generation.pk)
     assert (generation.state, generation.problems) == (State.DONE, [])
     wanted = [Wanted(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
@@ -90,7 +90,7 @@ def test_the_generated_pairs_alone_are_no_set(realdata: Path, curator: User) -> 
     generation = generations.begin(
         dataset=dataset, generator="published-symmetric", sources={"published": [raw]}, **asked
     )
-    generating.generate(pk=generation.pk)
+    generating.WORK.run(generation.pk)
     generation.refresh_from_db()
     assert generation.state == State.REJECTED and generation.problems[0]["line"] is not None
 

@@ -31,7 +31,7 @@ from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.actions import gold_diffs as gold_differences
 from leaderboard.datasets.actions import lifecycle as publication
 from leaderboard.models import AuditEntry, Correction, Generation, RawFile, Split, State
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 from tests.support import generator_previews as previews
 from tests.support.gold_uploads import close_all, refusal
 from tests.support.tiny_world import World, build
@@ -45,7 +45,7 @@ WAYS = pytest.mark.parametrize("way", [SYMMETRIC, HELD_OUT, FOLDS], ids=["salted
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr(doorbell, "_send", lambda *_: None)
+    monkeypatch.setattr(enqueue, "_send", lambda *_: None)
     return build()
 
 
@@ -88,7 +88,7 @@ def previewed(world: World, way: dict[str, Any], file: RawFile, seed: int | None
         seed=seed,
         by=world.curator,
     )
-    generating.generate(pk=made.pk)
+    generating.WORK.run(made.pk)
     made.refresh_from_db()
     assert made.state == State.DONE
     return made
@@ -113,7 +113,7 @@ def proposed(world: World, preview: Generation, split: Split) -> Correction:
     ((part, found),) = part_corrections.corrigible(preview)
     assert found == split
     made = part_corrections.propose(generation=preview, part=part, split=split, by=world.curator)
-    gold_differences.lay_beside(pk=made.pk)
+    gold_differences.WORK.run(made.pk)
     made.refresh_from_db()
     return made
 
@@ -224,14 +224,14 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     asked = {"source_gold": raw.pk, "parameter_parts": "rest=0.5,final=0.5", "parameter_by": "group", "seed": "7"}
     assert client.post(again, asked).status_code == 302
     preview = Generation.objects.latest("pk")
-    generating.generate(pk=preview.pk)
+    generating.WORK.run(preview.pk)
     page = client.get(at("manage_preview", preview.pk))
     assert "Use part final as a correction of final" in words(page)
     place = preview.parts.get(name="final").place
     answer = client.post(at("manage_preview_correct", preview.pk), {"part": place, "split": "final"})
     correction = Correction.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, at("manage_correction", "final", correction.pk))
-    gold_differences.lay_beside(pk=correction.pk)
+    gold_differences.WORK.run(correction.pk)
     assert "answered otherwise" in words(client.get(answer["Location"]))
     other = preview.parts.exclude(name="final").get().place
     wrong = client.post(at("manage_preview_correct", preview.pk), {"part": other, "split": "final"})

@@ -31,7 +31,7 @@ from leaderboard.datasets.actions import (
     split_in_halves as halves,
 )
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Division, GoldVersion, Phase, State, User
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
 from tests.support.tiny_world import DRAFT, World, build, gold_lines, uploaded
 
@@ -43,7 +43,7 @@ WHY = "labels of <b>batch 3</b> were swapped"
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr(doorbell, "_send", lambda *_: None)
+    monkeypatch.setattr(enqueue, "_send", lambda *_: None)
     return build()
 
 
@@ -63,7 +63,7 @@ def propose(world: World, content: bytes | None = None) -> Correction:
 
 def laid(world: World, content: bytes | None = None) -> Correction:
     found = propose(world, content)
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     assert found.state == State.DONE
     return found
@@ -193,7 +193,7 @@ def test_a_worker_that_comes_late_to_a_dropped_one_writes_nothing(world: World, 
         return answer
 
     monkeypatch.setattr(gold_differences.referee, "gold_difference", slow)
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.fate, found.counts) == (State.CANCELLED, "dropped", {})
     assert not ChangedItem.objects.exists()
@@ -203,8 +203,8 @@ def test_a_worker_that_dies_in_the_middle_is_followed_by_another(world: World) -
     found = propose(world)
     at = timezone.now()
     Correction.objects.update(state=State.RUNNING, attempt=1, lease_until=at - timedelta(seconds=1))
-    assert gold_differences.sweep() == 1
-    gold_differences.lay_beside(pk=found.pk)
+    assert gold_differences.WORK.sweep() == 1
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.attempt, found.items.count()) == (State.DONE, 2, 4)
 
@@ -219,7 +219,7 @@ def test_a_report_of_another_shape_is_refused(world: World, monkeypatch: Any) ->
         return answer
 
     monkeypatch.setattr(gold_differences.referee, "gold_difference", lying)
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.reason) == (State.FAILED, "bad_report")
 
@@ -234,7 +234,7 @@ def test_packed_gold_and_halves_are_kept_through_a_correction(world: World) -> N
     file = uploaded(gzip.compress(corrected, mtime=0), "fixed.jsonl.gz")
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     gold = confirm(world, found)
     assert (gold.number, found.counts["n_changed"]) == (3, 1)
@@ -257,7 +257,7 @@ def test_from_the_upload_to_the_next_version(world: World) -> None:
     page = words(curator, where)
     assert "A worker is going to lay it beside gold version 1" in page and "Look again" in page
     assert "Confirm gold version" not in page and "A correction waits for a word" in words(curator, f"{DESK}gold/")
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     assert curator.get(f"{where}state/")["HX-Refresh"] == "true"
     page = words(curator, where)
     assert (

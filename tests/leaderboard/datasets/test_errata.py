@@ -14,7 +14,7 @@ from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.actions import gold_diffs as gold_differences
 from leaderboard.models import GoldVersion, Split
 from leaderboard.scoring.actions import rescoring
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 from tests.support.corrected_gold import CORRECTED, correct, score_all, two_systems
 from tests.support.tiny_world import DRAFT, World, gold_lines, uploaded
 
@@ -26,7 +26,7 @@ PAGES = ("/benchmarks/tiny/", "/benchmarks/tiny/splits/test/")
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr(doorbell, "_send", lambda *_: None)
+    monkeypatch.setattr(enqueue, "_send", lambda *_: None)
     return two_systems()
 
 
@@ -34,7 +34,7 @@ def confirmed(world: World, *, content: bytes | None = None, tells_count: bool =
     file = uploaded(content or gold_lines(CORRECTED))
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     return corrections.confirm(correction=found, reason=WHY, tells_count=tells_count, by=world.curator)
 

@@ -65,7 +65,7 @@ class Asked:
 
 def test_the_sandbox_says_what_the_referee_says_in_process(world: World) -> None:
     audit = begun(world)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.DONE
     # Beside its inputs, which the report made in process does not have: none differ from what the server writes.
     expected = audits.report()
@@ -84,7 +84,7 @@ def test_public_gold_of_the_dataset_is_held_beside_it(world: World, monkeypatch:
     asked = Asked(monkeypatch)
     audit = begun(world)
     assert [gold.split for gold in audit.trains.all()] == [train]
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert all(files == {"gold", "inputs", "0"} for files in asked.files)
     errors = [one for one in after(audit).report["findings"] if one["severity"] == "error"]
     assert [(one["code"], one["numbers"]["train"]) for one in errors] == [("leakage-simple", "train.gold.jsonl")]
@@ -120,9 +120,9 @@ def test_each_part_is_kept_and_who_takes_over_goes_on(world: World, monkeypatch:
 
     audit = begun(world)
     asked = Asked(monkeypatch, dies)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.QUEUED and len(audit.parts) == 3
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert asked.parts == [*NAMES[:4], *NAMES[3:]]
     assert (after(audit).state, audit.attempt) == (State.DONE, 2)
     assert audit.report == {**audits.report(), "not_looked_at": audit.report["not_looked_at"]}
@@ -132,8 +132,8 @@ def test_parts_of_another_release_are_told_again(world: World, monkeypatch: pyte
     audit = begun(world)
     SplitAudit.objects.update(parts=[{"keys": {"sizes": []}, "findings": []}], code_sha256="0" * 64)
     asked = Asked(monkeypatch)
-    split_audits.audit(pk=audit.pk)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert asked.parts == [NAMES[1], *NAMES]
     assert after(audit).report["sizes"] == audits.report()["sizes"]
 
@@ -145,7 +145,7 @@ def test_it_is_given_up_after_some_attempts(world: World, monkeypatch: pytest.Mo
     Asked(monkeypatch, dies)
     audit = begun(world)
     for _ in range(settings.MAX_ATTEMPTS + 1):
-        split_audits.audit(pk=audit.pk)
+        split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason, audit.attempt) == (State.FAILED, "sandbox", settings.MAX_ATTEMPTS)
     assert begun(world).pk != audit.pk
 
@@ -166,14 +166,14 @@ def test_no_report_but_a_sound_one_is_kept(world: World, monkeypatch: pytest.Mon
     answer = referee.Answer("", {"ok": True, "told": told}, b"", 0.0, 0.0, {}, referee.sources.SHA256)
     Asked(monkeypatch, lambda n: answer)
     audit = begun(world)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason, audit.report) == (State.FAILED, "bad_report", {})
 
 
 def test_a_limit_that_is_reached_ends_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     Asked(monkeypatch, lambda n: referee.Answer("memory", {}, b"", 0.0, 0.0, {}))
     audit = begun(world)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "memory")
 
 
@@ -185,11 +185,11 @@ def test_a_cancelled_one_is_not_heard_any_more(world: World, monkeypatch: pytest
             split_audits.cancel(audit=audit, by=world.curator)
 
     asked = Asked(monkeypatch, cancels)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert asked.parts == [*NAMES[:2]]
     assert (after(audit).state, audit.report) == (State.CANCELLED, {})
     assert refusal(split_audits.cancel, audit=audit, by=world.curator).code is Code.NOT_CANCELLABLE
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.CANCELLED
 
 
@@ -197,7 +197,7 @@ def test_gold_that_was_altered_where_it_lies_is_not_audited(world: World) -> Non
     audit = begun(world)
     with Path(world.gold.file.path).open("ab") as stored:
         stored.write(b" ")
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "storage")
 
 
@@ -206,7 +206,7 @@ def test_inputs_that_were_replaced_while_it_waited_end_it(world: World) -> None:
     audit = begun(world)
     other = gold_lines().replace(b"claim 0", b"claim 7")
     splits.add_gold(split=world.split, file=uploaded(other, "gold.jsonl"), reason="new", by=world.curator)
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "superseded")
 
 
@@ -214,10 +214,10 @@ def test_who_waits_for_a_score_goes_first_but_not_for_ever(world: World) -> None
     audit = begun(world)
     world.insert_run()
     assert Run.objects.get().state == State.QUEUED
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.QUEUED
     SplitAudit.objects.update(queued_at=timezone.now() - timedelta(minutes=11))
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.DONE
 
 
@@ -225,10 +225,10 @@ def test_the_sweeper_takes_back_what_a_silent_worker_holds(world: World) -> None
     audit = begun(world)
     long_ago = timezone.now() - timedelta(hours=1)
     SplitAudit.objects.update(state=State.RUNNING, attempt=1, lease_until=long_ago, rung_at=long_ago)
-    assert split_audits.sweep() == 1
+    assert split_audits.WORK.sweep() == 1
     assert (after(audit).state, audit.reason) == (State.QUEUED, "lost")
-    assert split_audits.sweep() == 0
+    assert split_audits.WORK.sweep() == 0
     held = {"state": State.RUNNING, "attempt": settings.MAX_ATTEMPTS, "lease_until": long_ago}
     SplitAudit.objects.update(**held)
-    split_audits.sweep()
+    split_audits.WORK.sweep()
     assert (after(audit).state, audit.reason) == (State.FAILED, "lost")

@@ -269,7 +269,7 @@ def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> 
     assert client.post(f"{LIFE}audits/begin/").status_code == 302
     audit = SplitAudit.objects.get()
     assert "Waits for a worker" in text(client.get(f"{LIFE}life/"))
-    split_audits.audit(pk=audit.pk)
+    split_audits.WORK.run(audit.pk)
     assert client.post(f"{LIFE}publish/").status_code == 409
     page = client.get(f"{LIFE}audits/{audit.pk}/")
     asked = {f"answer-{one.place}": f"Said to {one.code}." for one, asks, _ in page.context["findings"] if asks}

@@ -124,7 +124,7 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
 
     submissions.submit(phase=phase, system=system, file=uploaded(lines(case.answers)), by=ada)
     run = Run.objects.get()
-    runs.score(run_id=run.pk)
+    runs.WORK.run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.gold_version) == (State.DONE, gold)
     released = {

@@ -16,7 +16,7 @@ from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction
 from leaderboard.near_copies.actions import detect as near_copies
 from leaderboard.near_copies.actions import dismiss as near_copy_flags
 from leaderboard.scoring.actions import runs
-from leaderboard.work_queue import background
+from leaderboard.work_queue import work
 from tests.support.api_calls import client_of, person
 from tests.support.crawler import crawl
 from tests.support.simultaneous_calls import together
@@ -49,16 +49,16 @@ def sent(world: World, system: System, labels: dict[str, str]) -> Submission:
     by = system.team.members.get()
     submission = world.submit(labels, system=system, by=by)
     for run in Run.objects.filter(prediction__submission=submission):
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
         assert Run.objects.get(pk=run.pk).state == State.DONE
     return submission
 
 
 def look() -> None:
     """The sweeper, and what it rings for, one after the other."""
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     for pk in Likeness.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True):
-        near_copies.look(pk=pk)
+        near_copies.WORK.run(pk)
     assert set(Likeness.objects.values_list("state", flat=True)) <= {State.DONE}
 
 
@@ -78,9 +78,9 @@ def test_a_copy_of_another_teams_file_is_flagged_once(world: World, rival: Syste
 def test_it_does_not_matter_who_is_looked_at_first(world: World, rival: System) -> None:
     first = sent(world, world.system, WRONG)
     second = sent(world, rival, WRONG)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     for submission in (second, first):
-        near_copies.look(pk=Likeness.objects.get(prediction__submission=submission).pk)
+        near_copies.WORK.run(Likeness.objects.get(prediction__submission=submission).pk)
     assert found() == [(first, second, 1.0, 1.0, 4)]
 
 
@@ -120,20 +120,20 @@ def test_of_a_team_with_many_files_alike_one_is_flagged(world: World, rival: Sys
 
 def test_nothing_is_looked_at_before_it_is_scored(world: World) -> None:
     world.submit(WRONG)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     assert not Likeness.objects.exists()
 
 
 def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
     sent(world, world.system, WRONG)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     row = Likeness.objects.get()
     world.submit(LABELS)
-    near_copies.look(pk=row.pk)
+    near_copies.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.attempt) == (State.QUEUED, 0)
-    Likeness.objects.update(queued_at=timezone.now() - background.MAKES_WAY)
-    near_copies.look(pk=row.pk)
+    Likeness.objects.update(queued_at=timezone.now() - work.MAKES_WAY)
+    near_copies.WORK.run(row.pk)
     row.refresh_from_db()
     assert row.state == State.DONE
 
@@ -141,10 +141,10 @@ def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
 def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
     sent(world, world.system, WRONG)
     sent(world, rival, WRONG)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     gone = timezone.now() - timedelta(seconds=1)
     Likeness.objects.update(state=State.RUNNING, attempt=1, lease_until=gone)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     assert set(Likeness.objects.values_list("state", "reason")) == {(State.QUEUED, "lost")}
     look()
     assert len(found()) == 1
@@ -152,11 +152,11 @@ def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
 
 def test_who_always_dies_is_given_up(world: World, settings: Any) -> None:
     sent(world, world.system, WRONG)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     Likeness.objects.update(
         state=State.RUNNING, attempt=settings.MAX_ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
     )
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     row = Likeness.objects.get()
     assert (row.state, row.reason) == (State.FAILED, "lost") and row.finished_at is not None
 
@@ -164,9 +164,9 @@ def test_who_always_dies_is_given_up(world: World, settings: Any) -> None:
 def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
     submission = sent(world, world.system, WRONG)
     Prediction.objects.filter(submission=submission).update(sha256="0" * 64)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     row = Likeness.objects.get()
-    near_copies.look(pk=row.pk)
+    near_copies.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.reason, bytes(row.signature)) == (State.FAILED, "storage", b"")
 
@@ -176,9 +176,9 @@ def test_two_that_look_at_once_find_each_other() -> None:
     world = build()
     sent(world, world.system, WRONG)
     sent(world, system_of("bob", "Rivals"), WRONG)
-    near_copies.sweep()
+    near_copies.WORK.sweep()
     keys = list(Likeness.objects.values_list("pk", flat=True))
-    together([lambda pk=pk: near_copies.look(pk=pk) for pk in keys])
+    together([lambda pk=pk: near_copies.WORK.run(pk) for pk in keys])
     assert len(found()) == 1
 
 

@@ -22,7 +22,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.notifications.actions import webhooks
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
 from tests.support.board_rows import stand, symmetric_scores
 from tests.support.strict_html import read
 from tests.support.tiny_world import World, build
@@ -71,7 +71,7 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr(doorbell, "_send", lambda *_: None)
+    monkeypatch.setattr(enqueue, "_send", lambda *_: None)
     return build()
 
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from leaderboard.containers.actions import workers
 from leaderboard.models import WorkerReport
 from leaderboard.operations import sweep as sweeping
-from leaderboard.work_queue import notify_workers as doorbell
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +31,6 @@ def test_who_is_asked(monkeypatch: pytest.MonkeyPatch, ages: dict[str, int], ask
         seen = at - timedelta(seconds=seconds)
         WorkerReport.objects.create(queue="systems", host=host, ready=True, seen_at=seen)
     rung: list[str] = []
-    monkeypatch.setattr(doorbell, "ring_for_report", rung.append)
+    monkeypatch.setattr(workers, "enqueue_report", rung.append)
     sweeping.sweep()
     assert rung == asked

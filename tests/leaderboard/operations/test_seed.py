@@ -120,7 +120,7 @@ def test_an_account_that_was_there_keeps_its_password(db: None, django_user_mode
 
 def test_without_a_worker_it_says_so(sandbox: str, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     # Nobody may hear the bell: a worker of another test would answer it.
-    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     with pytest.raises(CommandError, match="no worker has taken one"):
         seed(wait_seconds=0.1)
     assert set(Run.objects.values_list("state", flat=True)) == {State.QUEUED}
@@ -129,7 +129,7 @@ def test_without_a_worker_it_says_so(sandbox: str, transactional_db: None, monke
 def test_without_an_engine_images_are_left_out_by_name(
     sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setenv("PATH", "/nowhere")
     said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
     (line,) = (line for line in said.splitlines() if line.startswith("left out"))
@@ -145,7 +145,7 @@ def test_an_image_that_cannot_be_built_is_left_out_alone(
     def built(*, system: Any, benchmark: Any) -> Any:
         raise building.CannotBuildError(f"no {system.name} today")
 
-    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(building, "check_ready", lambda say: None)
     monkeypatch.setattr(building, "built", built)
     engine_is_there()
@@ -171,7 +171,7 @@ def test_what_was_built_from_the_same_sources_is_not_built_again(
         seed(fixtures=images_alone, wait_seconds=0, no_images=False)
         return builds
 
-    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(building, "check_ready", lambda say: None)
     monkeypatch.setattr(building, "built", built)
     engine_is_there()
@@ -192,7 +192,7 @@ def test_an_engine_without_a_worker_is_said(
     sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.SWEEP_SECONDS = -2.5  # so that nobody waits for a report that will not come
-    monkeypatch.setattr("leaderboard.work_queue.notify_workers._send", lambda *_: None)
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(building, "check_ready", lambda say: None)
     assert "Why: No worker with a container engine has reported" in seed(
         fixtures=images_alone, wait_seconds=0, no_images=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from django.db import OperationalError
 
 import leaderboard
 from leaderboard import jobs
+from leaderboard.work_queue.work import Work
 
 
 def test_a_sweep_that_breaks_holds_up_no_other(
@@ -38,13 +40,14 @@ def test_a_database_that_is_away_ends_the_sweep(monkeypatch: pytest.MonkeyPatch)
     assert done == [], "the next would find the same, at as long a wait"
 
 
-def test_every_action_with_a_sweep_is_swept() -> None:
-    """`background.sweep` is what others sweep by."""
+def test_every_sweep_and_every_kind_of_work_is_in_the_list() -> None:
     root = Path(leaderboard.__file__).parent
-    having = {
-        ".".join(("leaderboard", *path.relative_to(root).with_suffix("").parts))
+    texts = {
+        ".".join(("leaderboard", *path.relative_to(root).with_suffix("").parts)): path.read_text(encoding="utf-8")
         for path in root.rglob("*.py")
-        if "\ndef sweep() -> " in path.read_text(encoding="utf-8")
-    } - {"leaderboard.jobs"}
-    swept = [one.__module__ for one in jobs.SWEEPS]
-    assert "leaderboard.scoring.actions.sealed_phases" in having and sorted(swept) == sorted(having)
+    }
+    sweeps = {name for name, text in texts.items() if "\ndef sweep() -> " in text} - {"leaderboard.jobs"}
+    works = [import_module(name).WORK for name, text in texts.items() if "\nWORK = " in text]
+    assert "leaderboard.scoring.actions.sealed_phases" in sweeps and len(works) >= 11
+    assert sorted(one.__module__ for one in jobs.SWEEPS if not isinstance(one, Work)) == sorted(sweeps)
+    assert sorted(one.name for one in jobs.SWEEPS if isinstance(one, Work)) == sorted(work.name for work in works)

@@ -118,7 +118,7 @@ class TestThePath:
         assert refusal(world.submit, phase=phase, labels={**LABELS, "a1": "MAYBE"}).code is Code.INVALID_PREDICTIONS
         sent = world.submit(WRONG, phase=phase)
         assert quota_of(phase=phase, team=world.system.team).used_total == 1
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         assert Release.objects.get().phase == phase
         client = Client()
         client.force_login(world.researcher)
@@ -191,7 +191,7 @@ class TestWhoSeesIt:
         world.phase.refresh_from_db()
         phase = copy_of(begun(world))
         world.submit(WRONG, phase=phase)
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         for user in (None, person("eve")):
             client = Client()
             if user:
@@ -278,7 +278,7 @@ class TestTheEnd:
         rehearsal = begun(world)
         phase = copy_of(rehearsal)
         world.submit(WRONG, phase=phase)
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         ended(rehearsal, world)
         for model in (Submission, QuotaCharge, Release):
             assert not model.objects.filter(phase=world.phase).exists()
@@ -297,7 +297,7 @@ class TestTheEnd:
         world.submit(phase=phase)
         ended(rehearsal, world)
         assert (Run.objects.get().state, Run.objects.get().reason) == (State.CANCELLED, "withdrawn")
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         assert not Release.objects.exists()
         refused = refusal(world.submit, phase=copy_of(rehearsal))
         assert refused.code is Code.PHASE_CLOSED
@@ -338,7 +338,7 @@ class TestTheEnd:
         world.benchmark.organisers.add(organiser)
         rehearsal = begun(world)
         sent = world.submit(WRONG, phase=copy_of(rehearsal))
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         own = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/submissions/{sent.pk}/receipt.json"]
         pages = [*ADDRESSES, f"/benchmarks/{SLUG}/test/submit/", f"/api/v1/benchmarks/{SLUG}/", *own]
         lists = ["/me/submissions/", "/api/v1/submissions/", f"/systems/{world.system.pk}/"]
@@ -396,7 +396,7 @@ class TestItsDate:
         world.benchmark.organisers.add(organiser)
         rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
         sent = world.submit(WRONG, phase=copy_of(rehearsal))
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         pages = [*ADDRESSES, sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/"]
         lists = ["/me/submissions/", "/api/v1/submissions/"]
         assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
@@ -428,7 +428,7 @@ class TestItsDate:
         assert (rehearsal.ended_at, rehearsal.ended_by) == (date, world.curator)
         last = AuditEntry.objects.filter(action="rehearsal.ended").get()
         assert (last.actor, last.detail["submissions"]) == (None, 1)
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         assert Release.objects.get().phase == copy_of(rehearsal)
         assert notices.sweep() == 0, "its testers may not read what a mail would lead to"
         assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"

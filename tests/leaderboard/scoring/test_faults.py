@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from leaderboard.core import folder_broker
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
-from leaderboard.operations import sweep as sweeping
 from leaderboard.scoring.actions import runs
-from leaderboard.work_queue import notify_workers as doorbell
+from leaderboard.work_queue import enqueue
+from leaderboard.work_queue.lease import LeaseLostError
 from tests.support.tiny_world import World, build
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import empty_queue
@@ -61,9 +61,9 @@ def test_a_worker_killed_before_it_writes_is_replaced(world: World, faulty, stac
     assert (run.state, run.attempt) == (State.RUNNING, 1)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert sweeping.sweep() == 0, "a lease that has not ended is not taken away"
+    assert runs.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     let_leases_end()
-    assert sweeping.sweep() == 1
+    assert runs.WORK.sweep() == 1
     stack_later().wait_for(submission)
     assert assert_one_result(submission).attempt == 2
 
@@ -75,7 +75,7 @@ def test_a_worker_killed_between_scoring_and_commit_leaves_nothing_behind(world:
     worker.wait()
     assert Score.objects.count() == Release.objects.count() == 0
     let_leases_end()
-    assert sweeping.sweep() == 1
+    assert runs.WORK.sweep() == 1
     stack_later().wait_for(submission)
     assert assert_one_result(submission).attempt == 2
 
@@ -87,8 +87,8 @@ def test_a_worker_killed_after_commit_changes_nothing_more(world: World, faulty,
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     let_leases_end()
-    assert sweeping.sweep() == 0
-    doorbell._send("leaderboard.jobs.score", str(before.pk))
+    assert runs.WORK.sweep() == 0
+    enqueue._send("leaderboard.jobs.score", str(before.pk))
     other = world.submit()
     stack_later().wait_for(other)
     after = assert_one_result(submission)
@@ -98,21 +98,21 @@ def test_a_worker_killed_after_commit_changes_nothing_more(world: World, faulty,
 def test_attempts_are_bounded_the_failure_is_visible_and_refunded(world: World) -> None:
     submission = world.submit()
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
-        claim = runs.claim(run_id=Run.objects.get().pk)
+        claim = runs.WORK.claim(Run.objects.get().pk)
         assert claim is not None and claim.attempt == attempt
         let_leases_end()
-        assert sweeping.sweep() == 1
+        assert runs.WORK.sweep() == 1
     run = assert_one_result(submission, state=State.FAILED)
     assert (run.reason, run.attempt) == (Reason.LOST, settings.MAX_ATTEMPTS)
-    assert runs.claim(run_id=run.pk) is None
+    assert runs.WORK.claim(run.pk) is None
 
 
 def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
     submissions = [world.submit() for _ in range(4)]
     empty_queue()
-    assert sweeping.sweep() == 0, "a run that was rung for just now is not rung for again"
+    assert runs.WORK.sweep() == 0, "a run that was rung for just now is not rung for again"
     Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert sweeping.sweep() == 4
+    assert runs.WORK.sweep() == 4
     stack = stack_later()
     for submission in submissions:
         stack.wait_for(submission)
@@ -122,7 +122,7 @@ def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
 def test_the_same_message_ten_times(world: World, stack_later) -> None:
     submission = world.submit()
     for _ in range(10):
-        doorbell._send("leaderboard.jobs.score", str(Run.objects.get().pk))
+        enqueue._send("leaderboard.jobs.score", str(Run.objects.get().pk))
     last = world.submit()
     stack = stack_later()
     stack.wait_for(submission)
@@ -140,7 +140,7 @@ def test_two_workers_on_one_run(world: World) -> None:
     def worker() -> None:
         try:
             barrier.wait()
-            claims.append(runs.claim(run_id=run.pk))
+            claims.append(runs.WORK.claim(run.pk))
         finally:
             connection.close()
 
@@ -158,18 +158,18 @@ def test_a_late_double_cannot_win(world: World) -> None:
     """A worker that lost its lease comes back with a result when another has the run."""
     submission = world.submit()
     run_id = Run.objects.get().pk
-    late = runs.claim(run_id=run_id)
+    late = runs.WORK.claim(run_id)
     assert late is not None
     let_leases_end()
-    sweeping.sweep()
-    second = runs.claim(run_id=run_id)
+    runs.WORK.sweep()
+    second = runs.WORK.claim(run_id)
     assert second is not None and second.attempt == 2
-    assert not runs.renew(late)
-    with pytest.raises(runs.LateError):
+    assert not late.renew()
+    with pytest.raises(LeaseLostError):
         runs._score(late)
     assert Score.objects.count() == 0
     runs._score(second)
-    with pytest.raises(runs.LateError):
+    with pytest.raises(LeaseLostError):
         runs.reject(late, reason=Reason.TIME, problems=[])
     assert_one_result(submission)
 
@@ -178,7 +178,7 @@ def test_a_sandbox_that_hangs_up_is_our_failure_and_refunded(world: World, setti
     submission = world.submit()
     settings.SANDBOX_SOCKET = hung_up
     for _ in range(settings.MAX_ATTEMPTS):
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
     run = assert_one_result(submission, state=State.FAILED)
     assert run.reason == Reason.SANDBOX
 
@@ -187,11 +187,11 @@ def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings) -
     submission = world.submit()
     there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
     for _ in range(settings.MAX_ATTEMPTS + 1):
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
     waiting = Run.objects.get()
     assert (waiting.state, waiting.attempt) == (State.QUEUED, 0)
     settings.SANDBOX_SOCKET = there
-    runs.score(run_id=waiting.pk)
+    runs.WORK.run(waiting.pk)
     assert_one_result(submission)
 
 
@@ -202,7 +202,7 @@ def test_an_altered_file_is_never_scored(world: World) -> None:
     path.chmod(0o600)
     path.write_bytes(path.read_bytes().replace(b"REFUTES", b"SUPPORTS", 1))
     for _ in range(settings.MAX_ATTEMPTS):
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
     assert assert_one_result(submission, state=State.FAILED).reason == Reason.STORAGE
 
 
@@ -220,6 +220,6 @@ def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stac
         messages.unlink()
         shutil.move(away, messages)
     Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert sweeping.sweep() == 1
+    assert runs.WORK.sweep() == 1
     stack_later().wait_for(submission)
     assert_one_result(submission)

@@ -25,7 +25,7 @@ def world(transactional_db: None, sandbox: str) -> World:
     correct(world, reason=WHY)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
-    runs.score(run_id=first.pk)
+    runs.WORK.run(first.pk)
     return world
 
 

@@ -31,11 +31,11 @@ def test_the_board_switches_when_the_last_prediction_is_scored_again(world: Worl
     assert shown(world) == BEFORE
     correct(world)
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
-    runs.score(run_id=first.pk)
+    runs.WORK.run(first.pk)
     assert shown(world) == BEFORE
     progress = progress_of(world.phase)
     assert progress is not None and (progress.done, progress.total, progress.failed) == (1, 2, 0)
-    runs.score(run_id=second.pk)
+    runs.WORK.run(second.pk)
     assert shown(world) == AFTER
     assert progress_of(world.phase) is None
 
@@ -61,7 +61,7 @@ def test_a_submission_during_the_rescoring_stands_on_the_new_board(world: World)
 def test_a_first_run_that_ends_after_the_correction_does_not_bring_the_old_gold_back(sandbox: str) -> None:
     world = build()
     world.submit(LABELS)
-    taken = runs.claim(run_id=Run.objects.get().pk)
+    taken = runs.WORK.claim(Run.objects.get().pk)
     assert taken is not None
     correct(world)
     runs._score(taken)
@@ -116,8 +116,8 @@ def test_beginning_again_queues_nothing_twice(world: World) -> None:
 def test_a_rejected_prediction_holds_nothing_up(world: World) -> None:
     correct(world)
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
-    runs.score(run_id=first.pk)
-    claim = runs.claim(run_id=second.pk)
+    runs.WORK.run(first.pk)
+    claim = runs.WORK.claim(second.pk)
     assert claim is not None
     runs.reject(claim, reason=Reason.TIME, problems=[])
     assert shown(world) == [("Bernoulli", 1, 0.0)]
@@ -158,7 +158,7 @@ def test_pages_say_what_is_being_scored_again_and_keep_the_old_board(world: Worl
     correct(world)
     score_one = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert score_one is not None
-    runs.score(run_id=score_one.pk)
+    runs.WORK.run(score_one.pk)
     assert "1 of 2 are done" in client.get(here).content.decode()
     assert client.get(new).status_code == 404, "a board in preparation is shown to nobody"
     score_all()

@@ -22,6 +22,7 @@ from leaderboard.models import (
 )
 from leaderboard.scoring.actions import rescoring, runs
 from leaderboard.submissions.queries.progress import followed, of
+from leaderboard.work_queue.lease import LeaseLostError
 from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, HALF, correct, score_all, shown, states, two_systems
 from tests.support.tiny_world import LABELS, World, build, gold_lines
 
@@ -75,7 +76,7 @@ def test_what_comes_in_later_is_scored_on_the_gold_that_is_shown(world: World) -
 def test_what_came_in_meanwhile_is_scored_on_the_gold_that_is_shown(world: World) -> None:
     correct(world)
     scored, waiting = late(world, CORRECTED), world.submit(HALF)
-    runs.score(run_id=Run.objects.get(prediction__submission=scored).pk)
+    runs.WORK.run(Run.objects.get(prediction__submission=scored).pk)
     cancel(world)
     score_all()
     assert shown(world) == [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0), ("Late", 2, 0.0)]
@@ -99,16 +100,16 @@ def test_a_run_in_the_middle_ends_without_a_trace(world: World) -> None:
     correct(world)
     waiting = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert waiting is not None
-    taken = runs.claim(run_id=waiting.pk)
+    taken = runs.WORK.claim(waiting.pk)
     assert taken is not None
     before = Release.objects.count()
     cancel(world)
-    with pytest.raises(runs.LateError):
+    with pytest.raises(LeaseLostError):
         runs._score(taken)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.reason, waiting.outcomes.name) == (State.CANCELLED, Reason.SUPERSEDED, "")
     assert Release.objects.count() == before
-    assert not runs.renew(taken)
+    assert not taken.renew()
     kept = waiting.outcomes.storage.listdir("")[1]
     assert not [name for name in kept if name.startswith(waiting.pk.hex)]
 
@@ -117,7 +118,7 @@ def test_prepared_numbers_are_nowhere_to_be_seen(world: World) -> None:
     correct(world)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
-    runs.score(run_id=first.pk)
+    runs.WORK.run(first.pk)
     cancel(world)
     client = Client()
     client.force_login(world.researcher)
@@ -156,7 +157,7 @@ def test_a_cancelled_scoring_is_taken_up_where_it_was(world: World) -> None:
     correct(world)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
-    runs.score(run_id=first.pk)
+    runs.WORK.run(first.pk)
     cancel(world)
     late(world)
     score_all()
@@ -181,11 +182,11 @@ def test_a_correction_after_a_cancelled_one_counts(world: World) -> None:
 
 def test_two_corrections_cancelled_leave_the_gold_that_is_shown(world: World) -> None:
     correct(world)
-    taken = runs.claim(run_id=Run.objects.filter(state=State.QUEUED)[0].pk)
+    taken = runs.WORK.claim(Run.objects.filter(state=State.QUEUED)[0].pk)
     correct(world, OTHER_BYTES)
     assert states(world) == [(1, 1, "current"), (2, 1, "cancelled"), (3, 1, "preparing")]
     assert taken is not None
-    with pytest.raises(runs.LateError):
+    with pytest.raises(LeaseLostError):
         runs._score(taken)
     cancel(world)
     assert board_state.gold_of(world.phase) == gold(world, 1)
@@ -201,13 +202,13 @@ def test_two_corrections_cancelled_leave_the_gold_that_is_shown(world: World) ->
 def test_a_prediction_rejected_on_the_new_gold_keeps_its_result_until_the_board_is_shown(world: World) -> None:
     correct(world)
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
-    claim = runs.claim(run_id=first.pk)
+    claim = runs.WORK.claim(first.pk)
     assert claim is not None
     runs.reject(claim, reason=Reason.TIME, problems=[])
     submission = first.prediction.submission_id
     told = of(followed(Submission.objects.all()).get(pk=submission))
     assert told.state == State.DONE and told.release is not None
-    runs.score(run_id=second.pk)
+    runs.WORK.run(second.pk)
     told = of(followed(Submission.objects.all()).get(pk=submission))
     assert told.state == State.REJECTED and told.release is None
 

@@ -7,7 +7,6 @@ import pytest
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.models import Run, State
-from leaderboard.operations import sweep as sweeping
 from leaderboard.scoring.actions import rescoring, runs
 from tests.support.corrected_gold import (
     HALF,
@@ -51,7 +50,7 @@ def test_a_worker_killed_half_way_loses_nothing(world: World, faulty, stack_late
     assert progress is not None and (progress.done, progress.running, progress.waiting) == (1, 1, 2)
     assert shown(world) == OLD
     let_leases_end()
-    assert sweeping.sweep() >= 1
+    assert runs.WORK.sweep() >= 1
     stack_later().drain()
     assert_switched_once(world, 2)
     assert shown(world) == NEW
@@ -65,7 +64,7 @@ def test_a_worker_killed_in_the_transaction_that_switches(world: World, faulty, 
     first, *others = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     last = others.pop()
     for run in others:
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
     worker = faulty("second-uncommitted")
     worker.kill()
     worker.wait()
@@ -77,7 +76,7 @@ def test_a_worker_killed_in_the_transaction_that_switches(world: World, faulty, 
     assert shown(world) == OLD
     assert states(world) == [(1, 1, "current"), (2, 1, "preparing")]
     let_leases_end()
-    sweeping.sweep()
+    runs.WORK.sweep()
     stack_later().drain()
     assert_switched_once(world, 2)
     assert shown(world) == NEW
@@ -91,7 +90,7 @@ def test_cancelled_while_a_worker_that_dies_has_a_run(world: World, faulty, stac
     worker.kill()
     worker.wait()
     let_leases_end()
-    assert sweeping.sweep() == 0, "nobody asks for it any more"
+    assert runs.WORK.sweep() == 0, "nobody asks for it any more"
     held.refresh_from_db()
     assert held.state == State.CANCELLED
     assert shown(world) == OLD

@@ -20,7 +20,7 @@ from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.actions import gold_diffs as gold_differences
 from leaderboard.models import Move, Prediction, Run, State
-from leaderboard.operations import sweep as sweeping
+from leaderboard.scoring.actions import runs
 from tests.support.board_rows import stand, symmetric_scores
 from tests.support.corrected_gold import CORRECTED, assert_switched_once, states
 from tests.support.tiny_world import LABELS, World, build, gold_lines, prediction_lines, uploaded
@@ -105,7 +105,7 @@ def follow(world: World, until: Callable[[int], bool], stack: Stack) -> int:
     deadline = time.monotonic() + 240
     pause = threading.Event()
     while True:
-        sweeping.sweep()
+        runs.WORK.sweep()
         progress = progress_of(world.phase)
         done = N if progress is None else progress.done
         if until(done):
@@ -120,7 +120,7 @@ def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: py
     file = uploaded(gold_lines(CORRECTED))
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_differences.lay_beside(pk=found.pk)
+    gold_differences.WORK.run(found.pk)
     found.refresh_from_db()
     begun = time.monotonic()
     corrections.confirm(correction=found, reason="labels were swapped", tells_count=True, by=world.curator)
@@ -133,7 +133,7 @@ def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: py
         assert half is not None and half.done < N and states(world) == [(1, 1, "current"), (2, 1, "preparing")]
         killed = time.monotonic() - begun
         let_leases_end()
-        sweeping.sweep()
+        runs.WORK.sweep()
         stack.start_worker(concurrency=2)
         follow(world, lambda done: done == N, stack)
         # Once more after the switch, whatever was read before it.

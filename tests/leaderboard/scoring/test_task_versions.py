@@ -82,9 +82,9 @@ def test_all_is_scored_again_and_the_board_switches_at_once(world: World, upgrad
     assert rescoring.begin(phase=world.phase, by=world.curator) == 2
     assert outdated() == []
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
-    runs.score(run_id=first.pk)
+    runs.WORK.run(first.pk)
     assert states(world) == [(1, 1, "current"), (1, 2, "preparing")]
-    runs.score(run_id=second.pk)
+    runs.WORK.run(second.pk)
     assert states(world) == [(1, 1, "frozen"), (1, 2, "current")]
     assert shown(world) == BEFORE
     first.refresh_from_db()
@@ -127,7 +127,7 @@ def test_a_run_that_waits_on_an_earlier_version_is_replaced(world: World, upgrad
     old, new = Run.objects.filter(prediction__submission=submission).order_by("task_version")
     assert (old.state, old.reason) == (State.CANCELLED, Reason.SUPERSEDED)
     assert (new.state, new.task_version) == (State.QUEUED, 2)
-    assert not runs.claim(run_id=old.pk)
+    assert not runs.WORK.claim(old.pk)
     score_all()
     new.refresh_from_db()
     assert new.state == State.DONE
@@ -192,7 +192,7 @@ def test_a_version_raised_in_the_middle_of_a_correction(world: World, upgrade: A
     correct(world)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
-    runs.score(run_id=first.pk)
+    runs.WORK.run(first.pk)
     upgrade.whole()
     score_all()
     score_all()

@@ -53,7 +53,7 @@ def test_a_file_is_sent_followed_scored_and_fetched_back(world, ada):
     assert (told["file"]["bytes"], told["file"]["n_lines"]) == (len(content), 4)
     assert ada.get(told["scores"]).json()["code"] == "not_ready"
 
-    runs.score(run_id=Run.objects.get().pk)
+    runs.WORK.run(Run.objects.get().pk)
 
     after = ada.get(told["url"]).json()
     assert after["state"] == "done" and after["is_over"] and after["place_in_queue"] is None

@@ -76,7 +76,7 @@ def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World,
     assert f'hx-get="{state}?was=queued"' in page
     assert "Next in the queue" in page
     assert "seed 3" in page
-    runs.score(run_id=Run.objects.get().pk)
+    runs.WORK.run(Run.objects.get().pk)
     over = text(ada.get(f"{state}?was=queued"))
     assert "The submission is done." in over
     assert "The submission is" not in text(ada.get(f"{state}?was=done"))

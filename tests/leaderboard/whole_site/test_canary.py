@@ -205,7 +205,7 @@ def play(stage: Stage) -> list[Answer]:
     assert send(api, "facts", lines(guess)).status_code == 201
     assert send(client_of(stage.people["B"]), "facts", gzip.compress(lines(guess)), "p.jsonl.gz").status_code == 201
     for run in Run.objects.all():
-        runs.score(run_id=run.pk)
+        runs.WORK.run(run.pk)
     assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
     return told + break_it(stage, api)
 
@@ -231,7 +231,7 @@ def break_it(stage: Stage, api: Client) -> list[Answer]:
         assert send(api, "claims", lines(answers("REFUTES"))).status_code == 201
         run = Run.objects.latest("queued_at")
         while not run.is_over:
-            runs.score(run_id=run.pk)
+            runs.WORK.run(run.pk)
             run.refresh_from_db()
         assert run.state == State.FAILED
         told.append(Answer("run", 0, f"{run.reason} {run.problems} {run.warnings} {run.provenance}".encode()))
@@ -308,9 +308,9 @@ def work() -> None:
         assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
     jobs.sweep()
     for board in Leaderboard.objects.all():
-        comparisons.compare(board_id=board.pk)
+        comparisons.WORK.run(board.pk)
     for pair in SideBySide.objects.filter(state=State.QUEUED):
-        side_by_sides.compare(pk=pair.pk)
+        side_by_sides.WORK.run(pair.pk)
     assert set(SideBySide.objects.values_list("state", flat=True)) == {State.DONE}
     for notice in Notice.objects.all():
         notices.deliver(notice_id=notice.pk)

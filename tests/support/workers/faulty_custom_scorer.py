@@ -31,7 +31,7 @@ def second_time(run: Any) -> Any:
 
 match os.environ["HOLD_AT"]:
     case "claimed":
-        scorer_runs._score = hold
+        scorer_runs.WORK.do = hold
     case "running":
         # The container runs with gold in its volumes, and its worker was about to look whether it has ended.
         execution.Run._wait = hold
@@ -42,6 +42,6 @@ match os.environ["HOLD_AT"]:
     case "stored-uncommitted":
         runs.releases.publish = hold
     case "committed-unacknowledged":
-        scorer_runs.score = after(scorer_runs.score)
+        scorer_runs.WORK.run = after(scorer_runs.WORK.run)
     case other:
         raise SystemExit(f"unknown point {other}")

@@ -29,7 +29,7 @@ def on_second_call(function: Any, then: Any) -> Any:
 
 match os.environ["HOLD_AT"]:
     case "claimed":
-        runs._score = hold
+        runs.WORK.do = hold
     case "running":
         # The stored files are open and the sandbox is about to be asked.
         referee._ask = hold
@@ -38,10 +38,10 @@ match os.environ["HOLD_AT"]:
     case "scored-uncommitted":
         releases.publish = after(releases.publish)
     case "second-claimed":
-        runs._score = on_second_call(runs._score, hold)
+        runs.WORK.do = on_second_call(runs.WORK.do, hold)
     case "second-uncommitted":
         releases.publish = on_second_call(releases.publish, after(releases.publish))
     case "committed-unacknowledged":
-        runs.score = after(runs.score)
+        runs.WORK.run = after(runs.WORK.run)
     case other:
         raise SystemExit(f"unknown point {other}")

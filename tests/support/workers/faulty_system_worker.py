@@ -32,7 +32,7 @@ def at_stage(wanted: str) -> Any:
 
 match os.environ["HOLD_AT"]:
     case "claimed":
-        predictions._predict = hold
+        predictions.WORK.do = hold
     case "reading":
         predictions._enter = at_stage(Stage.READING)
     case "loading":
@@ -47,6 +47,6 @@ match os.environ["HOLD_AT"]:
     case "stored-uncommitted":
         predictions._hand_over = hold
     case "committed-unacknowledged":
-        predictions.predict = after(predictions.predict)
+        predictions.WORK.run = after(predictions.WORK.run)
     case other:
         raise SystemExit(f"unknown point {other}")

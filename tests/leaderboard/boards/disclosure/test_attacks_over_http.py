@@ -37,7 +37,7 @@ class Site:
             file.close()
         assert sent.status_code == 201, sent.content
         for run in Run.objects.filter(state=State.QUEUED):
-            runs.score(run_id=run.pk)
+            runs.WORK.run(run.pk)
         scores = self.client.get(f"/api/v1/submissions/{sent.json()['id']}/scores/").json()["scores"]
         found = {
             one["slice"].get("kind", ""): one["value"]

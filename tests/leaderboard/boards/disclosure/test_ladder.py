@@ -83,7 +83,7 @@ def test_who_ends_first_changes_nothing(world: World, split: Any, last_first: bo
 def test_what_waits_for_an_earlier_one_is_not_known_to_be_scored(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
-    runs.score(run_id=Run.objects.get(prediction__submission=second).pk)
+    runs.WORK.run(Run.objects.get(prediction__submission=second).pk)
     progress = progress_of(second)
     assert Run.objects.get(prediction__submission=second).state == State.DONE
     assert (progress.state, progress.is_over, progress.receipt, progress.revealed) == (
@@ -93,7 +93,7 @@ def test_what_waits_for_an_earlier_one_is_not_known_to_be_scored(world: World, s
         Revealed.NOTHING,
     )
     assert not Release.objects.exists() and not Standing.objects.exists()
-    runs.score(run_id=Run.objects.get(prediction__submission=first).pk)
+    runs.WORK.run(Run.objects.get(prediction__submission=first).pk)
     assert [primary(first), primary(second)] == [0.6, 0.9]
     assert progress_of(second).is_over
 
@@ -103,11 +103,11 @@ def test_one_that_the_server_failed_holds_nobody_up(
 ) -> None:
     phase = a_phase(world, split)
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
-    runs.score(run_id=Run.objects.get(prediction__submission=second).pk)
+    runs.WORK.run(Run.objects.get(prediction__submission=second).pk)
     settings.MAX_ATTEMPTS = 1
-    mine = runs.claim(run_id=Run.objects.get(prediction__submission=first).pk)
+    mine = runs.WORK.claim(Run.objects.get(prediction__submission=first).pk)
     assert mine is not None
-    runs.give_up(mine, reason=Reason.INTERNAL)
+    runs.WORK.retry_or_fail(mine, reason=Reason.INTERNAL)
     assert (primary(first), primary(second)) == (None, 0.9)
     assert QuotaCharge.objects.get(submission=first).refunded_at is not None
 
@@ -115,7 +115,7 @@ def test_one_that_the_server_failed_holds_nobody_up(
 def test_the_sweeper_lets_out_what_waits_for_nothing(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
-    runs.score(run_id=Run.objects.get(prediction__submission=second).pk)
+    runs.WORK.run(Run.objects.get(prediction__submission=second).pk)
     assert releases.sweep() == 0
     Run.objects.filter(prediction__submission=first).update(state=State.CANCELLED, finished_at=timezone.now())
     assert releases.sweep() == 1 and primary(second) == 0.9

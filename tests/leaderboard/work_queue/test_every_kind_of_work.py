@@ -1,0 +1,274 @@
+"""Each kind of background work goes through the one state machine, with its own rows, queue and hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db.models import Model
+from django.utils import timezone
+
+import leaderboard
+from leaderboard import jobs
+from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.containers.actions import run_scorer
+from leaderboard.evaluation import sandbox_client
+from leaderboard.models import (
+    ArchiveExport,
+    Correction,
+    DryRun,
+    Generation,
+    Leaderboard,
+    Likeness,
+    QuotaCharge,
+    Ranking,
+    Reason,
+    SideBySide,
+    SplitAudit,
+    State,
+)
+from leaderboard.work_queue import enqueue, work
+from leaderboard.work_queue.lease import LeaseLostError
+from leaderboard.work_queue.work import Work
+from tests.support import container_rows, custom_scorers
+from tests.support.tiny_world import World, build
+
+KINDS = [part for part in jobs.SWEEPS if isinstance(part, Work)]
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+Sent = list[tuple[str, str, str]]
+
+
+def board(world: World) -> Leaderboard:
+    return Leaderboard.objects.create(
+        phase=world.phase, gold_version=world.gold, task_version=1, state=Leaderboard.State.CURRENT
+    )
+
+
+def run_by_scorer(world: World, at: datetime) -> Model:
+    custom_scorers.scores_by(world, custom_scorers.row(world))
+    return world.insert_run(scorer=world.phase.scorer, rung_at=at)
+
+
+def side_by_side(world: World, at: datetime) -> Model:
+    a, b = sorted((world.insert_run(at=at), world.insert_run(at=at)), key=lambda run: run.pk)
+    return SideBySide.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, rung_at=at)
+
+
+def correction(world: World, at: datetime) -> Model:
+    told = {"name": "gold.jsonl", "sha256": "0" * 64, "bytes": 1, "inputs_sha256": "0" * 64}
+    return Correction.objects.create(
+        split=world.split, base=world.gold, queued_at=at, rung_at=at, expires_at=timezone.now(), **told
+    )
+
+
+ROWS: dict[str, Callable[[World, datetime], Model]] = {
+    "score": lambda world, at: world.insert_run(rung_at=at),
+    "run_scorer": run_by_scorer,
+    "predict": lambda world, at: container_rows.insert(world, rung_at=at),
+    "compare": lambda world, at: Ranking.objects.create(leaderboard=board(world), changes=1, rung_at=at),
+    "side_by_side": side_by_side,
+    "look_for_copies": lambda world, at: Likeness.objects.create(
+        prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, rung_at=at
+    ),
+    "audit_split": lambda world, at: SplitAudit.objects.create(gold=world.gold, queued_at=at, rung_at=at),
+    "generate": lambda world, at: Generation.objects.create(
+        dataset=world.split.dataset, generator="split", version=1, seed=1, salt="salt", queued_at=at, rung_at=at
+    ),
+    "dry_run": lambda world, at: DryRun.objects.create(
+        gold=world.gold, kind=DryRun.Kind.TRIVIAL, name="random", inputs_sha256="0" * 64, queued_at=at, rung_at=at
+    ),
+    "export_archive": lambda world, at: ArchiveExport.objects.create(
+        benchmark=world.benchmark, requested_by=world.curator, queued_at=at, rung_at=at
+    ),
+    "lay_beside": correction,
+}
+"""A queued row of each kind, enqueued at a time."""
+
+QUEUES = {"predict": "systems", "run_scorer": "scorers"}
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return build()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """Messages to workers, at once instead of after a commit."""
+    messages: Sent = []
+    monkeypatch.setattr(enqueue, "_send", lambda *message: messages.append(message))
+    monkeypatch.setattr("django.db.transaction.on_commit", lambda function, **_: function())
+    monkeypatch.setattr(run_scorer.WORK, "has_workers", lambda: True)
+    return messages
+
+
+def key_of(kind: Work, row: Any) -> str:
+    return str(getattr(row, kind.key))
+
+
+def after(row: Any) -> Any:
+    row.refresh_from_db()
+    return row
+
+
+def let_lease_end(row: Any) -> None:
+    type(row)._default_manager.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def columns(row: Any) -> dict[str, Any]:
+    return type(row)._default_manager.filter(pk=row.pk).values().get()
+
+
+def is_queued(kind: Work, row: Any) -> bool:
+    return bool(kind.rows.filter(kind.columns.queued(), pk=row.pk).exists())
+
+
+def test_each_kind_has_a_row_and_a_task_of_its_name() -> None:
+    assert [kind.name for kind in KINDS] == list(dict.fromkeys(kind.name for kind in KINDS))
+    assert {kind.name for kind in KINDS} == set(ROWS)
+    tasks = {name.removeprefix("leaderboard.jobs.") for name in jobs.app.tasks if name.startswith("leaderboard.")}
+    # Messages of an older release may wait in a broker: these names stay.
+    assert tasks == set(ROWS) | {"deliver", "report", "sweep"}
+
+
+@each_kind
+def test_of_two_workers_one_claims_a_row(world: World, kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ROWS[kind.name](world, timezone.now())
+    between: list[Any] = []
+
+    def claimed_meanwhile(at: datetime) -> datetime:
+        """Another worker, after this one has read the row and before it writes."""
+        with monkeypatch.context() as undone:
+            undone.setattr(work, "lease_end", lease_end)
+            between.append(kind.claim(key_of(kind, row)))
+        return lease_end(at)
+
+    lease_end = work.lease_end
+    monkeypatch.setattr(work, "lease_end", claimed_meanwhile)
+    assert kind.claim(key_of(kind, row)) is None
+    (lease,) = between
+    assert lease is not None and (lease.row, lease.attempt) == (row, 1)
+    monkeypatch.setattr(work, "lease_end", lease_end)
+    assert kind.claim(key_of(kind, row)) is None, "it is not queued any more"
+
+
+@each_kind
+def test_what_silent_workers_held_is_requeued_and_in_the_end_fails(world: World, kind: Work, sent: Sent) -> None:
+    row = ROWS[kind.name](world, timezone.now())
+    sent.clear()
+    message = (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring"))
+    for attempt in range(1, settings.MAX_ATTEMPTS + 1):
+        lease = kind.claim(key_of(kind, row))
+        assert lease is not None and lease.attempt == attempt
+        assert kind.sweep() == 0 and sent == [], "its lease has not ended"
+        let_lease_end(row)
+        kind.sweep()
+        assert after(row).reason == Reason.LOST and row.lease_until is None
+        if attempt < settings.MAX_ATTEMPTS:
+            assert is_queued(kind, row) and [one for one in sent if one[0] == message[0]] == [message]
+            sent.clear()
+    assert not is_queued(kind, row) and message not in sent
+    assert kind.claim(key_of(kind, row)) is None and kind.sweep() == 0
+    if kind is rank_ranges.WORK:
+        assert row.failures == settings.MAX_ATTEMPTS
+    else:
+        assert row.state == State.FAILED and row.finished_at is not None
+    # What was submitted is refunded; nothing else was charged.
+    charges = QuotaCharge.objects.filter(refunded_at__isnull=False)
+    assert charges.exists() == (kind.name in ("score", "run_scorer", "predict"))
+
+
+@each_kind
+def test_a_lost_lease_writes_nothing(world: World, kind: Work, sent: Sent) -> None:
+    row = ROWS[kind.name](world, timezone.now())
+    late = kind.claim(key_of(kind, row))
+    assert late is not None
+    let_lease_end(row)
+    kind.sweep()
+    second = kind.claim(key_of(kind, row))
+    assert second is not None
+    sent.clear()
+    before = columns(row)
+    assert not late.renew()
+    with pytest.raises(LeaseLostError):
+        late.write(reason=Reason.TIME, lease_until=None)
+    for final in (False, True):
+        assert not kind.retry_or_fail(late, reason=Reason.SANDBOX, final=final)
+    assert columns(row) == before and sent == []
+    assert second.renew() and columns(row)["lease_until"] > before["lease_until"]
+
+
+@each_kind
+def test_an_error_of_ours_is_retried_and_in_the_end_fails(
+    world: World, kind: Work, sent: Sent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(lease: Any) -> None:
+        attempts.append(lease.attempt)
+        raise RuntimeError("what a file says")
+
+    attempts: list[int] = []
+    row = ROWS[kind.name](world, timezone.now())
+    for name, value in (("do", broken), ("is_ready", lambda: True), ("may_claim", lambda _: True)):
+        monkeypatch.setattr(kind, name, value)
+    monkeypatch.setattr(kind, "makes_way", False)
+    monkeypatch.setattr(sandbox_client, "is_outdated", lambda: False)
+    for _ in range(settings.MAX_ATTEMPTS + 1):
+        kind.run(key_of(kind, row))
+    assert attempts == [*range(1, settings.MAX_ATTEMPTS + 1)]
+    assert after(row).reason == Reason.INTERNAL and not is_queued(kind, row)
+    assert "job_failed" in caplog.text and "RuntimeError" in caplog.text and "what a file says" not in caplog.text
+
+
+@each_kind
+def test_nothing_is_claimed_while_the_sandbox_is_away(
+    world: World, kind: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ROWS[kind.name](world, timezone.now())
+    monkeypatch.setattr(sandbox_client, "answers", lambda: False)
+    monkeypatch.setattr("leaderboard.containers.actions.workers.ready", lambda *_: True)
+    kind.run(key_of(kind, row))
+    assert after(row).attempt == 0 and is_queued(kind, row)
+
+
+@each_kind
+def test_what_no_worker_came_for_is_enqueued_again(world: World, kind: Work, sent: Sent) -> None:
+    row = ROWS[kind.name](world, timezone.now() - timedelta(hours=1))
+    sent.clear()
+    assert kind.sweep() >= 1
+    assert (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring")) in sent
+    sent.clear()
+    assert kind.sweep() == 0 and sent == [], "it was enqueued just now"
+
+
+def test_a_new_kind_is_its_work_and_a_line(world: World, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list alone gives it a Celery task, messages and a sweep."""
+
+    def do(lease: Any) -> None:
+        lease.finish(state=State.DONE, told=["counted"])
+
+    row = ROWS["export_archive"](world, timezone.now() - timedelta(hours=1))
+    new = Work(name="count_words", rows=ArchiveExport.objects.all(), do=do)
+    monkeypatch.setattr(jobs, "SWEEPS", (new,))
+    monkeypatch.setattr(sandbox_client, "answers", lambda: True)
+    monkeypatch.setattr(sandbox_client, "is_outdated", lambda: False)
+    jobs.register(jobs.SWEEPS)
+    try:
+        jobs.sweep()
+        ((task, key, queue),) = sent
+        assert (task, queue) == ("leaderboard.jobs.count_words", "scoring")
+        jobs.app.tasks[task](key)
+    finally:
+        jobs.app.tasks.pop("leaderboard.jobs.count_words", None)
+    assert (after(row).state, row.told, row.attempt) == (State.DONE, ["counted"], 1)
+
+
+def test_no_kind_is_spelled_elsewhere() -> None:
+    """A kind is its `Work` and one line of `jobs.py`; the beat of the sweep is a setting."""
+    root = Path(leaderboard.__file__).parent
+    spelled = [path.name for path in root.rglob("*.py") if "leaderboard.jobs." in path.read_text(encoding="utf-8")]
+    assert sorted(spelled) == ["enqueue.py", "settings.py"]
+    assert (root / "jobs.py").read_text(encoding="utf-8").count(".WORK,\n") == len(KINDS)
