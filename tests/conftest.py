@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import socket
@@ -24,6 +23,32 @@ pytest.register_assert_rewrite(
 )
 
 ROOT = Path(__file__).resolve().parent.parent
+EMBEDDED = (
+    "leaderboard/accounts/test_teams.py",
+    "leaderboard/boards/disclosure/test_best_shown.py",  # JSON in SQL
+    "leaderboard/boards/test_as_of_choice.py",  # window functions
+    "leaderboard/boards/test_board_pages.py",  # order and paging
+    "leaderboard/boards/test_board_tags.py",
+    "leaderboard/boards/test_standings.py",
+    "leaderboard/core/test_busy.py",  # locks
+    "leaderboard/core/test_folder_broker.py",
+    "leaderboard/curation/test_generations.py",
+    "leaderboard/datasets/test_corrections.py",
+    "leaderboard/hosting/test_hosting.py",
+    "leaderboard/models/test_constraints.py",
+    "leaderboard/notifications/test_notices.py",
+    "leaderboard/operations/test_sweeps.py",
+    "leaderboard/operations/test_tidying.py",
+    "leaderboard/scoring/test_rebuilding.py",
+    "leaderboard/scoring/test_rescoring.py",
+    "leaderboard/scoring/test_sealed.py",
+    "leaderboard/submissions/test_api_submitting.py",
+    "leaderboard/submissions/test_quotas.py",
+    "leaderboard/work_queue/",  # leases
+)
+"""What CI runs on SQLite with folders as the broker too: a part for each kind of SQL, and one a feature."""
+EMBEDDED_ONLY = ("docs/", "leaderboard/operations/test_serve.py", "leaderboard/operations/test_seed.py")
+"""What starts sites of its own on the embedded default, whatever the other tests run on."""
 DATA = ROOT.parent / "shared" / "data"
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -50,8 +75,13 @@ def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip, visibly, what this machine cannot do."""
+    """Mark what CI runs on the embedded default; skip, visibly, what this machine cannot do."""
     for item in items:
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        if path.startswith(EMBEDDED_ONLY):
+            item.add_marker(pytest.mark.embedded(only=True))
+        elif path.startswith(EMBEDDED):
+            item.add_marker(pytest.mark.embedded)
         if item.get_closest_marker("realdata") and not DATA.is_dir():
             item.add_marker(pytest.mark.skip(reason="the published files are not in ../shared/data"))
         if item.get_closest_marker("root") and os.geteuid() != 0:
@@ -62,7 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """What a parallel run (-n) keeps together: a file; all that needs an engine; all that needs the browser's site.
+    """What a parallel run (-n) keeps together: a file; the sandbox's places; the services of compose.yaml.
 
     Not by xdist's own groups: pytest-xdist 3.8 writes them where pytest 9.2 no longer looks.
     """
@@ -70,18 +100,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByPart(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return _part(nodeid.partition("::")[0])
+            path = nodeid.partition("::")[0]
+            return "composed services" if path.startswith("tests/container/test_") else path
 
     return ByPart(config, log)
-
-
-@functools.cache
-def _part(path: str) -> str:
-    if path.startswith("tests/browser/"):
-        return "browser"
-    if path.startswith("tests/container/") or "pytest.mark.engine" in (ROOT / path).read_text(encoding="utf-8"):
-        return "engine"
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,8 @@ Nothing here looks into the database: a browser test knows what a person with a 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +15,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from tests.support.seeded_site import copy_of_seeded, serving
+
 # Playwright keeps an event loop running in this process, and Django's database refuses to work beside one, also in the
 # tests that a parallel run (-n) brings here afterwards. None of them is asynchronous.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SHOTS = ROOT / "artifacts" / "screenshots"
-PATIENCE = 600.0
 WIDTHS = {"wide": 1280, "phone": 390}
 AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -41,45 +38,16 @@ class Site:
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[Site]:
-    """Started and seeded by `manage.py serve`, on the embedded default whatever the other tests run on."""
-    with tempfile.TemporaryDirectory(prefix="holdout-browser-") as folder, _serving(Path(folder)) as url:
-        lines = (Path(folder) / "demo-logins").read_text().splitlines()
-        yield Site(url, Path(folder), {line.split()[0]: line.split()[1] for line in lines})
-
-
-@contextmanager
-def _serving(folder: Path) -> Iterator[str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
-    if base := os.environ.get("TEST_BASE_IMAGE"):
-        # With it and an engine the demonstration builds its systems and runs them: their costs are on its boards.
-        own["HOLDOUT_BASE_IMAGE"] = base
-    log = folder / "serve.log"
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", "0"],
-            cwd=ROOT,
-            env={**own, "HOLDOUT_DATA": str(folder)},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield _address(server, log)
-    finally:
-        server.terminate()
-        server.wait(60)
-
-
-def _address(server: subprocess.Popen[bytes], log: Path) -> str:
-    """The address that the server prints, once it also says that it is ready."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and server.poll() is None:
-        said = log.read_text(errors="replace")
-        if "holdout: ready" in said:
-            return said.split("Holdout is at ")[1].split()[0].rstrip("/")
-        time.sleep(0.2)
-    pytest.fail(f"the site did not get ready:\n{log.read_text(errors='replace')[-6000:]}")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site of this test process with the demonstration."""
+    base = tmp_path_factory.getbasetemp()
+    with tempfile.TemporaryDirectory(prefix="holdout-browser-") as name:
+        folder = Path(name)
+        # A worker of a parallel run has its folder in the run's.
+        copy_of_seeded(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base, folder)
+        with serving(folder) as url:
+            lines = (folder / "demo-logins").read_text().splitlines()
+            yield Site(url, folder, {line.split()[0]: line.split()[1] for line in lines})
 
 
 @pytest.fixture(scope="session")

@@ -131,13 +131,17 @@ def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None
     loser.join()
 
 
-def test_the_keepers_image_is_loaded_again(systems: Systems) -> None:
-    """It has no tag, so `docker image prune` takes it."""
-    image = systems.sandbox._keeper_image().id
-    engine.docker("rmi", image)
-    with pytest.raises(SandboxError):
-        systems.run()
-    assert systems.run().content == INPUTS
+@pytest.mark.root
+def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None:
+    """It has no tag, so `docker image prune` takes it. In an engine where nobody else's container uses it."""
+    with own_engine(tmp_path) as mine:
+        mine.start()
+        _give(mine, program)
+        systems = Systems(mine.sandbox(), program, tmp_path)
+        assert mine.docker("rmi", systems.sandbox._keeper_image().id).returncode == 0
+        with pytest.raises(SandboxError):
+            systems.run()
+        assert systems.run().content == INPUTS
 
 
 @pytest.mark.root

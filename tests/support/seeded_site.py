@@ -1,0 +1,73 @@
+"""The site as `manage.py serve` starts it. The demonstration is seeded once a test run; each site has a copy."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 600.0
+
+
+def copy_of_seeded(shared: Path, folder: Path) -> None:
+    """Fills `folder` with a seeded data folder. shared: a folder of all processes of the test run."""
+    original = shared / "seeded"
+    with (shared / "seeded.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not original.exists():
+            unfinished = shared / "seeding"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            with serving(unfinished):
+                pass
+            unfinished.rename(original)
+    # Sockets are made anew by the server that listens on them.
+    shutil.copytree(original, folder, dirs_exist_ok=True, ignore=_special)
+
+
+def _special(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if not (Path(folder, name).is_file() or Path(folder, name).is_dir())]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a server on the data folder, on the embedded default whatever the other tests run on."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
+    if base := os.environ.get("TEST_BASE_IMAGE"):
+        # With it and an engine the demonstration builds its systems and runs them: their costs are on its boards.
+        own["HOLDOUT_BASE_IMAGE"] = base
+    log = folder / "serve.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--port", "0"],
+            cwd=ROOT,
+            env={**own, "HOLDOUT_DATA": str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield _address(server, log)
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def _address(server: subprocess.Popen[bytes], log: Path) -> str:
+    """The address that the server prints, once it also says that it is ready."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and server.poll() is None:
+        said = log.read_text(errors="replace")
+        if "holdout: ready" in said:
+            return said.split("Holdout is at ")[1].split()[0].rstrip("/")
+        time.sleep(0.2)
+    pytest.fail(f"the site did not get ready:\n{log.read_text(errors='replace')[-6000:]}")
