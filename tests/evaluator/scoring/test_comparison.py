@@ -166,7 +166,7 @@ def test_a_system_does_not_differ_from_itself():
 def test_the_whole_does_not_depend_on_how_it_is_cut(monkeypatch):
     a, b = pair(11)
     once = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150)
-    monkeypatch.setattr("evaluator.measures.slices._MAX_HELD", 200)
+    monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_HELD", 200)
     monkeypatch.setattr("evaluator.statistics.permutation._MAX_WEIGHTS", 1000)
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_WEIGHTS", 1000)
     for one, other in zip(once, compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150), strict=True):

@@ -9,7 +9,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_state
 from leaderboard.models import Disqualification, Leaderboard, Release, System, Team
 from tests.support.board_rows import score, stand
@@ -63,7 +62,7 @@ def test_it_is_what_reading_all_would_find(world: World, seed: int, sign: int, m
     out = draw.choice(list(System.objects.filter(kind="participant")))
     given = {"reason": "two accounts", "made_by": world.curator, "made_at": board.created_at}
     Disqualification.objects.create(phase=world.phase, system=out, **given)
-    monkeypatch.setattr(boards, "direction", lambda *_: sign)
+    monkeypatch.setattr(board_state, "direction", lambda *_: sign)
     asked = [None, *Team.objects.values_list("pk", flat=True)]
     found = [board_state.best_shown(board, "accuracy", team=team) for team in asked]
     assert found == [by_reading_all(board, "accuracy", team=team) for team in asked]
