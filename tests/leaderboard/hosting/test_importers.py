@@ -12,7 +12,17 @@ import pytest
 from django.core.management import CommandError
 
 from leaderboard.models import Benchmark, GoldVersion, Phase, Split, System, User
-from tests.support.hosted_imports import RefusedFile, Score, agree, host, inputs_of, phase_of
+from tests.support.hosted_imports import (
+    RefusedFile,
+    Score,
+    agree,
+    by_action,
+    by_api,
+    by_form,
+    host,
+    inputs_of,
+    phase_of,
+)
 
 pytest_plugins = ["tests.support.hosted_imports"]
 pytestmark = [pytest.mark.realdata, pytest.mark.django_db]
@@ -32,6 +42,8 @@ def knowledgenet_scores(expected: dict[str, Any]) -> dict[tuple[str, str], float
     }
 
 
+# Each door takes one benchmark whole: what a door does with a file does not depend on the task.
+@pytest.mark.parametrize("send", [by_action], indirect=True)
 def test_knowledgenet(
     realdata: Path, curator: User, score: Score, sandbox: str, system: System, subtests: pytest.Subtests
 ) -> None:
@@ -64,6 +76,7 @@ FEVER_NAMES = {"label_accuracy": "accuracy"}
 WHERE_THE_REFERENCE_FAILS = {"evidence_precision": 0.0, "evidence_recall": 0.0, "evidence_f1": 0.0}
 
 
+@pytest.mark.parametrize("send", [by_form], indirect=True)
 def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtests: pytest.Subtests) -> None:
     folder = realdata / "fever"
     host("fever", folder)
@@ -85,6 +98,7 @@ def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtes
                 agree(score(phases[name], path), told)
 
 
+@pytest.mark.parametrize("send", [by_api], indirect=True)
 def test_fever_symmetric(
     realdata: Path, curator: User, score: Score, sandbox: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

@@ -28,7 +28,8 @@ from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import Stack, empty_queue
 
 pytest_plugins = ["tests.support.workers.running_stack"]
-pytestmark = pytest.mark.django_db(transaction=True)
+# test_rescoring_faults kills workers among fewer runs each time.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 N = 200
 OLD, NEW = "by the first gold", "by its correction"
 BOARD = "/api/v1/benchmarks/tiny/phases/test/leaderboard.json"
