@@ -46,6 +46,7 @@ from leaderboard.models import (
 )
 from leaderboard.scoring.verification.rebuild_board import differences
 from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
 from tests.conftest import ROOT
 from tests.support import generator_previews as previews
@@ -97,6 +98,11 @@ def world() -> Iterator[World]:
     # Frozen boards stay as they were: what is chosen from here on concerns the others.
     systems.represent(submission=Submission.objects.filter(phase=full, system=other).earliest("received_at"), by=grace)
     systems.disqualify(phase=full, system=world.system, reason="it was trained on the test", by=world.curator)
+    hide(
+        submission=Submission.objects.filter(phase=ladder, system=other).latest("received_at"),
+        reason="it quotes the gold",
+        by=world.curator,
+    )
     at = timezone.now()
     Announcement.objects.create(benchmark=world.benchmark, title="Gold mended", made_by=world.curator, made_at=at)
     late = teams.create(name="Late", by=person("late"))

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from evaluator.statistics.multiple_testing import holm
 from leaderboard.boards import queries as standings
 from leaderboard.comparisons.actions import rank_ranges as comparisons
-from leaderboard.models import Comparison, Ranking
+from leaderboard.models import Comparison, Leaderboard, Ranking, Run
+from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.strict_html import read
 from tests.support.tiny_world import World
@@ -149,6 +150,24 @@ def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(wor
     systems.reinstate(phase=world.phase, system=leader.system, by=world.curator)
     rank_all(world)
     assert board_of(world).standings.get(rank=1).system == leader.system
+
+
+@pytest.mark.parametrize("is_older", [False, True], ids=["this scorer", "an older scorer's board"])
+def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, is_older: bool) -> None:
+    comparisons.compare(board_id=board_of(world).pk)
+    board = board_of(world)
+    before, n_compared = ranks(), Comparison.objects.count()
+    if is_older:
+        Run.objects.update(task_version=0)
+        Leaderboard.objects.filter(pk=board.pk).update(task_version=0)
+    submission = board.standings.get(rank=1).release.submission
+    hide(submission=submission, reason="leaked", by=world.curator)
+    assert body(BOARD)["rank_ranges"] == "computing" and ranks()[0][:2] == ["Good", 1]
+    comparisons.compare(board_id=board.pk)
+    assert body(BOARD)["rank_ranges"] == "ready" and body(PAIRS)["count"] == 1
+    unhide(submission=submission, by=world.curator)
+    comparisons.compare(board_id=board.pk)
+    assert ranks() == before and Comparison.objects.count() == n_compared
 
 
 def test_one_system_alone_has_no_range(transactional_db: None, sandbox: str) -> None:

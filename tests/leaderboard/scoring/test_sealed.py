@@ -15,6 +15,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
 from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, followed, of
 from tests.support.api_calls import person
 from tests.support.many_groups import (
@@ -84,6 +85,19 @@ def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, 
     )
     assert client.get(f"{sent.get_absolute_url()}receipt.json").status_code == 404
     assert "sealed" in client.get("/me/submissions/").content.decode()
+
+
+def test_a_final_that_is_hidden_before_the_opening_is_scored_and_not_shown(world: World, phase: Phase) -> None:
+    sent = send(world, phase, answers(LABELS, 4))
+    hide(submission=sent, reason="leaked", by=world.curator)
+    let_date_come(phase)
+    jobs.sweep()
+    score_all()
+    assert told(sent) is Revealed.SCORES and primary(sent) == 0.9
+    standings = Leaderboard.objects.get(phase=phase).standings
+    assert not standings.exists()
+    unhide(submission=sent, by=world.curator)
+    assert (standings.get().value, standings.get().rank) == (0.9, 1)
 
 
 def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase: Phase, client: Client) -> None:
