@@ -147,6 +147,8 @@ def _command(given: argparse.Namespace) -> int:
 
 
 def _tasks(given: argparse.Namespace) -> int:
+    for fault in TASKS.faults:
+        print(f"evaluator: {printable(str(fault))}", file=sys.stderr)
     if given.json:
         print(json.dumps([_described(name) for name in TASKS]))
         return DONE

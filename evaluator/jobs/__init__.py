@@ -4,6 +4,8 @@ A job takes open files and plain arguments and returns a report (plain JSON valu
 files are reports, not exceptions; whatever else is raised is our own fault.
 """
 
+import sys
+
 from evaluator.jobs import compare as comparing
 from evaluator.jobs import gold
 from evaluator.jobs import score as scoring
@@ -14,6 +16,7 @@ from evaluator.jobs.baseline import make_baseline
 from evaluator.jobs.generate import generate
 from evaluator.jobs.gold_diff import gold_difference
 from evaluator.jobs.similarity import make_signature, near_copies
+from evaluator.tasks.registry import TASKS
 
 JOBS: dict[str, Job] = {
     "validate": reporting(scoring.validate),
@@ -36,8 +39,13 @@ JOBS: dict[str, Job] = {
 
 
 def warm_up() -> None:
-    """Runs every job once, right and wrong, so that nothing is imported or built for the first time later."""
+    """Runs every job once, right and wrong, so that nothing is imported or built for the first time later.
+
+    Tasks of installed packages that cannot be used are reported on standard error, which is the server's log.
+    """
     warming.run(JOBS)
+    for fault in TASKS.faults:
+        sys.stderr.write(f"holdout: {fault}\n")
 
 
 __all__ = ["JOBS", "RESAMPLES", "SEED", "warm_up"]

@@ -1,6 +1,7 @@
 """The server as a program of its own: `python -I .../evaluator/sandbox/__main__.py --socket PATH`.
 
-Isolated mode leaves the project's folder off the import path; this file knows where it is, and adds each `--path`.
+Isolated mode leaves the project's folder off the import path; this file knows where it is, and adds each `--path` that
+is not on it.
 """
 
 import sys
@@ -8,7 +9,8 @@ from pathlib import Path
 
 if __name__ == "__main__":
     root = str(Path(__file__).resolve().parents[2])
-    sys.path[:0] = [root, *(path for option, path in zip(sys.argv, sys.argv[1:], strict=False) if option == "--path")]
+    paths = [path for option, path in zip(sys.argv, sys.argv[1:], strict=False) if option == "--path"]
+    sys.path[:0] = [root, *(path for path in paths if path not in sys.path)]
     from evaluator.sandbox.process.server import main
 
     sys.exit(main())

@@ -1,8 +1,25 @@
-"""The tasks there are: one explicit registry."""
+"""The tasks there are: the built-in ones, and those of installed packages (entry point group `holdout.tasks`).
 
+An entry point's name is the task's name, its object a `Task`:
+
+    [project.entry-points."holdout.tasks"]
+    text-classification = "holdout_text_classification:TASK"
+
+A package that cannot be used is left out, and `faults` says why: it never takes the others down.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from evaluator.errors import UsageError, shown
+from evaluator.measures.base import Measure
 from evaluator.tasks import (
     fact_checking,
     fact_extraction,
@@ -11,25 +28,164 @@ from evaluator.tasks import (
     link_prediction,
     metric_correlation,
 )
-from evaluator.tasks.base import Task
+from evaluator.tasks.base import AnyTask, Task
 
-__all__ = ["TASKS", "Task", "find_task"]
+__all__ = ["GROUP", "TASKS", "MissingTaskError", "Task", "TaskFault", "find_task", "import_paths"]
 
-TASKS: dict[str, Task[Any, Any, Any]] = {
-    task.name: task
-    for task in (
-        knowledge_base_population.TASK,
-        fact_verification.TASK,
-        fact_checking.TASK,
-        link_prediction.TASK,
-        fact_extraction.TASK,
-        metric_correlation.TASK,
-    )
-}
+GROUP = "holdout.tasks"
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LONGEST_NAME = 60
+_DECLARED = ("version", "title", "summary", "dimensions", "gold_format", "prediction_format", "prediction_example")
 
 
-def find_task(name: str) -> Task[Any, Any, Any]:
+class MissingTaskError(KeyError):
+    """No task has this name: its package is not installed here, or was left out."""
+
+    def __str__(self) -> str:
+        return f"The task {self.args[0]} is not installed on this server."
+
+
+@dataclass(frozen=True)
+class TaskFault:
+    """An entry point that is left out. package: the distribution's name and version."""
+
+    name: str
+    package: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"task {shown(self.name)} of {self.package} is left out: {self.why}"
+
+
+@dataclass
+class _Installed:
+    tasks: dict[str, AnyTask] = field(default_factory=dict)
+    faults: dict[str, list[TaskFault]] = field(default_factory=dict)
+
+
+class Tasks(Mapping[str, AnyTask]):
+    """Task by name: the built-in ones in their order, then the installed ones by name.
+
+    Packages are looked for when the first name is asked for that is not built in, or when all tasks are listed: who
+    needs a built-in task alone pays nothing for them.
+    """
+
+    def __init__(self, built_in: Mapping[str, AnyTask]) -> None:
+        self.built_in = built_in
+        self._lock = threading.RLock()
+        self._loaded: _Installed | None = None
+
+    def __getitem__(self, name: str) -> AnyTask:
+        """Raises MissingTaskError."""
+        task = self.built_in.get(name) or self._installed().tasks.get(name)
+        if task is None:
+            raise MissingTaskError(name)
+        return task
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self.built_in, *self._installed().tasks])
+
+    def __len__(self) -> int:
+        return len(self.built_in) + len(self._installed().tasks)
+
+    @property
+    def faults(self) -> list[TaskFault]:
+        """Entry points that are left out, by name."""
+        return [fault for _, faults in sorted(self._installed().faults.items()) for fault in faults]
+
+    def leave_out(self, name: str, why: str) -> None:
+        """Takes an installed task out of this process: it was found broken after it was loaded."""
+        installed = self._installed()
+        task = installed.tasks.pop(name)
+        package = type(task).__module__.partition(".")[0]
+        installed.faults.setdefault(name, []).append(TaskFault(name, package, why))
+
+    def _installed(self) -> _Installed:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _load(self.built_in)
+            return self._loaded
+
+
+def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
+    installed = _Installed()
+    named: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=GROUP):
+        named.setdefault(entry.name, []).append(entry)
+    for name, entries in sorted(named.items()):
+        packages = sorted(_package(entry) for entry in entries)
+        if name in built_in:
+            whys = ["the name is taken by a built-in task"] * len(entries)
+        elif len(entries) > 1:
+            # Which of them is meant nobody can say, and the scores of a benchmark must not depend on a guess.
+            whys = [f"the name is taken twice, by {' and '.join(packages)}"] * len(entries)
+        else:
+            task, why = _loaded(entries[0])
+            whys = [why] if task is None else []
+            installed.tasks |= {} if task is None else {name: task}
+        if whys:
+            installed.faults[name] = [TaskFault(name, *pair) for pair in zip(packages, whys, strict=True)]
+    return installed
+
+
+def _loaded(entry: EntryPoint) -> tuple[AnyTask | None, str]:
+    """(the task, "") or (None, why it cannot be used)."""
+    try:
+        task = entry.load()
+        return (None, why) if (why := _unfit(entry.name, task)) else (task, "")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a package does, the others stay
+        return None, f"{entry.value} does not load: {type(error).__name__}: {error}"
+
+
+def _unfit(name: str, task: Any) -> str:
+    """Why an object cannot be the task of this name; empty: it can."""
+    if not isinstance(task, Task):
+        found = f"the class {task.__name__}" if isinstance(task, type) else f"of type {type(task).__name__}"
+        return f"the object is {found}, expected an instance of evaluator.tasks.base.Task"
+    missing = [part for part in ("name", *_DECLARED, "measures", "gold_only", "samples") if not hasattr(task, part)]
+    if missing:
+        return f"the task does not declare {', '.join(missing)}"
+    if task.name != name:
+        return f"the task calls itself {shown(task.name)}, expected the entry point's name"
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        return f"the name has other signs, or more than {_LONGEST_NAME}, expected lower-case words with hyphens"
+    if not task.samples:
+        return "the task has no samples, expected one pair of small gold and predictions or more"
+    if not task.measures or not all(isinstance(measure, Measure) for measure in task.measures):
+        return "the task has no measures, expected one or more evaluator.measures.base.Measure"
+    if task.primary() not in {measure.name for measure in task.measures}:
+        return f"the primary measure is {shown(task.primary())}, expected one of the task's measures"
+    return ""
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown package"
+
+
+def import_paths() -> list[str]:
+    """Folders that hold the packages of installed tasks, for a process with another import path."""
+    folders = (entry.dist.locate_file("") for entry in entry_points(group=GROUP) if entry.dist is not None)
+    return sorted({str(Path(str(folder)).resolve()) for folder in folders})
+
+
+TASKS = Tasks(
+    {
+        task.name: task
+        for task in (
+            knowledge_base_population.TASK,
+            fact_verification.TASK,
+            fact_checking.TASK,
+            link_prediction.TASK,
+            fact_extraction.TASK,
+            metric_correlation.TASK,
+        )
+    }
+)
+
+
+def find_task(name: str) -> AnyTask:
     """Raises UsageError."""
     if name not in TASKS:
-        raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}")
+        why = "".join(f" ({fault})" for fault in TASKS.faults if fault.name == name)
+        raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{why}")
     return TASKS[name]

@@ -38,7 +38,7 @@ def check(given: Any, *, task: str | None) -> list[Value]:
         raise ValueError(f"{error}; expected such as {EXAMPLE}") from None
     if not values:
         raise ValueError(f"there is no number; expected such as {EXAMPLE}")
-    known = {measure.name for measure in TASKS[task].measures} if task in TASKS else set()
+    known = {measure.name for measure in TASKS[task].measures} if task is not None and task in TASKS else set()
     seen: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
     for value in values:
         if known and value.measure not in known:

@@ -22,6 +22,7 @@ from django.core.management.base import CommandError
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.process import launch
+from evaluator.tasks.registry import import_paths
 from leaderboard.operations import processes
 from leaderboard.operations.supervisor import CannotStart, Child
 
@@ -161,7 +162,7 @@ def mark_seeded() -> None:
 def _sandbox() -> subprocess.Popen[bytes]:
     with _log("sandbox") as output:
         try:
-            return launch.start(settings.SANDBOX_SOCKET, stderr=output.fileno())
+            return launch.start(settings.SANDBOX_SOCKET, paths=import_paths(), stderr=output.fileno())
         except SandboxError as error:
             raise CannotStart(f"the sandbox cannot be started: {error}") from None
 

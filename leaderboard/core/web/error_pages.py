@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
+from evaluator.tasks.registry import MissingTaskError
 from leaderboard.core import db_locks as busy
 
 MESSAGES = {
@@ -20,7 +21,6 @@ MESSAGES = {
     403: ("forbidden", "This is not for you to see or do."),
     404: ("not_found", "There is nothing at this address."),
     413: ("too_large", "What was sent is too large."),
-    503: ("busy", busy.MESSAGE),
     500: ("internal", "The server made an error. It has been logged."),
 }
 
@@ -66,20 +66,24 @@ def too_many(request: HttpRequest) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without the request: whoever the person is may be what could not be found out.
 
-    Django calls it while it handles the exception. A database that others hold is no error: 503, to be tried again.
+    Django calls it while it handles the exception. A database that others hold is no error: 503, to be tried again. A
+    benchmark whose task's package is missing has no pages until the operator installs it: 503 as well.
     """
-    if busy.is_busy(sys.exception()):
-        return _busy(request)
+    error = sys.exception()
+    if busy.is_busy(error):
+        return _unavailable(request, "busy", busy.MESSAGE)
+    if isinstance(error, MissingTaskError):
+        return _unavailable(request, "task_missing", str(error))
     if _is_program(request):
         return _json(500)
     return HttpResponse(loader.get_template("500.html").render({}), status=500)
 
 
-def _busy(request: HttpRequest) -> HttpResponse:
+def _unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
     if _is_program(request):
-        response: HttpResponse = _json(503)
+        response: HttpResponse = JsonResponse({"code": code, "message": message}, status=503)
     else:
-        response = HttpResponse(loader.get_template("503.html").render({"message": busy.MESSAGE}), status=503)
+        response = HttpResponse(loader.get_template("503.html").render({"message": message}), status=503)
     response["Retry-After"] = str(busy.RETRY_AFTER)
     return response
 

@@ -1,0 +1,64 @@
+"""Baselines: one class for all, a random one, and what single words give away."""
+
+from collections.abc import Iterable, Sequence
+
+from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
+from evaluator.tasks.baselines.labels import FOLDS, cross_validated, learnt_from, majority_share, most_frequent
+
+
+def _majority(given: BaselineInput) -> Iterable[Line] | None:
+    labels = _labels(given) or ([str(label) for label in given.own.answers] if given.own is not None else [])
+    return _lines(given, [most_frequent(labels, sorted(set(labels)))] * len(given.inputs)) if labels else None
+
+
+def _random(given: BaselineInput) -> Iterable[Line] | None:
+    classes, rng = sorted(set(_labels(given))), given.draws("random")
+    return _lines(given, [rng.choice(classes) for _ in given.inputs]) if classes else None
+
+
+def _bag_of_words(given: BaselineInput) -> Iterable[Line] | None:
+    known = [text for train in given.trains for text in train.labelled_texts]
+    if known:
+        return _lines(given, learnt_from(known, _labels(given), [line["text"] for line in given.inputs]))
+    if given.own is None:
+        return None
+    own = given.own
+    answers = cross_validated(own.groups, own.labelled_texts, [str(label) for label in own.answers])
+    return ({"id": name, "label": label} for name, label in zip(own.ids, answers, strict=True))
+
+
+def _labels(given: BaselineInput) -> list[str]:
+    return [str(label) for train in given.trains for label in train.answers]
+
+
+def _lines(given: BaselineInput, labels: Sequence[str]) -> Iterable[Line]:
+    for line, label in zip(given.inputs, labels, strict=True):
+        yield {"id": line["id"], "label": label}
+
+
+_NEEDS = "public gold to learn from"
+BASELINES = (
+    Baseline(
+        "majority",
+        "the most frequent class of public gold for every text",
+        _majority,
+        "accuracy",
+        needs=_NEEDS,
+        audit=AuditUse(shown=("macro_f1",), untrained="the most frequent class of the split for every text"),
+    ),
+    Baseline("random", "a class drawn for each text", _random, "accuracy", beside="majority", needs=_NEEDS),
+    Baseline(
+        "bag-of-words",
+        "naive Bayes over words and bigrams, trained on public gold",
+        _bag_of_words,
+        "accuracy",
+        beside="majority",
+        needs=_NEEDS,
+        audit=AuditUse(
+            majority_share,
+            ("macro_f1",),
+            f"naive Bayes over words and bigrams, trained on the split's other groups ({FOLDS} folds)",
+            "nothing, where words are what the task is about; else balance them over the classes",
+        ),
+    ),
+)

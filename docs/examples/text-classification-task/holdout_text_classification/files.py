@@ -1,0 +1,121 @@
+"""Reads gold, public inputs and predictions."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import msgspec
+
+from evaluator.errors import GoldError, InputsError, PredictionError, shown
+from evaluator.jsonl.decompress import ReadLimits
+from evaluator.jsonl.ids import AnswerRegister, GoldLine, Id, IdRegister, count_gold_keys, listed, report_missing
+from evaluator.jsonl.reader import Format, Reader
+from evaluator.jsonl.strict_json import Shape
+from evaluator.outcomes.table import SliceValue
+
+
+class GoldText(GoldLine, gc=False, kw_only=True):
+    id: str | int
+    text: str
+    label: str
+
+
+class Text(msgspec.Struct, gc=False):
+    """A line of the public inputs."""
+
+    id: str | int
+    text: str
+
+
+class Answer(msgspec.Struct, gc=False):
+    """A line of predictions."""
+
+    id: str | int
+    label: str
+
+
+# A format has the keys that a line may have, and counts those that it has: what is left over is warned of.
+GOLD = Format(
+    GoldText,
+    Shape(frozenset({"id", "text", "label", "group", "slices"}), {"slices": Shape(frozenset(), free=True)}),
+    lambda line: 3 + count_gold_keys(line),
+)
+INPUTS = Format(Text, Shape(frozenset({"id", "text"})), lambda _: 2)
+PREDICTIONS = Format(Answer, Shape(frozenset({"id", "label"})), lambda _: 2)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What predictions are checked against: each id's place, and the classes; None: not known."""
+
+    places: dict[Id, int]
+    classes: list[str] | None
+
+
+@dataclass
+class Gold:
+    """Texts in the order of the file. classes: in the order of the alphabet."""
+
+    ids: dict[Id, int]
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    groups: list[Id] = field(default_factory=list)
+    slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
+
+
+@dataclass
+class Answers:
+    """A label a gold text, in the order of the gold; None: there is none."""
+
+    labels: list[str | None]
+    n_lines: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
+    """Raises GoldError."""
+    reader = Reader(file, GOLD, GoldError, limits)
+    register = IdRegister(reader.problems)
+    gold = Gold(register.places)
+    for number, line in reader.records(stream):
+        slices = None if line.slices is msgspec.UNSET else line.slices
+        if slices and "label" in slices:
+            reader.problems.add(number, 'slices names the dimension "label"', "the task's own", "another name")
+        if not register.add(line.id, number):
+            continue
+        gold.texts.append(Text(line.id, line.text))
+        gold.labels.append(line.label)
+        gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
+        gold.slices.append(slices)
+    reader.problems.raise_if_any()
+    gold.classes = sorted(set(gold.labels))
+    gold.n_lines, gold.warnings = reader.n_lines, reader.warnings
+    return gold
+
+
+def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: ReadLimits | None) -> Known:
+    """Raises InputsError."""
+    reader = Reader(file, INPUTS, InputsError, limits)
+    register = IdRegister(reader.problems)
+    for number, line in reader.records(stream):
+        register.add(line.id, number)
+    reader.problems.raise_if_any()
+    return Known(register.places, classes)
+
+
+def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+    """Raises PredictionError: every id needs one answer, which is one of the classes."""
+    reader = Reader(file, PREDICTIONS, PredictionError, limits)
+    register = AnswerRegister(known.places, reader.problems)
+    labels: list[str | None] = [None] * len(known.places)
+    for number, line in reader.records(stream):
+        place = register.place(line.id, number)
+        if known.classes is not None and line.label not in known.classes:
+            reader.problems.add(number, "unknown label", shown(line.label), f"one of {listed(known.classes)}")
+        elif place is not None:
+            labels[place] = line.label
+    report_missing(reader.problems, register.silent, reader.n_unread)
+    reader.problems.raise_if_any()
+    return Answers(labels, reader.n_lines, reader.warnings)

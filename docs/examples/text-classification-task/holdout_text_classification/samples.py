@@ -1,0 +1,16 @@
+"""Small files that take every path of the task: the sandbox runs them once, before its jobs can open no file."""
+
+_MANY = range(24)
+
+SAMPLES = (
+    (
+        b'{"id": 1, "text": "a b", "label": "x", "group": "g", "slices": {"kind": 1}}\n'
+        b'{"id": 2, "text": "a c", "label": "y", "group": "g"}\n{"id": 3, "text": "d", "label": "z"}\n',
+        b'{"id": 1, "label": "x"}\n{"id": 2, "label": "x"}\n{"id": 3, "label": "z"}\n',
+    ),
+    (
+        b"".join(b'{"id": "%d", "text": "a%d b", "label": "%s"}\n' % (n, n, b"xyz"[n % 3 :][:1]) for n in _MANY),
+        b"".join(b'{"id": "%d", "label": "%s"}\n' % (n, b"xyz"[n % 2 :][:1]) for n in _MANY),
+    ),
+)
+"""(gold, predictions) pairs."""
