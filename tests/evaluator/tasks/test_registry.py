@@ -1,0 +1,111 @@
+"""Tasks of installed packages: which are taken, which are left out, and that one that fails takes no other with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluator.errors import UsageError
+from evaluator.tasks import fact_checking, registry
+from evaluator.tasks.registry import TASKS, MissingTaskError, Tasks, find_task
+from tests.support.installed_packages import declare, run
+
+GOOD = """
+from evaluator.tasks.metric_correlation import MetricCorrelation
+
+class Other(MetricCorrelation):
+    name = "{}"
+
+TASK = Other()
+"""
+
+
+@pytest.fixture
+def tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tasks:
+    """A registry that reads `tmp_path` as a folder of packages."""
+    monkeypatch.syspath_prepend(tmp_path)
+    return Tasks({"fact-checking": fact_checking.TASK})
+
+
+def test_installed_tasks_follow_the_built_in_ones(tasks: Tasks, tmp_path: Path) -> None:
+    declare(tmp_path, "holdout_t_b", "second = holdout_t_b:TASK", GOOD.format("second"))
+    declare(tmp_path, "holdout_t_a", "first = holdout_t_a:TASK", GOOD.format("first"))
+    assert [*tasks] == ["fact-checking", "first", "second"] and len(tasks) == 3
+    assert tasks["first"].name == "first" and tasks.faults == []
+    assert "third" not in tasks
+    with pytest.raises(MissingTaskError, match="The task third is not installed"):
+        tasks["third"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "code", "why"),
+    [
+        ("fact-checking = {}:TASK", GOOD.format("fact-checking"), "the name is taken by a built-in task"),
+        ("other = {}:TASK", "raise RuntimeError('no')", "{}:TASK does not load: RuntimeError: no"),
+        ("other = {}:TASK", "raise SystemExit(3)", "{}:TASK does not load: SystemExit: 3"),
+        ("other = {}:TASK", "import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
+        ("other = {}:TASK", "TASK = 5", "the object is of type int, expected an instance of"),
+        ("other = {}:Other", GOOD.format("other"), "the object is the class Other, expected an instance of"),
+        (
+            "other = {}:TASK",
+            GOOD.format("another"),
+            'the task calls itself "another", expected',
+        ),
+        ("Other Task = {}:TASK", GOOD.format("Other Task"), "the name has other signs"),
+        ("other = {}:TASK", GOOD.format("other") + "Other.measures = ()", "the task has no measures"),
+        ("other = {}:TASK", GOOD.format("other") + "Other.samples = ()", "the task has no samples"),
+        ("other = {}:TASK", GOOD.format("other") + "Other.primary = lambda *_: 'x'", 'the primary measure is "x"'),
+    ],
+)
+def test_a_package_that_cannot_be_used_is_left_out(
+    tasks: Tasks, tmp_path: Path, request: pytest.FixtureRequest, entry: str, code: str, why: str
+) -> None:
+    package = f"holdout_bad_{abs(hash(request.node.name)) % 10**9}"
+    declare(tmp_path, package, entry.format(package), code)
+    (fault,) = tasks.faults
+    assert why.format(package) in str(fault)
+    assert f"of {package} 1.0 is left out" in str(fault)
+    assert [*tasks] == ["fact-checking"] and tasks["fact-checking"] is fact_checking.TASK
+
+
+def test_of_two_packages_with_one_name_neither_is_taken(tasks: Tasks, tmp_path: Path) -> None:
+    for package in ("holdout_twin_a", "holdout_twin_b"):
+        declare(tmp_path, package, f"twin = {package}:TASK", GOOD.format("twin"))
+    assert "twin" not in tasks
+    assert [fault.why for fault in tasks.faults] == [
+        "the name is taken twice, by holdout_twin_a 1.0 and holdout_twin_b 1.0"
+    ] * 2
+
+
+def test_a_built_in_task_costs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    monkeypatch.setattr(registry, "entry_points", lambda *, group: searched.append(group) or [])
+    tasks = Tasks(TASKS.built_in)
+    assert tasks["fact-checking"] is fact_checking.TASK and "fact-checking" in tasks and not searched
+    assert len(tasks) == 6 and "other" not in tasks and len(searched) == 1
+
+
+def test_who_asks_for_a_task_that_is_left_out_is_told_why(tmp_path: Path) -> None:
+    declare(tmp_path, "holdout_broken", "other = holdout_broken:TASK", "raise RuntimeError('no')")
+    listed = run(tmp_path, "-m", "evaluator", "tasks", "--json")
+    assert listed.returncode == 0 and {line["task"] for line in json.loads(listed.stdout)} == TASKS.built_in.keys()
+    why = 'task "other" of holdout_broken 1.0 is left out: holdout_broken:TASK does not load: RuntimeError: no'
+    assert listed.stderr == f"evaluator: {why}\n"
+    asked = run(tmp_path, "-m", "evaluator", "baseline", "other")
+    assert asked.returncode == 64 and f"({why})" in asked.stderr
+    with pytest.raises(UsageError, match=r"unknown task \"other\""):
+        find_task("other")
+
+
+def test_a_task_whose_samples_fail_is_left_out_of_the_sandbox(tmp_path: Path) -> None:
+    broken = GOOD.format("other") + "Other.score = lambda *_: 1 / 0\n"
+    declare(tmp_path, "holdout_failing", "other = holdout_failing:TASK", broken)
+    unread = GOOD.format("unread") + "Other.samples = ((b'no', b'no'),)\n"
+    declare(tmp_path, "holdout_unread", "unread = holdout_unread:TASK", unread)
+    code = "from evaluator import jobs; jobs.warm_up(); from evaluator.tasks.registry import TASKS; print(len(TASKS))"
+    warm = run(tmp_path, "-c", code)
+    assert (warm.returncode, warm.stdout) == (0, "6\n"), warm.stderr
+    assert "its samples fail: ZeroDivisionError" in warm.stderr
+    assert "its samples fail: ValueError: gold is refused" in warm.stderr

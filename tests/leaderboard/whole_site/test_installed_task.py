@@ -1,0 +1,133 @@
+"""The example package of docs/examples: a seventh task that is installed, used on the command line and hosted.
+
+Nothing of Holdout is changed for it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import accuracy_score, f1_score
+
+from tests.support.installed_packages import EXAMPLE, ROOT, install, run
+
+TASK = "text-classification"
+FIXTURE = EXAMPLE / "fixture"
+GOLD, TRAIN, INPUTS, PREDICTIONS = (FIXTURE / f"{name}.jsonl" for name in ("test", "train", "inputs", "predictions"))
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the package is installed in."""
+    before = _changes()
+    target = tmp_path_factory.mktemp("site")
+    install(EXAMPLE, tmp_path_factory.mktemp("source"), target)
+    assert _changes() == before
+    return target
+
+
+def _changes() -> str:
+    if not (ROOT / ".git").exists():  # a copy without its history
+        return ""
+    return subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[tuple[str, str], float]:
+    """What scikit-learn gives for the fixture, by measure and class."""
+    answers = {line["id"]: line["label"] for line in read(PREDICTIONS)}
+    right = [line["label"] for line in read(GOLD)]
+    given = [answers[line["id"]] for line in read(GOLD)]
+    classes = sorted(set(right))
+    scores = {
+        ("accuracy", ""): accuracy_score(right, given),
+        ("macro_f1", ""): f1_score(right, given, average="macro"),
+        ("f1", ""): f1_score(right, given, average="micro"),
+    }
+    of_classes = f1_score(right, given, average=None, labels=classes)
+    return scores | {("f1", name): value for name, value in zip(classes, of_classes, strict=True)}
+
+
+def test_the_command_line_uses_the_task(target: Path, expected: dict[tuple[str, str], float]) -> None:
+    listed = run(target, "-m", "evaluator", "tasks", "--json")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert [line["task"] for line in json.loads(listed.stdout)][6:] == [TASK]
+
+    valid = run(target, "-m", "evaluator", "validate", TASK, "--inputs", INPUTS, PREDICTIONS)
+    assert valid.returncode == 0 and "120 lines, no problems" in valid.stdout
+
+    scored = run(target, "-m", "evaluator", "score", TASK, "--gold", GOLD, PREDICTIONS, "--json")
+    scores = json.loads(scored.stdout)["scores"]
+    found = {
+        (one["measure"], one["slice"].get("label", "")): one["value"] for one in scores if "source" not in one["slice"]
+    }
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12)
+    assert all(one["low"] < one["value"] <= one["high"] for one in scores if not one["slice"])
+    assert {one["slice"]["source"] for one in scores if "source" in one["slice"]} == {"letter", "diary"}
+
+    bad = target / "bad.jsonl"
+    bad.write_text(PREDICTIONS.read_text().replace("garden", "gardening"), encoding="utf-8")
+    refused = run(target, "-m", "evaluator", "score", TASK, "--gold", GOLD, bad)
+    assert refused.returncode == 2 and 'unknown label, found "gardening"' in refused.stderr
+
+
+def test_audits_use_its_columns_checks_and_baselines(target: Path, tmp_path: Path) -> None:
+    lines = read(GOLD)
+    lines[0]["text"] = " "
+    lines[1]["label"] = "gardn"
+    lines[3] |= {"text": lines[2]["text"], "label": "garden" if lines[2]["label"] != "garden" else "travel"}
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    audited = run(target, "-m", "evaluator", "audit", "split", TASK, "--gold", gold, "--train", TRAIN, "--json")
+    report = json.loads(audited.stdout)
+    codes = {finding["code"]: finding for finding in report["findings"]}
+    assert audited.returncode == 1, audited.stderr
+    assert codes["empty-text"]["where"]["line"] == 1 and codes["empty-text"]["severity"] == "error"
+    assert codes["rare-label"]["where"]["line"] == 2
+    assert codes["duplicates-disagree"]["severity"] == "error"
+    assert report["balance"][0]["labels"]["gardn"] == 1
+    assert [row["system"] for row in report["trivial"]] == ["majority", "bag-of-words"]
+    assert "trivial-system" in codes
+    assert report["cues"]["split"].keys() == {"garden", "gardn", "kitchen", "music", "travel"}
+
+
+def test_baselines_are_scored_by_the_task(target: Path, tmp_path: Path) -> None:
+    values = {}
+    for name in ("majority", "random", "bag-of-words"):
+        words = ["-m", "evaluator", "baseline", TASK, name, "--inputs", INPUTS, "--train", TRAIN]
+        made = run(target, *words)
+        assert made.returncode == 0 and made.stdout == run(target, *words).stdout
+        answers = tmp_path / f"{name}.jsonl"
+        answers.write_text(made.stdout, encoding="utf-8")
+        scored = run(target, "-m", "evaluator", "score", TASK, "--gold", GOLD, answers, "--json", "--resamples", "0")
+        values[name] = json.loads(scored.stdout)["scores"][0]["value"]
+    assert values["random"] < values["majority"] < values["bag-of-words"]
+
+
+def test_the_site_hosts_it(target: Path, tmp_path: Path, expected: dict[tuple[str, str], float]) -> None:
+    before = _changes()
+    environment = {
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "HOLDOUT_DATA": str(tmp_path),
+        "HOLDOUT_DATABASE_URL": "",
+    }
+    hosted = run(target, "-m", "tests.support.workers.hosted_example", FIXTURE, PREDICTIONS, **environment)
+    assert hosted.returncode == 0, hosted.stderr
+    site = json.loads(hosted.stdout.splitlines()[-1])
+    assert (site["state"], site["problems"], site["checks"]) == ("done", [], [])
+    assert site["choices"][6:] == [TASK]
+    assert set(site["pages"].values()) == {200}
+    scores = {(measure, key): value for measure, key, value, *_ in site["scores"]}
+    keys = {name: f'{{"label":"{name}"}}' if name else "" for _, name in expected}
+    assert {key: scores[key[0], keys[key[1]]] for key in expected} == pytest.approx(expected, abs=1e-11)
+    intervals = [(low, high) for _, key, _, low, high in site["scores"] if not key]
+    assert intervals and all(low is not None and low < high for low, high in intervals)
+    assert "Bernoulli" in site["board"] and f"{expected['accuracy', '']:.3f}".lstrip("0") in site["board"]
+    assert _changes() == before

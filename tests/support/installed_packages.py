@@ -1,0 +1,43 @@
+"""Packages that tests install into a folder of their own, and processes that import from it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs" / "examples" / "text-classification-task"
+
+
+def install(source: Path, work: Path, target: Path) -> None:
+    """Installs a package as its own pyproject.toml says, by setuptools, which needs neither network nor wheel."""
+    copy = work / source.name
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    record = ["--single-version-externally-managed", "--record=record.txt", f"--install-lib={target}"]
+    command = [sys.executable, "-W", "ignore", "-c", "import setuptools; setuptools.setup()", "-q", "install", *record]
+    subprocess.run(command, cwd=copy, check=True, capture_output=True)
+
+
+def declare(target: Path, package: str, entry: str, code: str = "") -> None:
+    """A package of one module, made by hand: `entry` is its line under [holdout.tasks]."""
+    metadata = target / f"{package}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(f"[holdout.tasks]\n{entry}\n", encoding="utf-8")
+    (target / f"{package}.py").write_text(code, encoding="utf-8")
+
+
+def run(target: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A Python process in the repository that imports from `target` too."""
+    paths = {"PYTHONPATH": f"{target}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=ROOT,
+        env=os.environ | paths | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
