@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from django.http import Http404
+
 
 class Code(Enum):
     """Each refusal's code, with the HTTP status that it answers with."""
@@ -40,6 +42,10 @@ class Code(Enum):
     def __init__(self, text: str, status: int) -> None:
         self.text = text
         self.status = status
+
+
+class NotFound(Http404):
+    """A 404 whose message anybody may read: the API answers with it."""
 
 
 @dataclass

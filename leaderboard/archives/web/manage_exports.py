@@ -13,8 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from leaderboard.archives.actions import exports
 from leaderboard.archives.web.forms import ExportForm
+from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404, needs
+from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveExport, Benchmark, State

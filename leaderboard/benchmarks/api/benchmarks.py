@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.benchmarks.api import serializers as shapes
-from leaderboard.boards.api import lookup as finding
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.reported_serializers import reported
+from leaderboard.boards.queries import lookup
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
@@ -54,7 +54,7 @@ class BenchmarkView(View):
     )
     def get(self, request: Request, slug: str) -> Response:
         """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
-        benchmark = finding.benchmark_or_404(request.user, slug)
+        benchmark = lookup.benchmark_or_404(request.user, slug)
         team = _team(request)
         phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))
         quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
@@ -98,7 +98,7 @@ class InputsView(View):
     )
     def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
         """A split's public inputs: what a system is given. The ETag is the file's sha256."""
-        found = finding.split_or_404(request.user, slug, split)
+        found = lookup.split_or_404(request.user, slug, split)
         if not found.inputs or not found.inputs_public:
             raise Http404
         return etag(lambda *_: f'"{found.inputs_sha256}"')(_inputs)(request, found)

@@ -12,8 +12,8 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_of, by_primary
+from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web.access import benchmark_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.datasets.queries.errata import errata_of
@@ -27,7 +27,7 @@ SHOWN = 10
 @require_safe
 @conditional_page
 def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark = benchmark_or_404(request, slug)
+    benchmark = benchmark_or_404(request.user, slug)
     phases = list(benchmark.phases.select_related("benchmark", "split"))
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"), to_attr="versions")
     main = main_phase(phases)

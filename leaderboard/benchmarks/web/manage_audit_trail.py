@@ -17,7 +17,8 @@ from django.views.decorators.http import require_safe
 from leaderboard.benchmarks.queries import audit_trail as trail
 from leaderboard.benchmarks.queries.audit_trail import Act
 from leaderboard.boards.api.csv import neutral
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.boards.queries.lookup import managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.datasets.web.manage_corrections import WORDS
 from leaderboard.models import Benchmark
 

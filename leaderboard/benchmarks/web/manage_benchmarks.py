@@ -16,10 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from evaluator.tasks.registry import TASKS
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
+from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.boards.queries.prepared_board import outdated_version, progress_of
 from leaderboard.boards.queries.reported_results import left_out
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404, needs
+from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import container_limits_text as limit_rows

@@ -5,13 +5,14 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.benchmarks.actions import deadlines as extensions
 from leaderboard.benchmarks.web.forms.announcement import ExtensionForm, ZoneForm
+from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Phase
 
@@ -20,7 +21,7 @@ from leaderboard.models import Phase
 @require_http_methods(["GET", "POST"])
 def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """The dates and every extension; a POST moves the end."""
-    found = _phase_or_404(request, slug, phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     form, refusal = ExtensionForm(request.POST or None, time_zone=found.time_zone), None
     if form.is_valid():
         try:
@@ -38,18 +39,13 @@ def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the dates in another zone beside UTC."""
-    found = _phase_or_404(request, slug, phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     form = ZoneForm(request.POST)
     if not form.is_valid():
         return _page(request, found, ExtensionForm(time_zone=found.time_zone), status=422, zone_form=form)
     extensions.set_zone(phase=found, time_zone=form.cleaned_data["time_zone"], by=request.user)
     messages.success(request, "The dates are shown in that zone.")
     return redirect("manage_deadline", slug, phase)
-
-
-def _phase_or_404(request: PersonRequest, slug: str, phase: str) -> Phase:
-    phases = Phase.objects.filter(benchmark=managed_or_404(request.user, slug))
-    return get_object_or_404(phases.select_related("benchmark"), slug=phase)
 
 
 def _page(

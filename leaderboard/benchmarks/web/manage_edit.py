@@ -13,8 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.benchmarks.actions import edit as editing
 from leaderboard.benchmarks.web.forms.edit import EditForm
+from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Benchmark
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.benchmarks.web.charts.leakage_budget import information_chart
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.boards.queries.lookup import managed_phase_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.scoring.actions import sealed_phases as sealing
 from leaderboard.scoring.queries.leakage_budget import AHEAD, budget_of, by_team, others_on
 from leaderboard.submissions.queries.quotas import quota_of
@@ -23,12 +24,11 @@ TEAMS = 50
 @require_safe
 def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """The budget of one phase, with that of others which tell of the same groups."""
-    benchmark = managed_or_404(request.user, slug)
-    found = get_object_or_404(benchmark.phases.select_related("benchmark", "split__dataset"), slug=phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     budget = budget_of(found)
     teams = by_team(found)
     context = {
-        "benchmark": benchmark,
+        "benchmark": found.benchmark,
         "phase": found,
         "budget": budget,
         "ahead": AHEAD,

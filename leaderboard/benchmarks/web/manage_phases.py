@@ -11,8 +11,9 @@ from django.views.decorators.http import require_http_methods
 from evaluator.tasks.registry import TASKS
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.benchmarks.web.forms.benchmark import PhaseForm
+from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Split
 

@@ -12,14 +12,12 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from leaderboard.boards.api import latex, markdown, text_table
-from leaderboard.boards.api import lookup as finding
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.request import asked_for, stem
-from leaderboard.boards.queries import Board, board_of
+from leaderboard.boards.queries import Board, lookup
 from leaderboard.boards.queries import citation as citing
 from leaderboard.boards.web.etag import tagged
 from leaderboard.core.api.base import View
-from leaderboard.core.api.errors import NoSuchBoard
 from leaderboard.core.api.serializers import errors
 
 CONDITIONAL = method_decorator(tagged, name="dispatch")
@@ -92,9 +90,5 @@ class CanonicalView(View):
 
 
 def _whole(request: Request, slug: str, phase: str) -> Board:
-    """With every slice, and with the names that the public is told: all readers cite the same bytes."""
     version = queries.version(queries.read(queries.VersionQuery, request))
-    board = board_of(finding.phase_or_404(request.user, slug, phase), version=version)
-    if version is not None and board.leaderboard is None:
-        raise NoSuchBoard(*version)
-    return board
+    return lookup.cited_board_or_404(request.user, slug, phase, **version)

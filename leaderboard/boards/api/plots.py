@@ -9,10 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.boards.api import lookup as finding
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.boards import CONDITIONAL
-from leaderboard.boards.queries import Row, by_primary
+from leaderboard.boards.queries import Row, by_primary, lookup
 from leaderboard.boards.queries.plots import Drawn, drawn_of, tells_drawings
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
@@ -90,7 +89,7 @@ class DrawingsView(View):
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """What is drawn of each system of a board, from best to worst. ROC curves, ranks against people's, pairs."""
         version = queries.version(queries.read(queries.ComparisonQuery, request))
-        board = finding.board_or_404(request.user, slug, phase, version=version, within=())
+        board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         told = tells_drawings(board)
         pages = Pages()
         page: list[Row] = pages.paginate_queryset(by_primary(board) if told else [], request, view=self) or []

@@ -102,9 +102,11 @@ class ComparisonQuery(PageQuery, VersionQuery):
     pass
 
 
-def version(wanted: dict[str, Any]) -> tuple[int, int] | None:
-    """The board that a VersionQuery names; None: the one that counts."""
-    return (wanted["gold_version"], wanted["task_version"]) if "gold_version" in wanted else None
+def version(wanted: dict[str, Any]) -> dict[str, int]:
+    """The version of a VersionQuery, as the look-ups take it; empty: the board that counts."""
+    if "gold_version" not in wanted:
+        return {}
+    return {"gold": wanted["gold_version"], "task_version": wanted["task_version"]}
 
 
 def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from leaderboard.boards.api import columns
-from leaderboard.boards.api import lookup as finding
 from leaderboard.boards.api import query_parameters as queries
-from leaderboard.boards.queries import AskedError, Board, Key, Page, asked, page_of
+from leaderboard.boards.queries import AskedError, Board, Key, Page, asked, lookup, page_of
 
 EVERYTHING = 1_000_000
 """More rows than any board has."""
@@ -23,7 +22,7 @@ def asked_for(request: Request, slug: str, phase: str, *, paged: bool = False) -
     """
     query = queries.read(queries.BoardPageQuery if paged else queries.BoardQuery, request)
     try:
-        board = finding.head_or_404(request.user, slug, phase, version=queries.version(query), as_of=query["as_of"])
+        board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **queries.version(query))
         given = request.query_params.dict()
         wanted = asked(board, given if paged else {**given, "page": "", "page_size": ""})
     except AskedError as error:

@@ -5,7 +5,7 @@ from leaderboard.boards.queries.paging import Page, head_asked, page_of
 from leaderboard.boards.queries.reading import board_of
 from leaderboard.boards.queries.request import MOST_ROWS, PAGE_SIZE, AskedError, Column, Wanted, asked
 from leaderboard.boards.queries.rows import NO_CELL, WHOLE, Cell, Key, Row, Slice, in_order, label, shown, slice_of
-from leaderboard.boards.queries.visible_boards import frozen_boards, phase_seen
+from leaderboard.boards.queries.visible_boards import frozen_boards
 
 __all__ = [
     "MOST_ROWS",
@@ -35,7 +35,6 @@ __all__ = [
     "label",
     "n_groups_of",
     "page_of",
-    "phase_seen",
     "shown",
     "slice_of",
 ]

@@ -1,15 +1,14 @@
-"""Which boards of which phase a reader is shown."""
+"""The boards of a phase that were shown: the current one and those before it."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from django.db.models import QuerySet
 
 from leaderboard.boards.queries.board import Version
 from leaderboard.core.compiled_queries import Prepared
-from leaderboard.models import Benchmark, Leaderboard, Phase
+from leaderboard.models import Leaderboard, Phase
 
 OF_A_BOARD = ("gold_version", "ranking")
 
@@ -21,12 +20,6 @@ def _in_state(state: Leaderboard.State, phase: int) -> QuerySet[Leaderboard]:
 
 CURRENT = Prepared(partial(_in_state, Leaderboard.State.CURRENT), int)
 FROZEN = Prepared(partial(_in_state, Leaderboard.State.FROZEN), int)
-PUBLIC_PHASE = Prepared(
-    lambda benchmark, phase: Phase.objects.select_related("benchmark__dataset", "split__dataset", "scorer").filter(
-        benchmark__state=Benchmark.State.PUBLIC, benchmark__slug=benchmark, slug=phase
-    ),
-    *(str, str),
-)
 
 
 def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:
@@ -39,16 +32,6 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
     if found is not None:
         found.phase = phase  # as it came, with what it was selected with
     return found
-
-
-def phase_seen(reader: Any, benchmark: str, phase: str) -> Phase | None:
-    """The phase of these slugs, if the reader may see it, with its benchmark, split and their dataset, and scorer."""
-    public = PUBLIC_PHASE(benchmark, phase)
-    if public or not getattr(reader, "is_authenticated", False):
-        return public[0] if public else None
-    visible = Phase.objects.filter(benchmark__in=Benchmark.objects.visible_to(reader).values("pk"))
-    found = visible.select_related("benchmark__dataset", "split__dataset", "scorer")
-    return found.filter(benchmark__slug=benchmark, slug=phase).first()
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.boards.actions import tracks
+from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.boards.web.forms.tracks import TracksForm, as_lines
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.models import Phase
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """What a submission declares one of; a POST sets them all."""
-    phases = Phase.objects.filter(benchmark=managed_or_404(request.user, slug)).select_related("benchmark")
-    found = get_object_or_404(phases, slug=phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     form = TracksForm(request.POST if request.method == "POST" else None, initial={"tracks": as_lines(found)})
     refusal = None
     if form.is_valid():

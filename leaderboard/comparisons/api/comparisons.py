@@ -10,10 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluator.statistics.multiple_testing import ALPHA
-from leaderboard.boards.api import lookup as finding
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.boards import CONDITIONAL
-from leaderboard.boards.queries import Ranges, Row
+from leaderboard.boards.queries import Ranges, Row, lookup
 from leaderboard.comparisons.queries.pairs import RankedPair, ranked_pairs
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
@@ -67,7 +66,7 @@ class ComparisonsView(View):
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """All pairs of the systems that are ranked, in the order of their ranks. What rank ranges rest on."""
         version = queries.version(queries.read(queries.ComparisonQuery, request))
-        board = finding.board_or_404(request.user, slug, phase, version=version, within=())
+        board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         pages = Pages()
         page = pages.paginate_queryset(ranked_pairs(board), request, view=self) or []
         answer = pages.get_paginated_response(ComparisonShape([_shape(pair) for pair in page], many=True).data)

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web import svg_csv_download as pictures
-from leaderboard.boards.web.access import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.etag import tagged
 from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, ranked_pairs
@@ -32,7 +32,7 @@ _BESIDE = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} side 
 @tagged
 def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?download=svg` or `csv`: the picture, or every pair, as a file. Nothing of it until ranks have their ranges."""
-    board = board_or_404(request, slug, phase, within=(), **version)
+    board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)
     wanted = request.GET.get("download")
     if wanted == "csv":

@@ -14,7 +14,7 @@ from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
-from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAsked, wanted
 from leaderboard.comparisons.queries.head_to_head import Beside, Item, Line, beside
@@ -51,7 +51,7 @@ class Table:
 @conditional_page
 def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?a=`, `?b=` two systems, else the best two that compete; `?measure=` one of the board, else the primary."""
-    board = board_or_404(request, slug, phase, within=None, **version)
+    board = board_or_404(request.user, slug, phase, within=None, **version)
     rows = by_primary(board)
     chosen = _chosen(request, rows)
     measure = next((one for one in board.measures if one.name == request.GET.get("measure")), None)

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.queries import lookup
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
@@ -98,7 +98,7 @@ class ImagesView(View):
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Begin to send an archive that `docker save` wrote. Its pieces follow, over as many requests as it takes."""
-        found = finding.phase_or_404(request.user, slug, phase)
+        found = lookup.phase_or_404(request.user, slug, phase)
         asked = _valid(PhaseArchive, request)
         if asked["team"]:
             team_named(_user(request), asked["team"])
@@ -116,7 +116,7 @@ class ScorerImagesView(View):
     def post(self, request: Request, slug: str) -> Response:
         """Begin to send the archive of a benchmark's own scorer. Those who manage the benchmark describe it on its page
         when its pieces are there."""
-        benchmark = finding.managed_or_404(request.user, slug)
+        benchmark = lookup.managed_or_404(request.user, slug)
         asked = _valid(Archive, request)
         upload = image_uploads.begin_scorer(
             benchmark=benchmark, by=_user(request), name=asked["name"], size=asked["bytes"], sha256=asked["sha256"]
@@ -136,7 +136,7 @@ class ReferencesView(View):
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Submit an image that an allowed registry keeps, named by its digest."""
-        found = finding.phase_or_404(request.user, slug, phase)
+        found = lookup.phase_or_404(request.user, slug, phase)
         asked = _valid(Reference, request)
         system = _system(asked, _user(request))
         submission = images.submit_reference(

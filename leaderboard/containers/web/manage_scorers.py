@@ -9,15 +9,16 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries.lookup import managed_or_404, managed_phase_or_404
 from leaderboard.containers.actions import image_uploads, scorers
 from leaderboard.containers.web.forms_scorer import EXAMPLE, AttachForm, ScorerForm
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.evaluation import container_limits as limits
@@ -52,8 +53,8 @@ def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Have a phase scored by one of the scorers, or by the task."""
-    benchmark = managed_or_404(request.user, slug)
-    found = get_object_or_404(benchmark.phases.select_related("benchmark", "scorer"), slug=phase)
+    found = managed_phase_or_404(request.user, slug, phase)
+    benchmark = found.benchmark
     form = AttachForm(request.POST, phase=found)
     blank = ScorerForm(user=request.user, benchmark=benchmark, initial=_last(benchmark))
     if not form.is_valid():

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.web.access import benchmark_or_404
+from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.evaluation.scorer_of_phase import Scoring
 from leaderboard.models import Run
 
@@ -16,7 +16,7 @@ from leaderboard.models import Run
 @conditional_page
 def scorer(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """One scorer of a benchmark, once it scores a phase or has scored; before that its managers alone know of it."""
-    benchmark = benchmark_or_404(request, slug)
+    benchmark = benchmark_or_404(request.user, slug)
     found = get_object_or_404(benchmark.scorers.select_related("image"), number=number)
     phases = list(benchmark.phases.filter(scorer=found))
     if not phases and not benchmark.is_managed_by(request.user) and not Run.objects.filter(scorer=found).exists():

@@ -18,7 +18,7 @@ from rest_framework.views import set_rollback
 
 from leaderboard.core import db_locks as busy
 from leaderboard.core.logs import places
-from leaderboard.core.refusal import Refused
+from leaderboard.core.refusal import NotFound, Refused
 
 log = structlog.get_logger(__name__)
 
@@ -39,16 +39,6 @@ class TooLarge(exceptions.APIException):
         super().__init__(f"The upload is larger than {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
 
 
-class NoSuchBoard(exceptions.APIException):
-    """One in preparation is not there either: nobody learns of it from this."""
-
-    status_code = 404
-    default_code = "not_found"
-
-    def __init__(self, gold: int, task: int) -> None:
-        super().__init__(f"This phase has shown no board of gold version {gold}, task version {task}.")
-
-
 class Interrupted(exceptions.APIException):
     status_code = 400
     default_code = "upload_interrupted"
@@ -63,6 +53,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             return _refused(error)
         case exceptions.ValidationError():
             return _invalid(error)
+        case NotFound():
+            return _answer(404, "not_found", str(error))
         case Http404() | exceptions.NotFound():
             return _answer(404, "not_found", NOT_FOUND)
         case PermissionDenied():

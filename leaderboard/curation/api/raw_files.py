@@ -13,7 +13,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.boards.api import lookup as finding
+from leaderboard.boards.queries import lookup
 from leaderboard.core import chunked_upload as pieces
 from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
@@ -58,7 +58,7 @@ class RawFilesView(View):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Begin to send a raw file that splits shall be made from. For those who manage the benchmark."""
-        benchmark = finding.managed_or_404(request.user, slug)
+        benchmark = lookup.managed_or_404(request.user, slug)
         asked = RawFileAnnounced(data=request.data)
         asked.is_valid(raise_exception=True)
         sent = asked.validated_data

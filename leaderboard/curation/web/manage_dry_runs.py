@@ -16,8 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.curation.actions import request_dry_run as dry_runs

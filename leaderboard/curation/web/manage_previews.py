@@ -14,8 +14,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.curation.actions import correct_by_preview as part_corrections
 from leaderboard.curation.actions import drafts

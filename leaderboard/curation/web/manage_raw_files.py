@@ -15,9 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.curation.generators.catalog import OFFERS, offered
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core import chunked_upload as pieces
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.curation.actions import raw_files

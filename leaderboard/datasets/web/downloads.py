@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
 
-from leaderboard.boards.web.access import benchmark_or_404
-from leaderboard.models import Download, Split
+from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
+from leaderboard.models import Download
 
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 """By ending; every other file is bytes to a browser."""
@@ -17,7 +17,7 @@ CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 
 @require_safe
 def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
-    found = _split(request, slug, split)
+    found = split_or_404(request.user, slug, split)
     if not found.inputs or not found.inputs_public:
         raise Http404("no inputs")
     return _sent(request, found.inputs, found.inputs_sha256, _lines(found.inputs, f"{slug}-{split}-inputs"))
@@ -26,7 +26,7 @@ def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponse
 @require_safe
 def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     """The current gold of a split whose gold is public; any other split is answered as one that is not there."""
-    found = _split(request, slug, split)
+    found = split_or_404(request.user, slug, split)
     gold = found.current_gold if found.gold_public else None
     if gold is None:
         raise Http404("no gold")
@@ -36,14 +36,9 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
 @require_safe
 def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """A further public file of the benchmark's dataset, whatever it holds: never shown, always saved."""
-    benchmark = benchmark_or_404(request, slug)
+    benchmark = benchmark_or_404(request.user, slug)
     found = get_object_or_404(Download.objects.select_related("dataset"), dataset=benchmark.dataset, name=name)
     return _sent(request, found.file, found.sha256, found.filename)
-
-
-def _split(request: HttpRequest, slug: str, name: str) -> Split:
-    benchmark = benchmark_or_404(request, slug)
-    return get_object_or_404(Split.objects.visible_to(request.user), dataset=benchmark.dataset, name=name)
 
 
 def _lines(stored: FieldFile, name: str) -> str:

@@ -19,8 +19,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.curation.gold_diff import KINDS
 from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.web.forms.correction import ConfirmForm

@@ -11,9 +11,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluator.curation.generators.catalog import offered
 from evaluator.tasks.registry import TASKS
+from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
 from leaderboard.datasets.actions import corrections, splits

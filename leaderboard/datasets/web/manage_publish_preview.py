@@ -8,7 +8,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from leaderboard.core.web.access import PersonRequest, managed_split_or_404
+from leaderboard.boards.queries.lookup import managed_split_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.datasets.web import steps as flow
 from leaderboard.datasets.web.first_lines import sampled_pairs
 from leaderboard.models import AuditEntry

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.web.access import benchmark_or_404
+from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
 from leaderboard.datasets.queries import audit_results as audited
 from leaderboard.datasets.queries import download_zip as split_archive
 from leaderboard.datasets.queries.errata import errata_of
@@ -67,6 +67,4 @@ def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
 
 
 def _split(request: HttpRequest, slug: str, name: str) -> tuple[Benchmark, Split]:
-    benchmark = benchmark_or_404(request, slug)
-    splits = Split.objects.visible_to(request.user).select_related("dataset")
-    return benchmark, get_object_or_404(splits, dataset=benchmark.dataset, name=name)
+    return benchmark_or_404(request.user, slug), split_or_404(request.user, slug, name)

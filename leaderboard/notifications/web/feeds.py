@@ -12,15 +12,15 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, Row, board_of
-from leaderboard.boards.web.public_access import SECONDS, public_benchmarks
+from leaderboard.boards.queries.lookup import benchmark_or_404
 from leaderboard.core.plain_text import one_line
+from leaderboard.core.web.public_responses import SECONDS
 from leaderboard.datasets.queries.errata import Erratum, errata_of
 from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase
 
@@ -44,7 +44,7 @@ class _Feed(Atom1Feed):
 @conditional_page
 @cache_control(public=True, max_age=SECONDS)
 def site_feed(request: HttpRequest) -> HttpResponse:
-    phases = Phase.objects.filter(benchmark__in=public_benchmarks())
+    phases = Phase.objects.filter(benchmark__in=Benchmark.objects.public())
     return _written("New results", reverse("home"), request.path, phases)
 
 
@@ -52,7 +52,7 @@ def site_feed(request: HttpRequest) -> HttpResponse:
 @conditional_page
 @cache_control(public=True, max_age=SECONDS)
 def benchmark_feed(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark = get_object_or_404(public_benchmarks(), slug=slug)
+    benchmark = benchmark_or_404(None, slug)
     title = f"{one_line(benchmark.title)}: new results"
     announced = benchmark.announcements.select_related("benchmark")[:ENTRIES]
     errata = errata_of(benchmark, reader=AnonymousUser())[:ENTRIES]

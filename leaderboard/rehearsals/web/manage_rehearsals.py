@@ -10,10 +10,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.models import Phase, Rehearsal, User
+from leaderboard.models import Phase, Rehearsal
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.rehearsals.web.forms import RehearsalForm, TestersForm
 
@@ -23,7 +24,7 @@ from leaderboard.rehearsals.web.forms import RehearsalForm, TestersForm
 @require_http_methods(["GET", "POST"])
 def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """The phase's rehearsals; a POST begins one."""
-    found = _phase_or_404(request.user, slug, phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     if request.method != "POST":
         return _page(request, found)
     form = RehearsalForm(request.POST, phase=found)
@@ -42,7 +43,7 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """Name who tests."""
-    found = _phase_or_404(request.user, slug, phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(found.rehearsals, pk=pk)
     form = TestersForm(request.POST)
     if not form.is_valid():
@@ -60,7 +61,7 @@ def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRespo
 @require_POST
 def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """End it; nothing of it counts."""
-    found = _phase_or_404(request.user, slug, phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(found.rehearsals, pk=pk)
     try:
         rehearsals.end(rehearsal=row, by=request.user)
@@ -68,11 +69,6 @@ def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
         return _page(request, found, Refusal(refused))
     messages.success(request, f"The rehearsal is over; {found.title} is as empty as before.")
     return redirect("manage_rehearsal", slug, phase)
-
-
-def _phase_or_404(user: User, slug: str, phase: str) -> Phase:
-    benchmark = managed_or_404(user, slug)
-    return get_object_or_404(benchmark.phases.select_related("benchmark", "split__dataset"), slug=phase)
 
 
 def _page(

@@ -13,9 +13,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.boards.queries import board_state, frozen_boards
+from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.boards.queries.prepared_board import changes, failed_runs, outdated_version, progress_of
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import Phase
@@ -30,7 +31,7 @@ ASK_AGAIN = 2000
 @require_safe
 def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """The whole page."""
-    return _page(request, _phase(request, slug, phase))
+    return _page(request, managed_phase_or_404(request.user, slug, phase))
 
 
 @login_required
@@ -38,7 +39,7 @@ def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @require_safe
 def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """The part that follows the scoring; once that is over the page is asked to load anew."""
-    context = _followed(_phase(request, slug, phase))
+    context = _followed(managed_phase_or_404(request.user, slug, phase))
     answer = render(request, "scoring/manage_rescoring_state.html", context)
     if context["progress"] is None:
         answer["HX-Refresh"] = "true"
@@ -83,13 +84,8 @@ def resume(request: PersonRequest, slug: str, phase: str, number: int) -> HttpRe
     return _do(request, slug, phase, work)
 
 
-def _phase(request: PersonRequest, slug: str, phase: str) -> Phase:
-    benchmark = managed_or_404(request.user, slug)
-    return get_object_or_404(benchmark.phases.select_related("benchmark", "split__dataset"), slug=phase)
-
-
 def _do(request: PersonRequest, slug: str, phase: str, work: Callable[[Phase], str]) -> HttpResponse:
-    found = _phase(request, slug, phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     try:
         messages.success(request, work(found))
     except Refused as refused:

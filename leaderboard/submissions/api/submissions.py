@@ -16,9 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.api import lookup as finding
 from leaderboard.boards.api import query_parameters as queries
-from leaderboard.boards.queries import slice_of
+from leaderboard.boards.queries import lookup, slice_of
 from leaderboard.core.api import parsers
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
@@ -63,7 +62,7 @@ class SubmitView(View):
 
         The file is checked at once: 422 lists the lines at fault, and costs nothing.
         """
-        found = finding.phase_or_404(request.user, slug, phase)
+        found = lookup.phase_or_404(request.user, slug, phase)
         parsers.check_before_reading(request)
         try:
             sent = _read(request)

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
+from leaderboard.boards.queries.lookup import phase_or_404
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, phase_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
 from leaderboard.models import Phase, Submission

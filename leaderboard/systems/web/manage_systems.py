@@ -9,9 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.names import anonymous as naming
 from leaderboard.core.refusal import Refused
-from leaderboard.core.web.access import PersonRequest, managed_or_404
+from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Phase, System
 from leaderboard.systems.actions import systems
@@ -60,7 +61,6 @@ def reinstate(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRes
 
 def _asked_for(request: PersonRequest, slug: str, phase: str, pk: int) -> tuple[Phase, System]:
     """A phase that this person manages, and a system that has sent something to it."""
-    benchmark = managed_or_404(request.user, slug)
-    found = get_object_or_404(benchmark.phases.select_related("benchmark"), slug=phase)
+    found = managed_phase_or_404(request.user, slug, phase)
     sent = found.submissions.order_by().values("system")
     return found, get_object_or_404(System.objects.select_related("team"), pk=pk, pk__in=sent)

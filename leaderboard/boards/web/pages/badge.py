@@ -9,8 +9,9 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, Row, by_primary
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.charts import badge as drawing
-from leaderboard.boards.web.public_access import SECONDS, policy, public_board_or_404
+from leaderboard.core.web.public_responses import SECONDS, policy
 
 
 @require_safe
@@ -19,7 +20,7 @@ from leaderboard.boards.web.public_access import SECONDS, policy, public_board_o
 @policy(default_src=[NONE], img_src=[NONE], form_action=[NONE])
 def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?system=` its name, `?team=` where two teams have one of that name; `?measure=` another than ranks."""
-    board = public_board_or_404(slug, phase, within=(), **version)
+    board = board_or_404(None, slug, phase, within=(), **version)
     measure = request.GET.get("measure", board.primary)
     if board.measure(measure) is None:
         raise Http404("no such measure")

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, SliceValue
+from leaderboard.boards.queries.lookup import board_or_404, dimension_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web.access import board_or_404, dimension_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.etag import tagged
@@ -50,7 +50,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
 
     Without `measure`: all of them where the values are few, else the primary one.
     """
-    board = board_or_404(request, slug, phase, within=[dimension], **version)
+    board = board_or_404(request.user, slug, phase, within=[dimension], **version)
     dimension = dimension_or_404(board, dimension)
     task = TASKS[board.phase.benchmark.task]
     offered = board.measures_on([dimension])

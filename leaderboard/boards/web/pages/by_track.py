@@ -13,9 +13,9 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, by_primary, tracks
+from leaderboard.boards.queries.lookup import board_or_404, dimension_or_404, head_or_404
 from leaderboard.boards.queries.reported_results import Reported, reported_of
 from leaderboard.boards.queries.tracks import Track
-from leaderboard.boards.web.access import board_or_404, dimension_or_404, head_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.pages.by_slice import board_by_slice
@@ -48,12 +48,12 @@ class OneTrack:
 def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
     """`?measure=` one that exists on the slices; `?dimension=` the one that stands beside, the first of few values
     unless asked for."""
-    head = head_or_404(request, slug, phase, **version)
+    head = head_or_404(request.user, slug, phase, **version)
     if not head.phase.tracks:
         # A dimension of the gold may bear the name.
         return board_by_slice(request, slug=slug, phase=phase, dimension="track", **version)
     dimension = _dimension(request, head)
-    board = board_or_404(request, slug, phase, within=[dimension] if dimension else (), **version)
+    board = board_or_404(request.user, slug, phase, within=[dimension] if dimension else (), **version)
     offered = board.measures_on([dimension] if dimension else [])
     measure = next((one for one in offered if one.name == request.GET.get("measure")), offered[0] if offered else None)
     columns = _columns(board, measure, dimension) if measure else []

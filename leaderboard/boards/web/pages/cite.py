@@ -13,7 +13,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, board_of, by_primary
 from leaderboard.boards.queries.citation import citation
-from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.queries.lookup import board_or_404
 
 FORMATS = (
     ("csv", "CSV", "every number in full, for programs and spreadsheets"),
@@ -38,7 +38,7 @@ class File:
 @conditional_page
 def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """For everybody with the names that the public is told, since the digest is of those."""
-    asked = board_or_404(request, slug, phase, within=(), **version)
+    asked = board_or_404(request.user, slug, phase, within=(), **version)
     numbers = (version["gold"], version["task_version"]) if version else None
     board = board_of(asked.phase, version=numbers)
     context = {

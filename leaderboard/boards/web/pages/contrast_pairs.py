@@ -11,9 +11,9 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import Pairs, drawn_of, tells_drawings
 from leaderboard.boards.web import svg_csv_download as pictures
-from leaderboard.boards.web.access import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.contrast_pairs import KINDS, pairs_chart
 from leaderboard.boards.web.plot_links import as_json, is_symmetric
@@ -28,7 +28,7 @@ MOST = 60
 @conditional_page
 def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?sort=` one of KINDS or `system`; `?download=svg` or `csv`. 404 where the gold declares no origins."""
-    board = board_or_404(request, slug, phase, within=(), **version)
+    board = board_or_404(request.user, slug, phase, within=(), **version)
     if not is_symmetric(board):
         raise Http404("no symmetric set")
     told = _told(board)

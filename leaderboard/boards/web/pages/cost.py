@@ -8,7 +8,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import by_primary
-from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.cost import cost_chart
 from leaderboard.boards.web.tables import cost_columns
@@ -18,7 +18,7 @@ from leaderboard.boards.web.tables import cost_columns
 @conditional_page
 def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?cost=` one of costs.KINDS that the board has. 404 where no system ran as a container."""
-    board = board_or_404(request, slug, phase, within=(), **version)
+    board = board_or_404(request.user, slug, phase, within=(), **version)
     columns = cost_columns.columns(board)
     if not columns:
         raise Http404("no costs")

@@ -11,7 +11,8 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import by_primary
-from leaderboard.boards.web.public_access import SECONDS, policy, public_board_or_404
+from leaderboard.boards.queries.lookup import board_or_404
+from leaderboard.core.web.public_responses import SECONDS, policy
 
 MOST = 100
 
@@ -26,7 +27,7 @@ def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
     Rendered without the request: neither a session nor a CSRF cookie can be behind it.
     """
-    board = public_board_or_404(slug, phase, within=(), **version)
+    board = board_or_404(None, slug, phase, within=(), **version)
     asked = request.GET.get("measure", "").split(",")
     measures = [measure for measure in board.measures if measure.name in asked] or board.measures[:1]
     rows = by_primary(board)

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import AskedError, Board, Page, asked, by_primary, frozen_boards, page_of
+from leaderboard.boards.queries.lookup import head_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web.access import head_or_404
 from leaderboard.boards.web.board_links import by_track, other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.etag import tagged
@@ -67,11 +67,11 @@ def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) 
     given = {name: str(value) for name, value in request.GET.items()}
     mistake = None
     try:
-        board = head_or_404(request, slug, phase, as_of=given.get("as_of", ""), **version)
+        board = head_or_404(request.user, slug, phase, as_of=given.get("as_of", ""), **version)
         wanted = asked(board, given, board_columns.direction(given.get("order", "")))
     except AskedError as error:
         mistake = error
-        board = head_or_404(request, slug, phase, **version)
+        board = head_or_404(request.user, slug, phase, **version)
         wanted = asked(board, {}, board_columns.direction(""))
     return page_of(board, wanted, reader=request.user), mistake
 

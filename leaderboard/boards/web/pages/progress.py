@@ -12,10 +12,10 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.queries.system_history import records, told_on
 from leaderboard.boards.web import svg_csv_download as pictures
-from leaderboard.boards.web.access import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.progress import Level, Moment, progress_chart
 
@@ -28,7 +28,7 @@ MOST_LEVELS = 8
 @conditional_page
 def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?download=svg` or `csv`: the picture or the table as a file."""
-    board = board_or_404(request, slug, phase, within=(), **version)
+    board = board_or_404(request.user, slug, phase, within=(), **version)
     told, levels = _told(board), _levels(board)
     moments = [moment for _, moment in told]
     chart = progress_chart(moments, _shown(levels))

@@ -11,9 +11,9 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
 from leaderboard.boards.web import svg_csv_download as pictures
-from leaderboard.boards.web.access import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.rank_agreement import Square, squares
 from leaderboard.boards.web.plot_links import as_json, correlating
@@ -30,7 +30,7 @@ HEADS = ("system", "team", "slice", "metric_parts", "people_part", "of_parts", "
 def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?slice=` as JSON; `?download=svg` or `csv`. 404 where no metric is held against people."""
     slice_ = slice_named(request.GET.get("slice"))
-    board = board_or_404(request, slug, phase, within=[name for name, _ in slice_], **version)
+    board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = correlating(board)
     if measure is None:
         raise Http404("no ratings")

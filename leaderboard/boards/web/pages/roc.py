@@ -12,9 +12,9 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, by_primary
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
 from leaderboard.boards.web import svg_csv_download as pictures
-from leaderboard.boards.web.access import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, roc_chart
 from leaderboard.boards.web.plot_links import as_json, separating
@@ -42,7 +42,7 @@ class Choice:
 def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?system=` up to MOST times; `?slice=` as JSON; `?download=svg` or `csv`. 404 where scores are not separated."""
     slice_ = slice_named(request.GET.get("slice"))
-    board = board_or_404(request, slug, phase, within=[name for name, _ in slice_], **version)
+    board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = separating(board)
     if measure is None:
         raise Http404("no curves")

@@ -8,7 +8,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Slice
-from leaderboard.boards.web.access import board_or_404
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.symmetric import FLOOR, GENERATED, ORIGINAL, dumbbells
 from leaderboard.boards.web.plot_links import is_symmetric
@@ -29,7 +29,7 @@ COLUMNS: dict[str, tuple[str, str, Slice]] = {
 @conditional_page
 def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """`?sort=` one of COLUMNS or `system`. 404 where the gold declares no origins."""
-    board = board_or_404(request, slug, phase, within=["origin"], **version)
+    board = board_or_404(request.user, slug, phase, within=["origin"], **version)
     if not is_symmetric(board):
         raise Http404("no symmetric set")
     keys = {key: _key(board, measure, slice_) for key, (_, measure, slice_) in COLUMNS.items()}

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_safe
 from evaluator.measures.base import Measure
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Pair
+from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web import svg_csv_download as pictures
-from leaderboard.boards.web.access import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.charts.intervals import interval_plot
@@ -47,7 +47,7 @@ def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
 
     404 unless the phase crosses the two dimensions of the address.
     """
-    board = board_or_404(request, slug, phase, within=pieces(pair), **version)
+    board = board_or_404(request.user, slug, phase, within=pieces(pair), **version)
     crossed = board.crossed
     if crossed is None or "/".join(crossed) != pair:
         raise Http404("no such pair of dimensions")

@@ -1,0 +1,117 @@
+"""Benchmarks, phases, splits and boards by the names in an address, for pages and API alike.
+
+Each look-up is limited to what the user may see or manage. Anything else raises Http404 after the same queries as a
+name that does not exist, so a refusal takes as long as a miss. `user` None stands for the public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from leaderboard.boards.queries.board import Board, Version
+from leaderboard.boards.queries.paging import head_asked
+from leaderboard.boards.queries.reading import board_of
+from leaderboard.core.compiled_queries import Prepared
+from leaderboard.core.refusal import NotFound
+from leaderboard.models import Benchmark, Phase, Split
+
+
+def _phases(**filters: Any) -> QuerySet[Phase]:
+    return Phase.objects.select_related("benchmark__dataset", "split__dataset", "scorer").filter(**filters)
+
+
+PUBLIC_PHASE = Prepared(
+    lambda slug, phase: _phases(benchmark__state=Benchmark.State.PUBLIC, benchmark__slug=slug, slug=phase), str, str
+)
+
+
+def benchmark_or_404(user: Any, slug: str) -> Benchmark:
+    """A visible benchmark, with its dataset."""
+    return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset"), slug=slug)
+
+
+def managed_or_404(user: Any, slug: str) -> Benchmark:
+    """A benchmark that the user manages, with its dataset."""
+    rows = Benchmark.objects.all() if user.is_curator else user.benchmarks.all()
+    return get_object_or_404(rows.select_related("dataset"), slug=slug)
+
+
+def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
+    """A phase of a visible benchmark, with its benchmark, split and their dataset, and scorer."""
+    if public := PUBLIC_PHASE(slug, phase):
+        return public[0]
+    if user is None or not user.is_authenticated:
+        raise Http404("no such phase")
+    visible = _phases(benchmark__in=Benchmark.objects.visible_to(user).values("pk"))
+    return get_object_or_404(visible, benchmark__slug=slug, slug=phase)
+
+
+def managed_phase_or_404(user: Any, slug: str, phase: str) -> Phase:
+    """A phase of a benchmark that the user manages, with the same."""
+    return get_object_or_404(_phases(benchmark=managed_or_404(user, slug)), slug=phase)
+
+
+def split_or_404(user: Any, slug: str, name: str) -> Split:
+    """A visible split of a visible benchmark's dataset, with that dataset."""
+    shown = Benchmark.objects.visible_to(user).filter(slug=slug).values("dataset")
+    return get_object_or_404(Split.objects.visible_to(user).select_related("dataset"), dataset__in=shown, name=name)
+
+
+def managed_split_or_404(user: Any, slug: str, name: str) -> tuple[Benchmark, Split]:
+    """A split of the dataset of a benchmark that the user manages, with that benchmark."""
+    benchmark = managed_or_404(user, slug)
+    return benchmark, get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
+
+
+def board_or_404(
+    user: Any,
+    slug: str,
+    phase: str,
+    *,
+    within: Collection[str] | None = (),
+    gold: int | None = None,
+    task_version: int = 1,
+) -> Board:
+    """A visible phase's current board, or that of a gold and task version, which must have been shown.
+
+    within: the dimensions whose slices are read; None: all.
+    """
+    version = _version(gold, task_version)
+    found = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
+    return _shown(found, version)
+
+
+def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
+    """The same board with all slices and the public names of systems: all readers cite the same bytes."""
+    version = _version(gold, task_version)
+    return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
+
+
+def head_or_404(
+    user: Any, slug: str, phase: str, *, as_of: str = "", gold: int | None = None, task_version: int = 1
+) -> Board:
+    """The same board without its rows, to be read by pages; as_of: as that day ended. Raises AskedError for as_of."""
+    version = _version(gold, task_version)
+    return _shown(head_asked(phase_or_404(user, slug, phase), as_of, version), version)
+
+
+def dimension_or_404(board: Board, dimension: str) -> str:
+    if dimension not in board.dimensions:
+        raise Http404("no such dimension")
+    return dimension
+
+
+def _version(gold: int | None, task_version: int) -> Version | None:
+    return None if gold is None else (gold, task_version)
+
+
+def _shown(board: Board, version: Version | None) -> Board:
+    """A board in preparation counts as missing: nobody learns of it from this."""
+    if version is not None and board.leaderboard is None:
+        raise NotFound("This phase has shown no board of gold version {}, task version {}.".format(*version))
+    return board
