@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import msgspec
+from django.db.models import Choices
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from drf_spectacular.types import OpenApiTypes
@@ -18,12 +20,13 @@ from leaderboard.boards.api import csv as table
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.reported_serializers import ReportedShape, reported
 from leaderboard.boards.api.request import asked_for, stem
-from leaderboard.boards.queries import Cell, Key, Ranges, Row
+from leaderboard.boards.queries import Cell, Key, Ranges, Row, row_columns
 from leaderboard.boards.queries.reported_results import reported_of
+from leaderboard.boards.queries.row_columns import RowColumn
 from leaderboard.boards.web.etag import tagged
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import ScoreShape, errors
-from leaderboard.models import Phase, System
+from leaderboard.models import Phase
 
 
 class CostShape(serializers.Serializer[Any]):
@@ -35,36 +38,33 @@ class CostShape(serializers.Serializer[Any]):
     image_mb = serializers.FloatField(allow_null=True, help_text="its layers unpacked")
 
 
+FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    str: serializers.CharField,
+    datetime: serializers.DateTimeField,
+    UUID: serializers.UUIDField,
+}
+
+
+def _field(column: RowColumn) -> serializers.Field[Any, Any, Any, Any]:
+    described: dict[str, Any] = {"allow_null": True} if column.null else {}
+    if column.help:
+        described["help_text"] = column.help
+    if column.kind is list:
+        return serializers.ListField(child=serializers.CharField(), **described)
+    if issubclass(column.kind, Choices):
+        return serializers.ChoiceField(column.kind.choices, **described)
+    return FIELDS[column.kind](**described)
+
+
 class RowShape(serializers.Serializer[Any]):
-    rank = serializers.IntegerField(allow_null=True, help_text="null: does not compete, or has no value")
-    tied = serializers.BooleanField()
-    rank_low = serializers.IntegerField(
-        allow_null=True, help_text="1 + how many are significantly better; null unless `rank_ranges` is ready"
-    )
-    rank_high = serializers.IntegerField(
-        allow_null=True, help_text="how many compete, less those that are significantly worse"
-    )
-    system = serializers.CharField()
-    team = serializers.CharField()
-    kind = serializers.ChoiceField(System.Kind.choices, help_text="only participants are ranked")
-    disqualified = serializers.CharField(help_text="the organisers' public reason; empty: it is not")
-    anonymous_until = serializers.DateTimeField(
-        allow_null=True, help_text="`system` is a number to the public until then; null: it is named"
-    )
-    track = serializers.CharField(help_text="what its submissions declare; empty: the phase has no tracks")
-    track_rank = serializers.IntegerField(
-        allow_null=True, help_text="its rank among those that declare the same; null where `rank` is, or without tracks"
-    )
-    description = serializers.CharField()
-    paper_url = serializers.CharField()
-    code_url = serializers.CharField()
-    submission = serializers.UUIDField()
-    received_at = serializers.DateTimeField(help_text="when the submission came; a rescoring leaves it")
-    released_at = serializers.DateTimeField(help_text="when these scores were published")
-    warnings = serializers.ListField(child=serializers.CharField())
-    scores = ScoreShape(many=True)
-    cost = CostShape(allow_null=True, help_text="of its container; null: see `no_cost`")
-    no_cost = serializers.CharField(help_text="why there is no cost; empty where there is one")
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {
+            **{column.name: _field(column) for column in row_columns.COLUMNS},
+            "scores": ScoreShape(many=True),
+            "cost": CostShape(allow_null=True, help_text="of its container; null: see `no_cost`"),
+        }
 
 
 class BoardShape(serializers.Serializer[Any]):
@@ -100,12 +100,6 @@ class BoardShape(serializers.Serializer[Any]):
     reported = ReportedShape(many=True, help_text="what papers report; not ranked")
 
 
-OF_A_ROW = (
-    *("rank", "tied", "rank_low", "rank_high", "system", "team", "kind", "description", "disqualified"),
-    *("anonymous_until", "track", "track_rank"),
-    *("paper_url", "code_url", "received_at", "released_at", "warnings", "no_cost"),
-)
-TOLD = attrgetter(*OF_A_ROW)
 ENCODER = msgspec.json.Encoder()
 CONDITIONAL = method_decorator(tagged, name="dispatch")
 
@@ -179,11 +173,12 @@ def _address(request: Request, page: int | None) -> str | None:
 
 
 def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
+    names = [column.name for column in row_columns.COLUMNS]
+    values = row_columns.values_of(row_columns.COLUMNS)
     named = [(key, key[0], dict(key[1])) for key in keys]
     return [
         {
-            **dict(zip(OF_A_ROW, TOLD(row), strict=True)),
-            "submission": row.submission_id,
+            **dict(zip(names, values(row), strict=True)),
             "scores": [_score(measure, on, row.cells[key]) for key, measure, on in named if key in row.cells],
             "cost": row.cost and row.cost.as_dict(),
         }

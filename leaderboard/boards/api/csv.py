@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
-from leaderboard.boards.queries import Key, Row, label
+from leaderboard.boards.queries import Key, Row, label, row_columns
+from leaderboard.boards.queries.row_columns import RowColumn
 
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet may take for the start of a formula, full-width forms included."""
-ABOUT = ("rank", "system", "team", "kind", "submission", "received_at", "released_at")
 
 
 def neutral(text: str) -> str:
@@ -19,29 +20,28 @@ def neutral(text: str) -> str:
 
 
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
-    """The table. Four columns a key: the value under the key's label, then `:low`, `:high` and `:n`.
-
-    costs: which of costs.KINDS follow, a column each; then `track` and `track_rank` where rows have a track, and where
-    a row is disqualified the reason.
-    """
+    """The table: four columns a key, the value under the key's label, then `:low`, `:high` and `:n`; then `costs`, some
+    of costs.KINDS. The columns of `row_columns` stand before and after."""
     rows = list(rows)
-    tracked = any(row.track for row in rows)
-    out_of_it = any(row.disqualified for row in rows)
+    before, after = row_columns.csv_columns(rows)
     lines = io.StringIO()
     out = csv.writer(lines)
     parts = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
-    out.writerow([*ABOUT, *parts, *costs, *["track", "track_rank"] * tracked, *["disqualified"] * out_of_it])
+    out.writerow([*(column.name for column in before), *parts, *costs, *(column.name for column in after)])
     for row in rows:
-        reason = [neutral(row.disqualified)] * out_of_it
-        of_track = [neutral(row.track), row.track_rank] * tracked
-        out.writerow([*_about(row), *_numbers(row, keys), *(row.spent(kind) for kind in costs), *of_track, *reason])
+        numbers = [*_numbers(row, keys), *(row.spent(kind) for kind in costs)]
+        out.writerow([*_values(row, before), *numbers, *_values(row, after)])
     return lines.getvalue()
 
 
-def _about(row: Row) -> list[object]:
-    dates = (row.received_at.isoformat(), row.released_at.isoformat())
-    texts = (row.system, row.team, row.kind, str(row.submission_id), *dates)
-    return [row.rank, *map(neutral, texts)]
+def _values(row: Row, columns: Iterable[RowColumn]) -> list[object]:
+    return [_value(column.value(row)) for column in columns]
+
+
+def _value(value: object) -> object:
+    if value is None or isinstance(value, int | float):
+        return value
+    return neutral(value.isoformat() if isinstance(value, datetime) else str(value))
 
 
 def _numbers(row: Row, keys: Sequence[Key]) -> list[object]:

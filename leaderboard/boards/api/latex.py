@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 from leaderboard.boards.api.text_table import Line, TextTable
+from leaderboard.boards.queries.row_columns import RowColumn
 from leaderboard.core.latex_text import escaped
 from leaderboard.core.plain_text import one_line
 
@@ -16,9 +18,8 @@ LONG = 40
 
 def written(table: TextTable, name: str) -> str:
     """A `table` to \\input. name: for its \\label, of letters, digits and hyphens."""
-    names = [(line.system, line.team) for line in table.lines]
-    widths = ("p{0.32\\linewidth}" if any(len(one_line(n[place])) > LONG for n in names) else "l" for place in (0, 1))
-    heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
+    widths = (_width([line.texts[i][0] for line in table.lines]) for i in range(len(table.columns)))
+    heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
     return "\n".join(
         [
             "% Needs the package booktabs, and fontenc with T1 for Latin letters beyond English.",
@@ -27,11 +28,11 @@ def written(table: TextTable, name: str) -> str:
             r"\centering",
             rf"\caption{{{escaped(table.caption)}.}}",
             rf"\label{{tab:{name}}}",
-            rf"\begin{{tabular}}{{l{''.join(widths)}{'r' * len(table.headings)}}}",
+            rf"\begin{{tabular}}{{{''.join(widths)}{'r' * len(table.headings)}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
-            *(_line(line) for line in table.lines),
+            *(_line(table, line) for line in table.lines),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
@@ -40,10 +41,20 @@ def written(table: TextTable, name: str) -> str:
     )
 
 
-def _line(line: Line) -> str:
-    system = _breakable(line.system) + (rf" \textit{{({', '.join(map(escaped, line.marks))})}}" if line.marks else "")
-    rank = line.rank.replace("\N{EN DASH}", "--") or "--"
-    return " & ".join([rank, system, _breakable(line.team), *(_cell(*cell) for cell in line.cells)]) + r" \\"
+def _width(texts: Sequence[str]) -> str:
+    return r"p{0.32\linewidth}" if any(len(one_line(text)) > LONG for text in texts) else "l"
+
+
+def _line(table: TextTable, line: Line) -> str:
+    texts = (_text(column, *text) for column, text in zip(table.columns, line.texts, strict=True))
+    return " & ".join([*texts, *(_cell(*cell) for cell in line.cells)]) + r" \\"
+
+
+def _text(column: RowColumn, text: str, marks: Sequence[str]) -> str:
+    shown = _breakable(text) or "--"
+    if column.is_number:
+        shown = shown.replace("\N{EN DASH}", "--")
+    return shown + (rf" \textit{{({', '.join(map(escaped, marks))})}}" if marks else "")
 
 
 def _breakable(name: str) -> str:

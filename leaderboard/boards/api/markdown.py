@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from leaderboard.boards.api.text_table import Line, TextTable
 from leaderboard.core.plain_text import one_line, turns_round
 
@@ -20,16 +22,19 @@ def escaped(text: str) -> str:
 
 def written(table: TextTable) -> str:
     """The table, and beneath it what it rests on."""
-    heads = ["Rank", "System", "Team", *map(escaped, table.headings)]
-    rules = ["---:", ":---", ":---", *("---:" for _ in table.headings)]
+    heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
+    rules = [*("---:" if c.is_number else ":---" for c in table.columns), *("---:" for _ in table.headings)]
     lines = [_row(heads), _row(rules), *(_line(line) for line in table.lines)]
     return "\n".join([*lines, "", f"{escaped(table.caption)}.", ""])
 
 
 def _line(line: Line) -> str:
-    system = escaped(line.system) + (f" *({', '.join(map(escaped, line.marks))})*" if line.marks else "")
     cells = (f"{value} {ends}".rstrip() or NONE for value, ends in line.cells)
-    return _row([line.rank or NONE, system, escaped(line.team), *cells])
+    return _row([*(_text(*text) for text in line.texts), *cells])
+
+
+def _text(text: str, marks: Sequence[str]) -> str:
+    return (escaped(text) or NONE) + (f" *({', '.join(map(escaped, marks))})*" if marks else "")
 
 
 def _row(cells: list[str]) -> str:

@@ -5,47 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.queries import Board, Cell, Key, Row, label
+from leaderboard.boards.queries import Board, Cell, Key, Row, label, row_columns
+from leaderboard.boards.queries.row_columns import RowColumn
 
 
 @dataclass(frozen=True)
 class Line:
-    """One system. marks: its track, and why it does not compete. cells: (value, interval), the latter may be empty."""
+    """One system. texts: (text, marks) of the table's columns. cells: (value, interval), the latter may be empty."""
 
-    rank: str
-    system: str
-    team: str
-    marks: Sequence[str]
+    texts: Sequence[tuple[str, Sequence[str]]]
     cells: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Names are as their owners wrote them: a format escapes them. headings: the columns of `cells`."""
+    """Texts are as their owners wrote them: a format escapes them. headings: those of `cells`."""
 
     caption: str
+    columns: Sequence[RowColumn]
     headings: Sequence[str]
     lines: Sequence[Line]
 
 
 def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
     """The table of these rows and columns, numbers to three decimals as on pages."""
+    columns = row_columns.text_columns()
     lines = [
         Line(
-            rank=_rank(row),
-            system=row.system,
-            team=row.team,
-            marks=_marks(row),
+            texts=[_text(row, column) for column in columns],
             cells=[_texts(row.cell(*key)) for key in keys],
         )
         for row in rows
     ]
-    return TextTable(_caption(board, lines), [_heading(board, key) for key in keys], lines)
+    return TextTable(_caption(board, lines), columns, [_heading(board, key) for key in keys], lines)
 
 
-def _marks(row: Row) -> list[str]:
-    apart = "disqualified" if row.disqualified else "" if row.competes else row.kind
-    return [mark for mark in (row.track_title, apart) if mark]
+def _text(row: Row, column: RowColumn) -> tuple[str, Sequence[str]]:
+    """A column's text; the system's name has its track and why it does not compete for marks."""
+    if column.name == "rank":
+        return _rank(row), ()
+    if column.name == "system":
+        apart = "disqualified" if row.disqualified else "" if row.competes else row.kind
+        return row.system, [mark for mark in (row.track_title, apart) if mark]
+    value = column.value(row)
+    return "" if value is None else str(value), ()
 
 
 def _rank(row: Row) -> str:

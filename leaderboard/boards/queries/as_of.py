@@ -27,7 +27,7 @@ from django.utils import timezone
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.board import Board, Version
-from leaderboard.boards.queries.reading import OF_A_SYSTEM, as_text, cells_of, made, places_in, shared_by
+from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, made, places_in, shared_by
 from leaderboard.boards.queries.representative import Told, ranked
 from leaderboard.boards.queries.request import AskedError
 from leaderboard.boards.queries.rows import Row
@@ -44,13 +44,17 @@ from leaderboard.models import (
 
 ACTS = ("system.disqualified", "system.reinstated", "system.represented")
 _SYSTEM = "submission__system__"
-_FIELDS = (
-    *("submission__system_id", "pk", f"{_SYSTEM}kind", f"{_SYSTEM}team__name"),
-    *(f"{_SYSTEM}{name}" for name in OF_A_SYSTEM),
-    *("submission_id", "run_id", "submission__kind", "submission__track"),
-)
-"""As reading.FIELDS from `system_id` on, of a release."""
-_TEXTS = ("warnings", "cost", "submission__received_at", "released_at")
+
+
+def _of_release(path: str) -> str:
+    """A path from Standing as the one from its release."""
+    if path == "release_id":
+        return "pk"
+    return path.removeprefix("release__") if path.startswith("release__") else f"submission__{path}"
+
+
+_FIELDS = tuple(_of_release(path) for path in FIELDS[FIELDS.index("system_id") :])
+_TEXTS = tuple(_of_release(path) for path in TEXTS)
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:

@@ -18,18 +18,11 @@ from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
 from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, head_of, made, read_json
 from leaderboard.boards.queries.request import Column, Wanted, applied
+from leaderboard.boards.queries.row_columns import SORTABLE
 from leaderboard.boards.queries.rows import Slice, cells_on, key_of
 from leaderboard.core.compiled_queries import Prepared
 from leaderboard.core.names.anonymous import told_names
 from leaderboard.models import Phase, Standing
-
-PATHS = {
-    "rank": "rank",
-    "received_at": "release__submission__received_at",
-    "released_at": "release__released_at",
-    "system": "told_system",
-    "team": "told_team",
-}
 
 NAMES = ("system", "team")
 """Columns of what is not told to everybody."""
@@ -168,7 +161,7 @@ def _filtered(standings: Rows, wanted: Wanted) -> Rows:
 def _ordered(standings: Rows, wanted: Wanted) -> Rows:
     """As `in_order` has it: without a value last, then the disqualified; of equals, who came first."""
     column = wanted.sort
-    path = PATHS.get(column.name, "sorted")
+    path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"
     place = Lower(path) if column.name in NAMES else F(path)
     by_value = place.desc(nulls_last=True) if wanted.descending else place.asc(nulls_last=True)
     disqualified = Case(When(disqualified="", then=0), default=1)

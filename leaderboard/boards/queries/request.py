@@ -10,10 +10,10 @@ from typing import Any
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board
+from leaderboard.boards.queries.row_columns import SORTABLE
 from leaderboard.boards.queries.rows import WHOLE, Key, Row, Slice, in_order
 from leaderboard.models import System
 
-PLAIN = ("rank", "system", "team", "received_at", "released_at")
 PAGE_SIZE = 150
 MOST_ROWS = 500
 
@@ -40,7 +40,7 @@ class Column:
             return row.cell(*self.key).value
         if self.name in costs.KINDS:
             return row.spent(self.name)
-        value = getattr(row, self.name)
+        value = SORTABLE[self.name].value(row)
         return value.casefold() if isinstance(value, str) else value
 
 
@@ -125,7 +125,7 @@ def first_column(board: Board, slice_: Slice = WHOLE) -> Column:
 
 def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "sort") -> Column:
     """The column of that name; a measure without brackets is meant on `slice_`. Raises AskedError."""
-    if name in PLAIN or name in costs.KINDS:
+    if name in SORTABLE or name in costs.KINDS:
         return Column(name)
     measure, bracket, inner = name.partition("[")
     declared = board.measure(measure)
@@ -164,7 +164,7 @@ def _part(board: Board, text: str, joint: str) -> tuple[str, str] | None:
 
 
 def _unknown(board: Board, name: str) -> str:
-    known = [*(measure.name for measure in board.measures), *PLAIN, *costs.KINDS, "measure[dimension=value]"]
+    known = [*(measure.name for measure in board.measures), *SORTABLE, *costs.KINDS, "measure[dimension=value]"]
     return f'"{name}" is no column here, expected one of: {", ".join(known)}.'
 
 

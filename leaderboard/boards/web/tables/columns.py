@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from django.http import HttpRequest
 
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import Board, Column, Page
+from leaderboard.boards.queries.row_columns import SORTABLE, RowColumn, page_columns
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.cost_columns import CostColumn
 from leaderboard.boards.web.tables.sorting import Heading
-
-RECEIVED = "received_at"
-TRACK_RANK = "track_rank"
 
 
 def direction(order: str) -> Callable[[Column], bool]:
@@ -23,7 +22,7 @@ def direction(order: str) -> Callable[[Column], bool]:
     said = {"asc": False, "desc": True}
 
     def descending(column: Column) -> bool:
-        return said.get(order, column.best_first or column.name in (RECEIVED, "released_at"))
+        return said.get(order, column.best_first or _is_date(column.name))
 
     return descending
 
@@ -45,8 +44,8 @@ class Table:
     def of(cls, request: HttpRequest, page: Page) -> Table:
         """What `?columns=` names of those that there are; else all, of a slice those that were told of it."""
         board, slice_ = page.board, page.wanted.slice_
-        within = [TRACK_RANK] if board.phase.tracks else []
-        known = [*within, *(measure.name for measure in board.measures), *board.cost_kinds, RECEIVED]
+        before, after = ([one.name for one in columns] for columns in page_columns(board.phase))
+        known = [*before, *(measure.name for measure in board.measures), *board.cost_kinds, *after]
         wanted = names(request.GET.getlist("columns"))
         untold = {one.name for one in board.measures if slice_ and board.n(one.name, slice_) is None}
         told = [name for name in known if name not in untold or name == board.primary]
@@ -76,14 +75,19 @@ class Table:
     def system(self) -> Heading:
         return self._heading("system", best_first=False)
 
-    @property
-    def tells_tracks(self) -> bool:
-        """Whether a system's rank in its track is shown."""
-        return TRACK_RANK in self.shown
+    @cached_property
+    def before(self) -> list[tuple[RowColumn, Heading | None]]:
+        """The columns of `row_columns` before the scores that are shown, with the headings of those to sort by."""
+        return self._headed(page_columns(self.board.phase)[0])
 
-    @property
-    def received(self) -> Heading | None:
-        return self._heading(RECEIVED, best_first=True) if RECEIVED in self.shown else None
+    @cached_property
+    def after(self) -> list[tuple[RowColumn, Heading | None]]:
+        """The same after the scores and costs."""
+        return self._headed(page_columns(self.board.phase)[1])
+
+    def _headed(self, columns: Sequence[RowColumn]) -> list[tuple[RowColumn, Heading | None]]:
+        shown = [one for one in columns if one.name in self.shown]
+        return [(one, self._heading(one.name, _is_date(one.name)) if one.path else None) for one in shown]
 
     def _heading(self, name: str, best_first: bool) -> Heading:
         wanted = self.page.wanted
@@ -92,6 +96,11 @@ class Table:
         descending = not wanted.descending if active else best_first
         state = ("descending" if wanted.descending else "ascending") if active else "none"
         return Heading(name, state, name, "desc" if descending else "asc")
+
+
+def _is_date(name: str) -> bool:
+    """Of dates the latest come first."""
+    return name in SORTABLE and SORTABLE[name].kind is datetime
 
 
 def _best_first(measure: Measure) -> bool:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from django.http import HttpRequest
 from django.utils import timezone
 
-from leaderboard.boards.queries import Page, tracks
-from leaderboard.boards.web.tables.columns import RECEIVED, TRACK_RANK, Table
+from leaderboard.boards.queries import Page, row_columns, tracks
+from leaderboard.boards.web.tables.columns import Table
 from leaderboard.boards.web.tables.cost_columns import ABOUT
 from leaderboard.models import System
 
-TITLES = {RECEIVED: "Received", TRACK_RANK: "Rank in its track"}
 KEPT = ("sort", "order")
 """What the headings set, and the form hands on."""
 OFFERED = ("slice", "kind", "track", "search", "by", "at_least", "at_most", "as_of", "columns")
@@ -65,7 +64,8 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
 
 
 def _title(name: str) -> str:
-    return ABOUT[name][0] if name in ABOUT else TITLES.get(name, name)
+    titles = {column.name: column.page for column in row_columns.COLUMNS if column.page}
+    return ABOUT[name][0] if name in ABOUT else titles.get(name, name)
 
 
 def _in_force(page: Page, table: Table) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -98,3 +99,10 @@ def _address(system: int) -> str:
 def day(at: datetime) -> SafeString:
     """The day of a moment, UTC."""
     return SafeString(f'<time datetime="{at.isoformat()}">{at:%Y-%m-%d}</time>')
+
+
+CELLS: dict[str, Callable[[Row], SafeString]] = {
+    "track_rank": ranked_in_track,
+    "received_at": lambda row: day(row.received_at),
+}
+"""The cells of those columns of `row_columns` that a page shows as more than text."""

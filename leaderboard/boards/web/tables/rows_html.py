@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from leaderboard.boards.queries import Board, Ranges, Row
+from leaderboard.boards.queries.row_columns import RowColumn
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.columns import Table
 from leaderboard.boards.web.tables.number_format import scored
-from leaderboard.boards.web.tables.row_cells import cost, day, may_be, named, ranked, ranked_in_track
+from leaderboard.boards.web.tables.row_cells import CELLS, cost, may_be, named, ranked
 
 
 def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]:
@@ -20,19 +23,28 @@ def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]
     the functions that put it in."""
     board, slice_ = table.board, table.page.wanted.slice_
     shown = [(one.name, "num primary" if one.name == board.primary else "num") for one, _, _ in table.measures]
-    costs, received, ranges = [column for column, _ in table.costs], table.received, board.ranges
+    costs, ranges = [column for column, _ in table.costs], board.ranges
+    before, after = ([column for column, _ in columns] for columns in (table.before, table.after))
     for row in board.rows:
         parts = [
             f'<tr{_apart(row)}>{_rank(row, ranges)}<th scope="row" class="col-system">{named(row)}',
             _receipt(board, row) if row.submission_id in own else "",
             "</th>",
-            f'<td class="num">{ranked_in_track(row)}</td>' if table.tells_tracks else "",
+            *(_cell(row, column) for column in before),
             *(f'<td class="{css}">{scored(row.cell(name, slice_))}</td>' for name, css in shown),
             *_costs(row, costs),
-            f'<td class="date">{day(row.received_at)}</td>' if received else "",
+            *(_cell(row, column) for column in after),
             "</tr>\n",
         ]
         yield SafeString("".join(parts))
+
+
+def _cell(row: Row, column: RowColumn) -> str:
+    """A column of `row_columns`, as text where CELLS has no markup for it."""
+    css = {int: ' class="num"', datetime: ' class="date"'}.get(column.kind, "")
+    value = column.value(row)
+    shown = CELLS[column.name](row) if column.name in CELLS else escape("" if value is None else value)
+    return f"<td{css}>{shown}</td>"
 
 
 def _apart(row: Row) -> str:

@@ -1,0 +1,132 @@
+"""The columns of a board's rows, described once for JSON, its schema, CSV, LaTeX, Markdown, pages and sorting.
+
+A new column is a field of `Row` and a line here; `boards/web/tables/row_cells.py` has its cell where that needs markup.
+Scores and costs are no columns of this kind: their number is the board's. Citations list what they hold by themselves
+(`citation.py`), since a column that is added must not change the digests of published boards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from leaderboard.boards.queries.rows import Row
+from leaderboard.models import Phase, System
+
+
+@dataclass(frozen=True)
+class RowColumn:
+    """One column.
+
+    name: in JSON, CSV, `?sort=` and `?columns=`.
+    kind: the type of its values; `list` holds texts, a Django enumeration names the texts that there are.
+    null: a row may have no value. help: what the API's schema says of it.
+    attribute: of `Row`; the name, unless another is given.
+    path: from Standing, for the database to sort by; empty: not sortable.
+    csv: its position in the CSV, 0 for not in it; negative ones follow scores and costs, the last is -1.
+    csv_if: the CSV has the column where this attribute of some row is set; empty: always.
+    text: its heading in LaTeX and Markdown; empty: not in them.
+    page: its heading on the board's page, where a reader can leave it out; empty: not there, or always.
+    of_tracks: phases without tracks do not show it on their pages.
+    """
+
+    name: str
+    kind: type
+    null: bool = False
+    help: str = ""
+    attribute: str = ""
+    path: str = ""
+    csv: int = 0
+    csv_if: str = ""
+    text: str = ""
+    page: str = ""
+    of_tracks: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """On a page numbers stand before the scores, everything else after them."""
+        return self.kind is int
+
+    def value(self, row: Row) -> Any:
+        return getattr(row, self.attribute or self.name)
+
+
+COLUMNS = (
+    RowColumn("rank", int, null=True, path="rank", csv=1, text="Rank", help="null: does not compete, or has no value"),
+    RowColumn("tied", bool),
+    RowColumn(
+        "rank_low", int, null=True, help="1 + how many are significantly better; null unless `rank_ranges` is ready"
+    ),
+    RowColumn("rank_high", int, null=True, help="how many compete, less those that are significantly worse"),
+    # The database sorts by the names that this reader is shown.
+    RowColumn("system", str, path="told_system", csv=2, text="System"),
+    RowColumn("team", str, path="told_team", csv=3, text="Team"),
+    RowColumn("kind", System.Kind, csv=4, help="only participants are ranked"),
+    RowColumn("description", str),
+    RowColumn(
+        "disqualified", str, csv=-1, csv_if="disqualified", help="the organisers' public reason; empty: it is not"
+    ),
+    RowColumn(
+        "anonymous_until", datetime, null=True, help="`system` is a number to the public until then; null: it is named"
+    ),
+    RowColumn(
+        "track", str, csv=-3, csv_if="track", help="what its submissions declare; empty: the phase has no tracks"
+    ),
+    RowColumn(
+        "track_rank",
+        int,
+        null=True,
+        csv=-2,
+        csv_if="track",
+        page="Rank in its track",
+        of_tracks=True,
+        help="its rank among those that declare the same; null where `rank` is, or without tracks",
+    ),
+    RowColumn("paper_url", str),
+    RowColumn("code_url", str),
+    RowColumn(
+        "received_at",
+        datetime,
+        path="release__submission__received_at",
+        csv=6,
+        page="Received",
+        help="when the submission came; a rescoring leaves it",
+    ),
+    RowColumn("released_at", datetime, path="release__released_at", csv=7, help="when these scores were published"),
+    RowColumn("warnings", list),
+    RowColumn("no_cost", str, help="why there is no cost; empty where there is one"),
+    RowColumn("submission", UUID, attribute="submission_id", csv=5),
+)
+"""In the order of the JSON."""
+
+SORTABLE = {column.name: column for column in COLUMNS if column.path}
+
+
+def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:
+    """Reads the values of two columns or more from a row at once: a page of JSON has thousands of them."""
+    return attrgetter(*(column.attribute or column.name for column in columns))
+
+
+def csv_columns(rows: Sequence[Row]) -> tuple[list[RowColumn], list[RowColumn]]:
+    """The columns of these rows' CSV before the scores and costs, and after them."""
+    found = [
+        column
+        for column in sorted(COLUMNS, key=attrgetter("csv"))
+        if column.csv and (not column.csv_if or any(getattr(row, column.csv_if) for row in rows))
+    ]
+    return [column for column in found if column.csv > 0], [column for column in found if column.csv < 0]
+
+
+def text_columns() -> list[RowColumn]:
+    """The columns of a table for people, before its scores."""
+    return [column for column in COLUMNS if column.text]
+
+
+def page_columns(phase: Phase) -> tuple[list[RowColumn], list[RowColumn]]:
+    """The columns of a phase's page that a reader can leave out: those before the scores, and those after them."""
+    found = [column for column in COLUMNS if column.page and (phase.tracks or not column.of_tracks)]
+    return [c for c in found if c.is_number], [c for c in found if not c.is_number]

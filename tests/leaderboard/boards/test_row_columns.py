@@ -1,0 +1,52 @@
+"""A column that is added to `row_columns` is in every form that a board is written in, escaped as each needs it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+
+from leaderboard.boards.api.boards import RowShape
+from leaderboard.boards.queries import row_columns
+from leaderboard.boards.queries.row_columns import RowColumn
+from tests.support.board_rows import stand
+from tests.support.strict_html import read
+from tests.support.tiny_world import build
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
+PAGE = "/benchmarks/tiny/test/"
+TEXT = "=1 & <b>"
+
+
+def _text(address: str) -> str:
+    answer = Client().get(address)
+    assert answer.status_code == 200, address
+    return answer.content.decode()
+
+
+def test_one_line_adds_a_column_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand(build(), "First", description=TEXT)
+    assert "In short" not in _text(PAGE) + _text(f"{API}.tex") + _text(f"{API}.md")
+    added = RowColumn("about", str, attribute="description", csv=8, text="In short", page="In short", help="its words")
+    monkeypatch.setattr(row_columns, "COLUMNS", (*row_columns.COLUMNS, added))
+
+    (row,) = Client().get(f"{API}/").json()["rows"]
+    assert row["about"] == TEXT
+    assert list(row) == list(RowShape().fields) and RowShape().fields["about"].help_text == "its words"
+    (line,) = csv.DictReader(io.StringIO(_text(f"{API}.csv")))
+    assert line["about"] == f"'{TEXT}"
+    latex, markdown = _text(f"{API}.tex"), _text(f"{API}.md")
+    assert "Rank & System & Team & In short & " in latex and r"=1 \& \textless{}b\textgreater{} & " in latex
+    assert "| Rank | System | Team | In short | " in markdown and "| =1 &amp; &lt;b&gt; | " in markdown
+    page = _text(PAGE)
+    assert read(page).faults == [] and '<th scope="col">In short</th>' in page
+    assert "<td>=1 &amp; &lt;b&gt;</td>" in page
+    assert "<td>=1 &amp; &lt;b&gt;</td>" not in _text(f"{PAGE}?columns=accuracy")
+
+
+def test_positions_in_the_csv_are_each_given_once() -> None:
+    positions = [column.csv for column in row_columns.COLUMNS if column.csv]
+    assert len(positions) == len(set(positions))
