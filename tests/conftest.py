@@ -107,13 +107,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any) -> None:
     """Each test process clones one migrated database."""
     from django.db import connection
 
     from tests.support import schema_template
 
-    schema_template.use(connection)
+    with django_db_blocker.unblock():
+        schema_template.use(connection)
 
 
 @pytest.fixture(scope="session")
