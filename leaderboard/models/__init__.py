@@ -8,13 +8,12 @@ from .comparison import Comparison, Ranking, SideBySide
 from .correction import ChangedItem, Correction, Move
 from .dataset import Dataset, Division, GoldVersion, Split
 from .download import Download
-from .drawing import Drawing
 from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .invitation import Invitation
-from .leaderboard import Disqualification, Leaderboard, Release, ReleaseSlice, Representative, Standing
+from .leaderboard import Disqualification, Drawing, Leaderboard, Release, ReleaseSlice, Representative, Standing
 from .near_copy import Likeness, NearCopy
 from .notice import Notice, Webhook
 from .raw_file import RawFile, RawUpload
