@@ -1,0 +1,158 @@
+"""Compares what two commits publish of the same demonstrations: boards, exports, receipts and scores, byte for byte.
+
+    .venv/bin/python tests/upgrade/compare_commits.py OLD NEW
+
+Each commit is checked out into a temporary git worktree, seeded there by its own code through its own sandbox and
+worker, on SQLite, with the demonstrations of OLD (tests/upgrade/site_history.py says what is made and read). Both use
+this interpreter and its packages. Ends with status 1 if a document differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HISTORY = Path(__file__).with_name("site_history.py")
+Documents = dict[str, str]
+
+NORMALIZED: tuple[tuple[str, str, str], ...] = (
+    ("ids of submissions are random", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
+    ("the seedings are minutes apart", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "TIME"),
+    ("a receipt names how long the scoring took", r'"(sandbox_start_)?seconds": ?[\d.e-]+', '"seconds": DURATION'),
+    ("a receipt names the digest of the code", r'"code_sha256": ?"[0-9a-f]{64}"', '"code_sha256": "CODE"'),
+    ("a citation names the digest of a board with its ids and times", r"SHA-256 [0-9a-f]{64}", "SHA-256 BOARD"),
+)
+"""Why a piece of text differs by nature, which, and what stands for it. Everything else is compared as it is."""
+
+
+def normalized(text: str) -> str:
+    for _, pattern, name in NORMALIZED:
+        text = re.sub(pattern, name, text)
+    return text
+
+
+@dataclass(frozen=True)
+class Site:
+    """One commit's code on one data folder."""
+
+    tree: Path
+    data: Path
+    database_url: str = ""
+
+    def start(self, *command: str | Path) -> subprocess.Popen[str]:
+        """A process of the site, its output appended to a log beside the data folder."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
+        ours = {"DATA": str(self.data), "DATABASE_URL": self.database_url, "BASE_URL": "http://localhost"}
+        # Mails and containers are no part of what is compared.
+        ours |= {"NOTICES": "off", "SYSTEMS": "off", "LOG_LEVEL": "WARNING"}
+        with self.log.open("a") as log:
+            return subprocess.Popen(
+                [sys.executable, *map(str, command)],
+                cwd=self.tree,
+                env={**inherited, **{f"HOLDOUT_{name}": value for name, value in ours.items()}},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                text=True,
+            )
+
+    @property
+    def log(self) -> Path:
+        return self.data.with_suffix(".log")
+
+    def run(self, *command: str | Path) -> None:
+        with self.start(*command) as process:
+            pass
+        if process.returncode:
+            raise SystemExit(f"{' '.join(map(str, command))} ended with {process.returncode}:\n{self.tail()}")
+
+    def tail(self) -> str:
+        return self.log.read_text()[-4000:]
+
+    def fill(self, fixtures: Path) -> None:
+        """Makes the history, with the whole site running as long as it takes."""
+        served = self.start("manage.py", "serve", "--port", "0", "--no-seed")
+        try:
+            while "holdout: ready" not in self.log.read_text():
+                if served.poll() is not None:
+                    raise SystemExit(f"the site did not start:\n{self.tail()}")
+                time.sleep(0.5)
+            self.run(HISTORY, "fill", fixtures)
+        finally:
+            served.terminate()
+            served.wait(60)
+
+    def dump(self) -> Documents:
+        file = self.data.with_suffix(".json")
+        self.run(HISTORY, "dump", file)
+        documents: Documents = json.loads(file.read_text())
+        return documents
+
+
+@contextmanager
+def checkout(commit: str) -> Iterator[Path]:
+    """A commit's files in a folder of their own, with their history's git directory."""
+    with tempfile.TemporaryDirectory(prefix="holdout-") as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "-C", ROOT, "worktree", "add", "--quiet", "--detach", tree, commit], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", tree], check=True)
+
+
+def differences(before: Documents, after: Documents) -> list[str]:
+    """One text for each document that differs or that only one side has: its name and the first values that differ."""
+    found = []
+    for name in sorted(before.keys() | after.keys()):
+        sides = [re.split(r"(?<=[,{])|\n", documents.get(name, "no such document")) for documents in (before, after)]
+        changed = [f"  {a}  became  {b}" for a, b in zip_longest(*sides, fillvalue="nothing") if a != b]
+        if changed:
+            found.append("\n".join([f"{name}: {len(changed)} differences", *changed[:5]]))
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", metavar="OLD", help="a commit")
+    parser.add_argument("new", metavar="NEW", help="another one")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave both dumps there, as old.json and new.json")
+    args = parser.parse_args()
+    dumps = []
+    with tempfile.TemporaryDirectory(prefix="holdout-") as folder:
+        fixtures = Path(folder) / "fixtures"
+        for name, commit in (("old", args.old), ("new", args.new)):
+            with checkout(commit) as tree:
+                if not dumps:
+                    shutil.copytree(tree / "fixtures", fixtures)
+                (data := Path(folder) / name).mkdir()
+                site = Site(tree, data)
+                site.fill(fixtures)
+                documents = {normalized(key): normalized(text) for key, text in site.dump().items()}
+                dumps.append(documents)
+                if args.keep:
+                    args.keep.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(site.data.with_suffix(".json"), args.keep)
+            print(
+                f"{name} {commit}: {len(documents)} documents, {sum(len(t.encode()) for t in documents.values())} bytes"
+            )
+    different = differences(*dumps)
+    print(*different, f"{len(different)} of {len(dumps[0].keys() | dumps[1].keys())} documents differ", sep="\n")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
