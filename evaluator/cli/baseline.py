@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from evaluator import jobs
 from evaluator.cli.output import print_problems
 from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, DONE, WRONG_USAGE
-from evaluator.jobs import JOBS
-from evaluator.jobs.baseline import SEED
+from evaluator.jobs.baseline import BaselineRequest
 from evaluator.tasks.registry import find_task
 
 
@@ -24,7 +24,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--inputs", help="the public inputs, JSON Lines")
     parser.add_argument("--train", action="append", default=[], metavar="GOLD", help="public gold; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--seed", default=str(SEED))
+    parser.add_argument("--seed", default=str(jobs.SEED))
 
 
 def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
@@ -36,14 +36,14 @@ def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int
         return DONE
     if not given.inputs:
         raise UsageError("--inputs is missing, expected the public inputs")
-    asked = {
-        "task": given.task,
-        "baseline": given.name,
-        "options": options,
-        "inputs_name": given.inputs,
-        "train_names": given.train,
-        "seed": seed,
-    }
+    request = BaselineRequest(
+        task=given.task,
+        baseline=given.name,
+        options=dict(options),
+        inputs_name=given.inputs,
+        train_names=given.train,
+        seed=seed,
+    )
     with ExitStack() as stack:
         files = {}
         for key, path in {"inputs": given.inputs, **{str(n): path for n, path in enumerate(given.train)}}.items():
@@ -51,7 +51,7 @@ def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int
                 files[key] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
                 raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
-        report, body = JOBS["baseline"](files, asked)
+        report, body = jobs.run(request, files)
     if not report["ok"]:
         if report["fault"] == "usage":
             raise UsageError(report["problems"][0]["text"])

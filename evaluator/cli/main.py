@@ -17,13 +17,15 @@ from typing import Any, NoReturn
 
 try:  # loading takes a moment, and whoever interrupts it wants no traceback
     import evaluator.blas  # noqa: F401  - before whatever imports NumPy
+    from evaluator import jobs
     from evaluator.cli import arguments, baseline, curation
     from evaluator.cli.output import print_problems, printable_lines
     from evaluator.cli.progress_line import patience
     from evaluator.cli.tables import comparison_table, score_table
     from evaluator.errors import SandboxError, UsageError, printable, shown
     from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
-    from evaluator.jobs import JOBS, RESAMPLES, SEED
+    from evaluator.jobs.compare import CompareRequest
+    from evaluator.jobs.score import ScoreRequest, ValidateRequest
     from evaluator.tasks.registry import TASKS, find_task
     from evaluator.text import counted
 except KeyboardInterrupt:
@@ -86,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("task")
     for command in (score, compare):
         command.add_argument("--gold", required=True)
-        command.add_argument("--resamples", default=str(RESAMPLES), help="0 skips intervals and permutations")
-        command.add_argument("--seed", default=str(SEED))
+        command.add_argument("--resamples", default=str(jobs.RESAMPLES), help="0 skips intervals and permutations")
+        command.add_argument("--seed", default=str(jobs.SEED))
     for command, names in (
         (validate, ["predictions"]),
         (score, ["predictions"]),
@@ -173,29 +175,51 @@ def _described(name: str) -> dict[str, Any]:
     }
 
 
+def _request(given: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
+    """The request of a command's job, and the names of its files, in the order in which they are opened."""
+    options = _options(given.option)
+    find_task(given.task).parse_options(options)
+    if given.command == "validate":
+        validation = ValidateRequest(
+            task=given.task, options=options, inputs_name=given.inputs, predictions_name=given.predictions
+        )
+        return validation, ["predictions", "inputs"]
+    resamples = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
+    seed = _whole_number("seed", given.seed, _MAX_SEED)
+    if given.command == "score":
+        scoring = ScoreRequest(
+            task=given.task,
+            options=options,
+            gold_name=given.gold,
+            predictions_name=given.predictions,
+            resamples=resamples,
+            seed=seed,
+        )
+        return scoring, ["predictions", "gold"]
+    comparison = CompareRequest(
+        task=given.task,
+        options=options,
+        gold_name=given.gold,
+        predictions_a_name=given.predictions_a,
+        predictions_b_name=given.predictions_b,
+        resamples=resamples,
+        seed=seed,
+    )
+    return comparison, ["predictions_a", "predictions_b", "gold"]
+
+
 def _job(given: argparse.Namespace) -> int:
-    asked: dict[str, Any] = {"task": given.task, "options": _options(given.option)}
-    find_task(given.task).parse_options(asked["options"])
-    if given.command == "compare":
-        paths = {"predictions_a": given.predictions_a, "predictions_b": given.predictions_b}
-    else:
-        paths = {"predictions": given.predictions}
-    if given.command in {"score", "compare"}:
-        paths["gold"] = given.gold
-        asked["resamples"] = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
-        asked["seed"] = _whole_number("seed", given.seed, _MAX_SEED)
-    else:
-        paths["inputs"] = given.inputs
+    request, names = _request(given)
     with ExitStack() as stack:
         files = {}
-        for name, path in paths.items():
+        for name in names:
+            path = getattr(given, name)
             try:
                 files[name] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
                 raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
-            asked[f"{name}_name"] = path
         with patience("comparing"):  # the other jobs tell nobody how far they are
-            report, _ = JOBS[given.command](files, asked)
+            report, _ = jobs.run(request, files)
     if not report["ok"]:
         return _refused(report, given.json)
     _print_report(given, report)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from evaluator.custom_scorer.measures import declared
 from evaluator.custom_scorer.outcomes_file import read_outcomes, with_intervals, without_intervals
 from evaluator.custom_scorer.scores_file import Expected, Scores, read_scores
 from evaluator.outcomes.table import Outcomes
@@ -25,15 +24,8 @@ class Read:
     given: list[str]
 
 
-def read(files: Mapping[str, BinaryIO], arguments: Mapping[str, Any], *, resamples: int, seed: int) -> Read:
-    """files: scores, and outcomes where the scorer wrote any. Raises ScorerError; UsageError for the declaration."""
-    expected = Expected(
-        task=arguments["task"],
-        task_version=arguments["task_version"],
-        measures=declared(arguments["measures"], arguments["primary"]),
-        primary=arguments["primary"],
-        dimensions=arguments.get("dimensions", {}),
-    )
+def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:
+    """files: scores, and outcomes where the scorer wrote any. Raises ScorerError."""
     found = read_scores(files["scores"], expected)
     if "outcomes" not in files:
         return Read(found, without_intervals(found), None, [])

@@ -1,41 +1,47 @@
 """The things the referee does with files, as the command line and the sandbox call them.
 
-A job takes open files and plain arguments and returns a report (plain JSON values) and an attachment (bytes). Bad
-files are reports, not exceptions; whatever else is raised is our own fault.
+A job takes open files and its request, and gives a report and an attachment (bytes). Over the sandbox's protocol both
+are plain JSON values (`evaluator.jobs.base.Job`). Bad files are refusals, not exceptions; whatever else is raised is
+our own fault.
 """
 
 import sys
+from collections.abc import Mapping
+from typing import Any, BinaryIO
 
-from evaluator.jobs import compare as comparing
-from evaluator.jobs import gold
-from evaluator.jobs import score as scoring
-from evaluator.jobs import warmup as warming
-from evaluator.jobs.audit import audit_part
-from evaluator.jobs.base import RESAMPLES, SEED, Job, reporting
-from evaluator.jobs.baseline import make_baseline
-from evaluator.jobs.generate import generate
-from evaluator.jobs.gold_diff import gold_difference
-from evaluator.jobs.similarity import make_signature, near_copies
+from evaluator.jobs import compare, gold, score, warmup
+from evaluator.jobs.audit import AuditPartRequest, audit_part
+from evaluator.jobs.base import RESAMPLES, SEED, Job, Request
+from evaluator.jobs.baseline import BaselineRequest, make_baseline
+from evaluator.jobs.generate import GenerateRequest, generate
+from evaluator.jobs.gold_diff import GoldDifferenceRequest, gold_difference
+from evaluator.jobs.similarity import NearCopiesRequest, SignatureRequest, make_signature, near_copies
 from evaluator.tasks.registry import TASKS
 
-JOBS: dict[str, Job] = {
-    "validate": reporting(scoring.validate),
-    "score": reporting(scoring.score),
-    "scorer_output": reporting(scoring.scorer_output),
-    "prepare_gold": reporting(gold.prepare_gold),
-    "divide": reporting(gold.divide),
-    "compare": reporting(comparing.compare),
-    "compare_outcomes": reporting(comparing.compare_stored),
-    "compare_board": reporting(comparing.compare_board),
-    "side_by_side": reporting(comparing.side_by_side),
-    "draw": reporting(comparing.draw),
-    "signature": reporting(make_signature),
-    "near_copies": reporting(near_copies),
-    "audit_part": reporting(audit_part),
-    "baseline": reporting(make_baseline),
-    "gold_difference": reporting(gold_difference),
-    "generate": reporting(generate),
-}
+_ALL: tuple[Job[Any], ...] = (
+    Job(score.ValidateRequest, score.validate),
+    Job(score.ScoreRequest, score.score),
+    Job(score.ScorerOutputRequest, score.scorer_output),
+    Job(gold.PrepareGoldRequest, gold.prepare_gold),
+    Job(gold.DivideRequest, gold.divide),
+    Job(compare.CompareRequest, compare.compare),
+    Job(compare.CompareOutcomesRequest, compare.compare_stored),
+    Job(compare.CompareBoardRequest, compare.compare_board),
+    Job(compare.SideBySideRequest, compare.side_by_side),
+    Job(compare.DrawRequest, compare.draw),
+    Job(SignatureRequest, make_signature),
+    Job(NearCopiesRequest, near_copies),
+    Job(AuditPartRequest, audit_part),
+    Job(BaselineRequest, make_baseline),
+    Job(GoldDifferenceRequest, gold_difference),
+    Job(GenerateRequest, generate),
+)
+JOBS = {job.request.job: job for job in _ALL}
+
+
+def run(request: Request, files: Mapping[str, BinaryIO]) -> tuple[dict[str, Any], bytes]:
+    """(report, attachment) of the request's job, in this process."""
+    return JOBS[request.job](files, request)
 
 
 def warm_up() -> None:
@@ -43,9 +49,9 @@ def warm_up() -> None:
 
     Tasks of installed packages that cannot be used are reported on standard error, which is the server's log.
     """
-    warming.run(JOBS)
+    warmup.run(JOBS)
     for fault in TASKS.faults:
         sys.stderr.write(f"holdout: {fault}\n")
 
 
-__all__ = ["JOBS", "RESAMPLES", "SEED", "warm_up"]
+__all__ = ["JOBS", "RESAMPLES", "SEED", "Request", "run", "warm_up"]

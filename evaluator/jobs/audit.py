@@ -1,42 +1,73 @@
 """The sandbox's job that audits a split, one part of the audit at a time."""
 
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
+
+import msgspec
 
 from evaluator.curation.audit.checks import PARTS, Asked, Beside
 from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
 from evaluator.curation.audit.public_inputs import public
 from evaluator.curation.audit.report import part
 from evaluator.errors import UsageError
+from evaluator.jobs.base import SEED, Files, Report, TaskRequest
 from evaluator.tasks.audit.split import Split
-from evaluator.tasks.registry import find_task
+from evaluator.tasks.base import Task
 
-Files = Mapping[str, BinaryIO]
-Arguments = Mapping[str, Any]
 NAMES = tuple(PARTS)
 """Of the audit's parts, in the order in which the report is assembled of them."""
 
 
-def audit_part(files: Files, arguments: Arguments) -> tuple[dict[str, Any], bytes]:
-    """One part of a split's audit; the argument `part` names it. The report's `told` quotes gold.
+class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
+    """part: one of NAMES. train_names: of public gold, in the order of its files' numbers."""
 
-    files: gold, inputs where the public is to have any, and gold of public training splits as "0", "1"...; the
-    arguments `gold_name`, `inputs_name` and `train_names` have their names. All are in the task's own format.
+    job = "audit_part"
+    part: str
+    gold_name: str
+    inputs_name: str = ""
+    train_names: list[str] = []
+    seed: int = SEED
+
+
+class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.tasks.audit.findings.Finding`."""
+
+    severity: Literal["error", "warning", "note"]
+    code: str
+    where: dict[str, str | int | None]
+    found: str
+    means: str
+    do: str
+    numbers: dict[str, Any]
+
+
+class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
+    """One part of the audit's report: its keys, and findings."""
+
+    keys: dict[str, Any]
+    findings: list[FindingRow]
+
+
+class AuditPartReport(Report):
+    told: AuditPart
+
+
+def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport, bytes]:
+    """One part of a split's audit. The report quotes gold.
+
+    files: gold, inputs where the public is to have any, and gold of public training splits as "0", "1"... All are in
+    the task's own format.
     """
-    if arguments["part"] not in PARTS:
-        raise UsageError(f"part is {arguments['part']!r}, expected one of {', '.join(PARTS)}")
-    options = find_task(arguments["task"]).parse_options(arguments.get("options", {}))
-    split = _split(files["gold"], arguments["gold_name"], arguments["task"], options)
-    seen = public(split, files["inputs"], arguments["inputs_name"]) if "inputs" in files else None
-    trains = [
-        _split(files[str(place)], name, arguments["task"], options)
-        for place, name in enumerate(arguments.get("train_names", []))
-    ]
-    asked = Asked(split, Beside(seen, trains), options, arguments.get("seed", 0), THRESHOLD)
-    return {"ok": True, "told": part(arguments["part"], asked)}, b""
+    if request.part not in PARTS:
+        raise UsageError(f"part is {request.part!r}, expected one of {', '.join(PARTS)}")
+    task, options = request.parsed()
+    split = _split(files["gold"], request.gold_name, task, options)
+    seen = public(split, files["inputs"], request.inputs_name) if "inputs" in files else None
+    trains = [_split(files[str(index)], name, task, options) for index, name in enumerate(request.train_names)]
+    asked = Asked(split, Beside(seen, trains), options, request.seed, THRESHOLD)
+    return AuditPartReport(msgspec.convert(part(request.part, asked), AuditPart)), b""
 
 
-def _split(stream: BinaryIO, name: str, task: str, options: Mapping[str, Any]) -> Split:
+def _split(stream: BinaryIO, name: str, task: Task[Any, Any, Any], options: Mapping[str, Any]) -> Split:
     # What a server keeps is in the task's format: a published layout is not looked for.
-    found = find_task(task)
-    return Split.of(found, name, found.read_gold(stream, name, options))
+    return Split.of(task, name, task.read_gold(stream, name, options))

@@ -1,18 +1,22 @@
-"""What jobs have in common: their shape, how bad files become reports, and how numbers leave."""
+"""What jobs have in common: typed requests and reports, how bad files become refusals, and how numbers leave."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from dataclasses import dataclass
+from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, TypeVar
+
+import msgspec
 
 from evaluator.custom_scorer.scores_file import ScorerError
-from evaluator.errors import FileError, GoldError, InputsError, PredictionError, UsageError
-from evaluator.jsonl.decompress import ReadLimits
+from evaluator.errors import MAX_PROBLEMS, FileError, GoldError, InputsError, PredictionError, UsageError
+from evaluator.outcomes.table import SliceValue
+from evaluator.tasks.base import Task
+from evaluator.tasks.registry import find_task
 
 Files = Mapping[str, BinaryIO]
-Arguments = Mapping[str, Any]
-Report = dict[str, Any]
-Job = Callable[[Files, Arguments], tuple[Report, bytes]]
+Slice = dict[str, SliceValue]
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 RESAMPLES = 1000
 SEED = 0
@@ -20,14 +24,89 @@ _SAME_DIGITS = 12
 _CUT = {"value", "low", "high", "a", "b", "difference"}
 
 
-def draws(arguments: Arguments) -> dict[str, Any]:
-    """How often, and from which seed, is drawn."""
-    return {"resamples": arguments.get("resamples", RESAMPLES), "seed": arguments.get("seed", SEED)}
+class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The arguments of one job. The site and the command line build it; the job gets it decoded and checked."""
+
+    job: ClassVar[str]
+    """The name of the job that takes it, in `evaluator.jobs.JOBS`."""
 
 
-def limits(arguments: Arguments) -> ReadLimits:
-    """What a phase allows of a file, where it says so."""
-    return ReadLimits(**arguments.get("limits", {}))
+class TaskRequest(Request, frozen=True, kw_only=True):
+    """The arguments of a job that reads files of a task. options: of the task, as texts."""
+
+    task: str
+    options: dict[str, str] = {}
+
+    def parsed(self) -> tuple[Task[Any, Any, Any], dict[str, Any]]:
+        """The task and the values of all its options. Raises UsageError."""
+        task = find_task(self.task)
+        return task, task.parse_options(self.options)
+
+
+class Report(msgspec.Struct, forbid_unknown_fields=True):
+    """What a job says that went through; `"ok": true` comes with it."""
+
+
+class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.errors.Problem`, with its text."""
+
+    file: str
+    line: int | None
+    what: str
+    found: str
+    expected: str
+    text: str
+
+
+class Refusal(msgspec.Struct, forbid_unknown_fields=True):
+    """Why a job did not go through, and whose fault that is; `"ok": false` comes with it. more: problems left out."""
+
+    fault: Literal["predictions", "inputs", "gold", "scorer", "usage"]
+    problems: Annotated[list[ProblemRow], msgspec.Meta(max_length=2 * (MAX_PROBLEMS + 1))]
+    more: Count = 0
+
+
+_FAULTS: tuple[tuple[type[FileError], Literal["predictions", "inputs", "gold", "scorer"]], ...] = (
+    (PredictionError, "predictions"),
+    (InputsError, "inputs"),
+    (GoldError, "gold"),
+    (ScorerError, "scorer"),
+)
+_AnyRequest = TypeVar("_AnyRequest", bound=Request)
+
+
+@dataclass(frozen=True)
+class Job(Generic[_AnyRequest]):
+    """A function on open files and its request, as the sandbox calls it: with plain values in and out."""
+
+    request: type[_AnyRequest]
+    work: Callable[[Files, _AnyRequest], tuple[Report, bytes]]
+
+    def __call__(self, files: Files, arguments: Mapping[str, Any] | Request) -> tuple[dict[str, Any], bytes]:
+        """(report, attachment). Bad files and wrong usage are refusals; whatever else is raised is our own fault."""
+        try:
+            with _without_garbage_collection():
+                report, attachment = self.work(files, self._decoded(arguments))
+                return {"ok": True} | msgspec.to_builtins(report, enc_hook=_float), attachment
+        except FileError as error:
+            fault = next(fault for kind, fault in _FAULTS if isinstance(error, kind))
+            refusal = Refusal(fault, [ProblemRow(**problem.as_dict()) for problem in error.problems], error.more)
+        except UsageError as error:
+            refusal = Refusal("usage", [ProblemRow("", None, str(error), "", "", str(error))])
+        return {"ok": False} | msgspec.to_builtins(refusal), b""
+
+    def _decoded(self, arguments: Mapping[str, Any] | Request) -> _AnyRequest:
+        try:
+            return msgspec.convert(arguments, self.request)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"the arguments do not fit the job {self.request.job}: {error}") from None
+
+
+def _float(value: object) -> float:
+    """Of NumPy's floats, which are Python's, too."""
+    if isinstance(value, float):
+        return float(value)
+    raise TypeError(f"a {type(value).__name__} in a report")
 
 
 def reproducible(score: dict[str, Any]) -> dict[str, Any]:
@@ -44,29 +123,6 @@ def reproducible(score: dict[str, Any]) -> dict[str, Any]:
     return score
 
 
-def reporting(job: Job) -> Job:
-    """The job with bad files and wrong usage turned into reports that say whose fault it is."""
-
-    def run(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
-        try:
-            with _without_garbage_collection():
-                return job(files, arguments)
-        except PredictionError as error:
-            return _refusal("predictions", error), b""
-        except InputsError as error:
-            return _refusal("inputs", error), b""
-        except GoldError as error:
-            return _refusal("gold", error), b""
-        except ScorerError as error:
-            return _refusal("scorer", error), b""
-        except UsageError as error:
-            text = str(error)
-            problem = {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
-            return {"ok": False, "fault": "usage", "problems": [problem], "more": 0}, b""
-
-    return run
-
-
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
     """Millions of small objects are made and none in cycles: looking for cycles would cost a third of the time."""
@@ -77,12 +133,3 @@ def _without_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _refusal(fault: str, error: FileError) -> Report:
-    return {
-        "ok": False,
-        "fault": fault,
-        "problems": [problem.as_dict() for problem in error.problems],
-        "more": error.more,
-    }

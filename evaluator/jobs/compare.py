@@ -1,15 +1,18 @@
 """Systems beside each other, from their files or from outcomes that were stored."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
-from evaluator.custom_scorer.measures import declared, measures_of
+import msgspec
+
+from evaluator.custom_scorer.measures import Declared, declared, measures_of
 from evaluator.errors import PredictionError, UsageError
-from evaluator.jobs.base import Arguments, Files, Report, draws, limits, reproducible
+from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, Slice, TaskRequest, reproducible
+from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.base import Measure
 from evaluator.outcomes.serialization import from_bytes
 from evaluator.outcomes.table import Outcomes
-from evaluator.plots.summary import drawing_of
+from evaluator.plots.summary import Drawing, drawing_of
 from evaluator.scoring.compare import Comparison, compare_outcomes
 from evaluator.scoring.compare_pairs import compare_pairs
 from evaluator.scoring.disagreements import counts, items
@@ -18,17 +21,59 @@ from evaluator.tasks.base import Task
 from evaluator.tasks.registry import find_task
 
 
-def compare(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+class CompareRequest(TaskRequest, frozen=True, kw_only=True):
+    job = "compare"
+    gold_name: str
+    predictions_a_name: str
+    predictions_b_name: str
+    resamples: int = RESAMPLES
+    seed: int = SEED
+    limits: ReadLimits = ReadLimits()
+
+
+class ComparisonRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.scoring.compare.Comparison`: one measure on one slice."""
+
+    measure: str
+    slice: Slice
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_mcnemar: float | None
+    n: int
+    n_groups: int
+
+
+class CompareResult(msgspec.Struct, forbid_unknown_fields=True):
+    """The object that `compare --json` prints."""
+
+    task: str
+    task_version: int
+    n_units: int
+    n_groups: int
+    comparisons: list[ComparisonRow]
+    warnings: list[str]
+
+
+class CompareReport(Report):
+    result: CompareResult
+    primary: str
+    gold_warnings: list[str] = []
+
+
+def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes]:
     """Two systems' predictions, measure by measure. files: gold, predictions_a, predictions_b."""
-    task = find_task(arguments["task"])
-    options = task.parse_options(arguments.get("options", {}))
-    gold = task.read_gold(files["gold"], arguments["gold_name"], options)
+    task, options = request.parsed()
+    gold = task.read_gold(files["gold"], request.gold_name, options)
     known = task.known(gold)
     tables, warnings = [], []
     faults: list[PredictionError] = []
-    for which in ("predictions_a", "predictions_b"):
+    for which, name in (("predictions_a", request.predictions_a_name), ("predictions_b", request.predictions_b_name)):
         try:
-            answers = task.read_predictions(files[which], arguments[f"{which}_name"], known, options, limits(arguments))
+            answers = task.read_predictions(files[which], name, known, options, request.limits)
         except PredictionError as error:
             faults.append(error)  # the other file's problems are told in the same breath
             continue
@@ -36,78 +81,164 @@ def compare(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
         warnings += answers.warnings
     if faults:
         raise PredictionError([one for fault in faults for one in fault.problems], sum(fault.more for fault in faults))
-    rows = compare_outcomes(tables[0], tables[1], task.measures, cross=options["cross"], **draws(arguments))
-    for which, values in (("predictions_a", [row.a for row in rows]), ("predictions_b", [row.b for row in rows])):
+    rows = compare_outcomes(
+        tables[0], tables[1], task.measures, cross=options["cross"], resamples=request.resamples, seed=request.seed
+    )
+    for name, values in (
+        (request.predictions_a_name, [row.a for row in rows]),
+        (request.predictions_b_name, [row.b for row in rows]),
+    ):
         pairs = zip(rows, values, strict=True)
         scores = [Score(row.measure, row.slice, value, None, None, row.n) for row, value in pairs]
-        warnings += [f"{arguments[f'{which}_name']}: {remark}" for remark in task.remarks(scores)]
-    return _compared(task, tables[0], rows, warnings) | {"gold_warnings": gold.warnings}, b""
+        warnings += [f"{name}: {remark}" for remark in task.remarks(scores)]
+    report = _compared(task, tables[0], rows)
+    report.result.warnings, report.gold_warnings = warnings, gold.warnings
+    return report, b""
 
 
-def compare_stored(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
+    """options: of the outcomes' task."""
+
+    job = "compare_outcomes"
+    options: dict[str, str] = {}
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
+
+def compare_stored(files: Files, request: CompareOutcomesRequest) -> tuple[CompareReport, bytes]:
     """The same from outcomes that were stored: nothing is read or scored again. files: a, b."""
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     task = find_task(a.task)
     if a.task_version != task.version:
         raise UsageError(f"a is of {a.task} version {a.task_version}, expected version {task.version}")
-    cross = task.parse_options(arguments.get("options", {}))["cross"]
-    rows = compare_outcomes(a, b, task.measures, cross=cross, **draws(arguments))
-    return _compared(task, a, rows, []), b""
+    cross = task.parse_options(request.options)["cross"]
+    rows = compare_outcomes(a, b, task.measures, cross=cross, resamples=request.resamples, seed=request.seed)
+    return _compared(task, a, rows), b""
 
 
-def compare_board(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
-    """One measure of many systems, pair by pair, from stored outcomes. files: "0", "1"... in the order that the
-    argument `pairs` counts them; the argument `measure` names the task's, or one that `scorer` declares: {"number",
-    "measures", "primary"} of the organisers' own."""
-    tables = [from_bytes(files[str(place)].read()) for place in range(len(files))]
-    measures = {measure.name: measure for measure in _measures_of(tables, arguments.get("scorer"))}
-    if arguments["measure"] not in measures:
-        raise UsageError(f'"{arguments["measure"]}" is no measure of these outcomes, expected one of {[*measures]}')
-    pairs = [(int(a), int(b)) for a, b in arguments["pairs"]]
-    rows = compare_pairs(tables, pairs, measures[arguments["measure"]], **draws(arguments))
-    return {
-        "ok": True,
-        "n_groups": tables[0].n_groups,
-        "comparisons": [reproducible(row.as_dict()) for row in rows],
-    }, b""
+class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An organiser's own scorer: its number, and the measures that it declares."""
+
+    number: int
+    measures: list[Declared]
+    primary: str
 
 
-def side_by_side(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+class CompareBoardRequest(Request, frozen=True, kw_only=True):
+    """pairs: by the numbers of their files. measure: of the task, or of `scorer`, whose outcomes they are then."""
+
+    job = "compare_board"
+    pairs: list[tuple[int, int]]
+    measure: str
+    scorer: ScorerDeclaration | None = None
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
+
+class PairRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.scoring.compare_pairs.PairComparison`. a, b: the numbers of the files."""
+
+    a: int
+    b: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    draws: int
+
+
+class CompareBoardReport(Report):
+    n_groups: int
+    comparisons: list[PairRow]
+
+
+def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBoardReport, bytes]:
+    """One measure of many systems, pair by pair, from stored outcomes. files: "0", "1"..."""
+    tables = [from_bytes(files[str(index)].read()) for index in range(len(files))]
+    measures = {measure.name: measure for measure in _measures_of(tables, request.scorer)}
+    if request.measure not in measures:
+        raise UsageError(f'"{request.measure}" is no measure of these outcomes, expected one of {[*measures]}')
+    rows = compare_pairs(
+        tables, request.pairs, measures[request.measure], resamples=request.resamples, seed=request.seed
+    )
+    return CompareBoardReport(tables[0].n_groups, [PairRow(**reproducible(row.as_dict())) for row in rows]), b""
+
+
+class SideBySideRequest(Request, frozen=True, kw_only=True):
+    """gold_name: of the gold, where there is any. scorer: as for `CompareBoardRequest`."""
+
+    job = "side_by_side"
+    gold_name: str = ""
+    scorer: ScorerDeclaration | None = None
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
+
+class CountRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.scoring.disagreements.Count`: units that both, one or none has right."""
+
+    measure: str
+    slice: Slice
+    both: int
+    a_only: int
+    b_only: int
+    neither: int
+
+
+class ItemsRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.scoring.disagreements.Items`: (id, its line of gold) of units that one alone has right."""
+
+    measure: str
+    a_only: list[tuple[str | int, str]]
+    b_only: list[tuple[str | int, str]]
+
+
+class SideBySideReport(Report, omit_defaults=True):
+    n_groups: int
+    comparisons: list[ComparisonRow]
+    counts: list[CountRow]
+    items: list[ItemsRow] | None = None
+
+
+def side_by_side(files: Files, request: SideBySideRequest) -> tuple[SideBySideReport, bytes]:
     """Two systems by every measure on every one-way slice, from stored outcomes, with how many units each has right.
 
     files: a, b, and gold where everybody may read it: then `items` names units that only one of the two has right.
-    The argument `scorer` is as for `compare_board`.
     """
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
-    measures = _measures_of([a, b], arguments.get("scorer"))
-    rows = compare_outcomes(a, b, measures, **draws(arguments))
-    report = {
-        "ok": True,
-        "n_groups": a.n_groups,
-        "comparisons": [reproducible(row.as_dict()) for row in rows],
-        "counts": [count.as_dict() for count in counts(a, b, measures)],
-    }
+    measures = _measures_of([a, b], request.scorer)
+    rows = compare_outcomes(a, b, measures, resamples=request.resamples, seed=request.seed)
+    report = SideBySideReport(a.n_groups, _rows(rows), [CountRow(**row.as_dict()) for row in counts(a, b, measures)])
     if "gold" in files:
-        report["items"] = [one.as_dict() for one in items(a, b, measures, files["gold"], arguments["gold_name"])]
+        named = items(a, b, measures, files["gold"], request.gold_name)
+        report.items = [ItemsRow(**row.as_dict()) for row in named]
     return report, b""
 
 
-def draw(files: Files, arguments: Arguments) -> tuple[Report, bytes]:
+class DrawRequest(Request, frozen=True, kw_only=True):
+    job = "draw"
+
+
+class DrawReport(Report):
+    drawing: Drawing
+
+
+def draw(files: Files, request: DrawRequest) -> tuple[DrawReport, bytes]:
     """What `score` says to draw, from outcomes that were stored. files: table."""
     table = from_bytes(files["table"].read())
-    return {"ok": True, "drawing": drawing_of(table, _measures_of([table], None))}, b""
+    return DrawReport(drawing_of(table, _measures_of([table], None))), b""
 
 
-def _measures_of(tables: list[Outcomes], scorer: Mapping[str, Any] | None) -> tuple[Measure, ...]:
+def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:
     """Those that exist for the tables. Raises UsageError where one is not of the task's version, or the scorer's."""
     if scorer is None:
         task = find_task(tables[0].task)
         for table in tables:
             _check_version(table, task)
         return existing(task.measures, tables[0].facts)
-    if any(table.facts.get("scorer") != scorer["number"] for table in tables):
-        raise UsageError(f"outcomes are of another scorer, expected those of scorer {scorer['number']}")
-    made = measures_of(declared(scorer["measures"], scorer["primary"]))
+    if any(table.facts.get("scorer") != scorer.number for table in tables):
+        raise UsageError(f"outcomes are of another scorer, expected those of scorer {scorer.number}")
+    made = measures_of(declared(scorer.measures, scorer.primary))
     return tuple(measure for measure in made if measure.name in tables[0].statistics)
 
 
@@ -118,13 +249,10 @@ def _check_version(table: Outcomes, task: Task[Any, Any, Any]) -> None:
         )
 
 
-def _compared(task: Task[Any, Any, Any], outcomes: Outcomes, rows: list[Comparison], warnings: list[str]) -> Report:
-    result = {
-        "task": task.name,
-        "task_version": task.version,
-        "n_units": outcomes.n_units,
-        "n_groups": outcomes.n_groups,
-        "comparisons": [reproducible(row.as_dict()) for row in rows],
-        "warnings": warnings,
-    }
-    return {"ok": True, "result": result, "primary": task.primary(outcomes.facts)}
+def _compared(task: Task[Any, Any, Any], outcomes: Outcomes, rows: Sequence[Comparison]) -> CompareReport:
+    result = CompareResult(task.name, task.version, outcomes.n_units, outcomes.n_groups, _rows(rows), [])
+    return CompareReport(result, task.primary(outcomes.facts))
+
+
+def _rows(comparisons: Sequence[Comparison]) -> list[ComparisonRow]:
+    return [ComparisonRow(**reproducible(row.as_dict())) for row in comparisons]

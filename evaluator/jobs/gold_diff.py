@@ -1,21 +1,62 @@
 """The sandbox's job that lays corrected gold beside the version before it."""
 
-from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
 from evaluator.curation.gold_diff import GoldFile
 from evaluator.curation.gold_diff.diff import difference
-from evaluator.tasks.registry import find_task
+from evaluator.jobs.base import Files, Report, TaskRequest
 
 
-def gold_difference(files: Mapping[str, BinaryIO], arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """How many items changed in which way; the attachment has one a line, and quotes gold. files: before, after; the
-    arguments `before_name` and `after_name` have their names."""
-    task = find_task(arguments["task"])
-    options = task.parse_options(arguments.get("options", {}))
-    before, after = (GoldFile(files[name], arguments[f"{name}_name"]) for name in ("before", "after"))
+class GoldDifferenceRequest(TaskRequest, frozen=True, kw_only=True):
+    """before_name, after_name: of the files; an ending .gz says that one is packed."""
+
+    job = "gold_difference"
+    before_name: str
+    after_name: str
+
+
+class GoldDifferenceCounts(msgspec.Struct, forbid_unknown_fields=True):
+    """Items of each file and those that differ. by_kind: of `evaluator.curation.gold_diff.diff.KINDS`."""
+
+    n_before: int
+    n_after: int
+    n_changed: int
+    reordered: bool
+    by_kind: dict[str, int]
+
+
+class GoldDifferenceReport(Report):
+    counts: GoldDifferenceCounts
+
+
+class ChangeRow(msgspec.Struct, forbid_unknown_fields=True):
+    """`evaluator.curation.gold_diff.diff.Change`."""
+
+    kind: str
+    field: str
+    before: Any
+    after: Any
+
+
+class ItemRow(msgspec.Struct, forbid_unknown_fields=True):
+    """One line of the attachment: `evaluator.curation.gold_diff.diff.Item`."""
+
+    id: str | int
+    line: int
+    kinds: list[str]
+    changes: list[ChangeRow]
+
+
+def gold_difference(files: Files, request: GoldDifferenceRequest) -> tuple[GoldDifferenceReport, bytes]:
+    """How many items changed in which way; the attachment has an `ItemRow` a line, and quotes gold.
+
+    files: before, after.
+    """
+    task, options = request.parsed()
+    before, after = GoldFile(files["before"], request.before_name), GoldFile(files["after"], request.after_name)
     found = difference(task, before, after, options)
     encode = msgspec.json.Encoder().encode
-    return {"ok": True, "counts": found.counts()}, b"".join(encode(item.as_dict()) + b"\n" for item in found.items)
+    report = GoldDifferenceReport(GoldDifferenceCounts(**found.counts()))
+    return report, b"".join(encode(item.as_dict()) + b"\n" for item in found.items)

@@ -8,10 +8,29 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluator.jobs.audit import NAMES as AUDIT_PARTS
-from evaluator.tasks.registry import TASKS, find_task
+import msgspec
 
-Jobs = Mapping[str, Callable[[Any, Any], tuple[dict[str, Any], bytes]]]
+from evaluator.jobs.audit import NAMES as AUDIT_PARTS
+from evaluator.jobs.audit import AuditPartRequest
+from evaluator.jobs.base import Job, Request
+from evaluator.jobs.baseline import BaselineRequest
+from evaluator.jobs.compare import (
+    CompareBoardRequest,
+    CompareOutcomesRequest,
+    CompareRequest,
+    DrawRequest,
+    SideBySideRequest,
+)
+from evaluator.jobs.generate import GenerateRequest
+from evaluator.jobs.gold import DivideRequest, PrepareGoldRequest
+from evaluator.jobs.gold_diff import GoldDifferenceRequest
+from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
+from evaluator.jobs.similarity import NearCopiesRequest, SignatureRequest
+from evaluator.tasks.registry import TASKS
+
+Jobs = Mapping[str, Job[Any]]
+Once = Callable[..., tuple[dict[str, Any], bytes]]
+"""Runs a request on files by name, as the sandbox does: with plain arguments. A file called `_0` goes as "0"."""
 
 _MEASURE = {"name": "m", "title": "M", "doc": "d", "lower": 0.0, "upper": None, "higher_is_better": True}
 _DECLARED = {"task": "t", "task_version": 1, "measures": [_MEASURE], "primary": "m", "dimensions": {"d": ["x", "y"]}}
@@ -22,11 +41,11 @@ _UNITS = (
     b'{"id": "b\xc3\xa9", "slices": {"d": "y"}, "values": {"m": 0.0}}\n'
 )
 SCORER_SAMPLES: tuple[tuple[dict[str, Any], bytes, bytes], ...] = tuple(
-    (_DECLARED | {"resamples": 20, "seed": 1}, scores, outcomes)
+    (_DECLARED, scores, outcomes)
     for scores in (_HEAD + _WHOLE + b"]}", _HEAD + _WHOLE + b", " + _WHOLE + b"]}", b'{"a": NaN}', b"\xff", b"")
     for outcomes in (_UNITS, _UNITS[:-9], _UNITS.replace(b"values", b"value"), b"")
 )
-"""(arguments, scores.json, outcomes.jsonl) of an organiser's own scorer, right and wrong."""
+"""(declaration, scores.json, outcomes.jsonl) of an organiser's own scorer, right and wrong."""
 
 
 _PUBLISHED = b"".join(
@@ -72,102 +91,110 @@ GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes]
 
 
 def run(jobs: Jobs) -> None:
-    """Right and wrong files through each of `operations.JOBS`."""
+    """Right and wrong files through each of `evaluator.jobs.JOBS`."""
+
+    def once(request: Request, **files: bytes) -> tuple[dict[str, Any], bytes]:
+        streams = {name.removeprefix("_"): io.BytesIO(body) for name, body in files.items()}
+        return jobs[request.job](streams, msgspec.to_builtins(request))
+
     for name, task in list(TASKS.items()):
         try:
             for gold, predictions in task.samples:
-                _run_once(jobs, name, gold, predictions)
+                _tasks_jobs(once, name, gold, predictions)
         except Exception as error:  # a package that fails takes no other task with it
             if name in TASKS.built_in:
                 raise
             TASKS.leave_out(name, f"its samples fail: {type(error).__name__}: {error}")
-    _generators(jobs)
-    for arguments, scores, outcomes in SCORER_SAMPLES:
-        files = {"scores": io.BytesIO(scores), **({"outcomes": io.BytesIO(outcomes)} if outcomes else {})}
-        jobs["scorer_output"](files, arguments)
+    _generators(once)
+    for declaration, scores, outcomes in SCORER_SAMPLES:
+        request = ScorerOutputRequest(**declaration, resamples=20, seed=1)
+        once(request, scores=scores, **({"outcomes": outcomes} if outcomes else {}))
+    for job in jobs.values():
+        job({}, {"?": 1})
 
 
-def _run_once(jobs: Jobs, task: str, gold: bytes, predictions: bytes) -> None:
-    arguments: dict[str, Any] = {"task": task, "options": {}, "resamples": 20, "seed": 1}
-    arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
-    prepared, inputs = jobs["prepare_gold"]({"gold": io.BytesIO(gold)}, arguments)
+def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
+    names: dict[str, Any] = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
+    drawn: dict[str, Any] = {"resamples": 20, "seed": 1}
+    prepared, inputs = once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=gold)
     if not prepared["ok"]:
         raise ValueError(f"gold is refused: {prepared['problems'][0]['text']}")
-    arguments["expects"] = prepared["expects"]
+    expects = prepared["expects"]
     broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
+    scoring = ScoreRequest(task=task, **names, **drawn)
+    validation = ValidateRequest(
+        task=task, inputs_name="inputs.jsonl", predictions_name="predictions.jsonl", expects=expects
+    )
+    comparison = CompareRequest(
+        task=task, gold_name="gold.jsonl", predictions_a_name="a.jsonl", predictions_b_name="b.jsonl", **drawn
+    )
     for answers in (predictions, broken, b"", predictions.replace(b"{", b'{"confidence": 0.5, ', 1)):
-        files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(answers), "gold": io.BytesIO(gold)}
-        jobs["validate"](files, arguments)
-        files["predictions"].seek(0)
-        scored, attachment = jobs["score"](files, arguments)
-        if attachment:
-            jobs["compare_outcomes"]({"a": io.BytesIO(attachment), "b": io.BytesIO(attachment)}, arguments)
-            board = {place: io.BytesIO(attachment) for place in ("0", "1")}
-            pair = {name: io.BytesIO(attachment) for name in "ab"} | {"gold": io.BytesIO(gold)}
-            jobs["side_by_side"](pair, arguments)
-            jobs["draw"]({"table": io.BytesIO(attachment)}, arguments)
-            jobs["compare_board"](board, arguments | {"pairs": [[0, 1]], "measure": scored["primary"]})
-        both = {"gold": gold, "predictions_a": predictions, "predictions_b": answers}
-        names = {f"{kind}_name": f"{kind}.jsonl" for kind in both}
-        jobs["compare"]({kind: io.BytesIO(body) for kind, body in both.items()}, arguments | names)
+        once(validation, inputs=inputs, predictions=answers)
+        scored, table = once(scoring, predictions=answers, gold=gold)
+        if table:
+            once(CompareOutcomesRequest(**drawn), a=table, b=table)
+            once(SideBySideRequest(gold_name="gold.jsonl", **drawn), a=table, b=table, gold=gold)
+            once(DrawRequest(), table=table)
+            once(CompareBoardRequest(pairs=[(0, 1)], measure=scored["primary"], **drawn), _0=table, _1=table)
+        once(comparison, gold=gold, predictions_a=predictions, predictions_b=answers)
     packed = gzip.compress(predictions, mtime=0)
     for body in (packed, packed[:-4]):
-        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(body)}
-        jobs["score"](files, arguments | {"predictions_name": "predictions.jsonl.gz"})
+        renamed = msgspec.structs.replace(scoring, predictions_name="predictions.jsonl.gz")
+        once(renamed, gold=gold, predictions=body)
     for body in (predictions, broken):
-        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions)}
-        jobs["signature"](files, arguments)
-        files = {"gold": io.BytesIO(gold), "0": io.BytesIO(predictions), "1": io.BytesIO(body)}
-        jobs["near_copies"](files, arguments | {"names": ["predictions.jsonl", "predictions.jsonl"]})
-    jobs["prepare_gold"]({"gold": io.BytesIO(broken)}, arguments)
-    divided, division = jobs["divide"]({"gold": io.BytesIO(gold)}, arguments | {"share": "0.5"})
+        once(SignatureRequest(task=task, **names), gold=gold, predictions=predictions)
+        once(NearCopiesRequest(task=task, gold_name="gold.jsonl", names=["0", "1"]), gold=gold, _0=predictions, _1=body)
+    once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=broken)
+    division = DivideRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
+    divided, halves = once(division, gold=gold)
     if divided["ok"]:
-        files = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(predictions), "division": io.BytesIO(division)}
-        jobs["score"](files, arguments | {"half": "public"})
-        jobs["divide"]({"gold": io.BytesIO(gold), "kept": io.BytesIO(division)}, arguments | {"share": "0.5"})
-    _audit(jobs, gold, inputs, arguments)
-    _baselines(jobs, gold, inputs, arguments)
-    _difference(jobs, gold, broken, arguments)
-    jobs["score"]({}, arguments | {"task": "?"})
+        half = msgspec.structs.replace(scoring, half="public")
+        once(half, gold=gold, predictions=predictions, division=halves)
+        once(division, gold=gold, kept=halves)
+    _audit(once, task, gold, inputs)
+    _baselines(once, task, gold, inputs, expects)
+    _difference(once, task, gold, broken)
+    once(msgspec.structs.replace(scoring, task="?"))
 
 
-def _baselines(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:
+def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[str, Any]) -> None:
     """Alone, and beside training gold: the same lines again."""
-    for baseline in find_task(arguments["task"]).baselines:
-        named = arguments | {"baseline": baseline.name}
-        jobs["baseline"]({"inputs": io.BytesIO(inputs)}, named)
-        files = {"inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}
-        jobs["baseline"](files, named | {"train_names": ["train.jsonl"]})
-    jobs["baseline"]({"inputs": io.BytesIO(inputs)}, arguments | {"baseline": "?"})
+    for name in [*(baseline.name for baseline in TASKS[task].baselines), "?"]:
+        request = BaselineRequest(task=task, baseline=name, inputs_name="inputs.jsonl", expects=expects, seed=1)
+        once(request, inputs=inputs)
+        once(msgspec.structs.replace(request, train_names=["train.jsonl"]), inputs=inputs, _0=gold)
 
 
-def _generators(jobs: Jobs) -> None:
+def _generators(once: Once) -> None:
     """Each on the desk, right and wrong."""
     for task, generator, parameters, sources in GENERATOR_SAMPLES:
-        arguments = {"task": task, "generator": generator, "parameters": parameters, "seed": 1, "salt": "long enough"}
-        named = [[role, f"{role}.{'json' if role == 'types' else 'txt'}"] for role, _ in sources]
+        request = GenerateRequest(
+            task=task,
+            generator=generator,
+            parameters=parameters,
+            sources=[(role, f"{role}.{'json' if role == 'types' else 'txt'}") for role, _ in sources],
+            seed=1,
+            salt="long enough",
+        )
         for broken in (False, True):
             bodies = (b'\xff\n{"id": 1.5}\n' if broken else body for _, body in sources)
-            files = {str(place): io.BytesIO(body) for place, body in enumerate(bodies)}
-            jobs["generate"](files, arguments | {"sources": named})
-    jobs["generate"]({}, {"task": "fact-checking", "generator": "?"})
+            once(request, **{f"_{index}": body for index, body in enumerate(bodies)})
+    once(GenerateRequest(task="fact-checking", generator="?"))
 
 
-def _audit(jobs: Jobs, gold: bytes, inputs: bytes, arguments: dict[str, Any]) -> None:
+def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
     """Alone, and beside inputs and a training split: the same lines, so that everything leaks."""
-    named = arguments | {"train_names": ["train.jsonl"]}
-    for part in AUDIT_PARTS:
-        jobs["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": part})
-        files = {"gold": io.BytesIO(gold), "inputs": io.BytesIO(inputs), "0": io.BytesIO(gold)}
-        jobs["audit_part"](files, named | {"part": part})
-    jobs["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": "?"})
+    for part in [*AUDIT_PARTS, "?"]:
+        request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
+        once(request, gold=gold)
+        once(msgspec.structs.replace(request, train_names=["train.jsonl"]), gold=gold, inputs=inputs, _0=gold)
 
 
-def _difference(jobs: Jobs, gold: bytes, broken: bytes, arguments: dict[str, Any]) -> None:
+def _difference(once: Once, task: str, gold: bytes, broken: bytes) -> None:
     """The same lines, none of them, fewer of them, lines that are written otherwise, packed ones, and broken ones."""
-    named = arguments | {"before_name": "gold.jsonl", "after_name": "gold.jsonl"}
+    request = GoldDifferenceRequest(task=task, before_name="gold.jsonl", after_name="gold.jsonl")
     fewer, other = gold[: gold.rfind(b"\n", 0, -1) + 1] or gold, gold.replace(b"{", b'{"remark": 1, ', 1)
     for before, after in ((gold, gold), (gold, fewer), (fewer, gold), (gold, other), (gold, broken), (gold, b"")):
-        jobs["gold_difference"]({"before": io.BytesIO(before), "after": io.BytesIO(after)}, named)
-    packed = {"before": io.BytesIO(gzip.compress(gold, mtime=0)), "after": io.BytesIO(gold)}
-    jobs["gold_difference"](packed, named | {"before_name": "gold.jsonl.gz"})
+        once(request, before=before, after=after)
+    packed = msgspec.structs.replace(request, before_name="gold.jsonl.gz")
+    once(packed, before=gzip.compress(gold, mtime=0), after=gold)

@@ -1,15 +1,12 @@
 """Pairs of a symmetric set: an original claim with its evidence, and a generated one of its group."""
 
-from dataclasses import dataclass
-from typing import Any
-
+import msgspec
 import numpy as np
 
 from evaluator.outcomes.table import Numbers, Outcomes
 
 
-@dataclass(frozen=True, slots=True)
-class PairCounts:
+class PairCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Every original with every generated member of its group: three pairs in a whole group (Schuster et al. 2019,
     section 4: members 2-4 are made from 1).
 
@@ -21,9 +18,6 @@ class PairCounts:
     drop: int
     flip: int
     neither: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def pair_counts(outcomes: Outcomes) -> PairCounts:

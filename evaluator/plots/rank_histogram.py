@@ -4,11 +4,10 @@ Ranks and not ratings, so that no rating is told; columns of several groups each
 docs/adr/0016 says why.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -22,17 +21,13 @@ LEAST_PARTS = 3
 Parts = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Rows whose score lies in parts `start` up to `end` of the order of scores; how many have their rating in each
     part of the order of ratings, the lowest first."""
 
     start: int
     end: int
-    counts: tuple[int, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"start": self.start, "end": self.end, "counts": list(self.counts)}
+    counts: list[int]
 
 
 def parts_of(values: Numbers, n_parts: int) -> Parts:
@@ -65,7 +60,7 @@ def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
     found = []
     for start, end in pairwise(edges):
         inside = (columns >= start) & (columns < end)
-        found.append(Column(start, end, tuple(np.bincount(rows[inside], minlength=n_parts).tolist())))
+        found.append(Column(start, end, np.bincount(rows[inside], minlength=n_parts).tolist()))
     return found
 
 

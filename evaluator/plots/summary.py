@@ -1,44 +1,60 @@
 """What of a run's outcomes may be drawn beside its scores: curves, grids and pairs, all of them coarse."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+
+import msgspec
 
 from evaluator.measures.auroc import Auroc
 from evaluator.measures.base import Measure
 from evaluator.measures.correlation import Spearman
 from evaluator.outcomes.table import Outcomes, SliceValue
 from evaluator.outcomes.weighted import View
-from evaluator.plots.contrast_pairs import pair_counts
-from evaluator.plots.rank_histogram import rank_grid
+from evaluator.plots.contrast_pairs import PairCounts, pair_counts
+from evaluator.plots.rank_histogram import Column, rank_grid
 from evaluator.plots.roc import heights
 
 MOST_SLICES = 40
 """Of the one-way slices, in the order of the scores; a dimension of hundreds of values is for its table."""
 
 
-def drawing_of(outcomes: Outcomes, measures: Sequence[Measure]) -> dict[str, Any]:
-    """{"curves": [{"slice", "heights"}], "grids": [{"slice", "columns"}], "pairs": {...}}, as far as the measures call
-    for them; {} where they call for none.
+class Curve(msgspec.Struct, forbid_unknown_fields=True):
+    slice: dict[str, SliceValue]
+    heights: list[int]
+
+
+class Grid(msgspec.Struct, forbid_unknown_fields=True):
+    slice: dict[str, SliceValue]
+    columns: list[Column]
+
+
+class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What there is to draw; a part is absent where the task has no such picture."""
+
+    curves: list[Curve] | None = None
+    grids: list[Grid] | None = None
+    pairs: PairCounts | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.curves is None and self.grids is None and self.pairs is None
+
+
+def drawing_of(outcomes: Outcomes, measures: Sequence[Measure]) -> Drawing:
+    """Curves, grids and pairs as far as the measures call for them.
 
     curves: where a measure is an AUROC; grids: where one is a Spearman; on the whole and on one-way slices. pairs: of
     the whole, where the gold declares origins. Slices with too few groups are left out.
     """
-    drawing: dict[str, Any] = {}
+    drawing = Drawing()
     for measure in measures:
         if isinstance(measure, Auroc):
             found = ((slice_, heights(view, measure.score, measure.positive)) for slice_, view in _views(outcomes))
-            drawing["curves"] = [
-                {"slice": dict(slice_), "heights": list(curve)} for slice_, curve in found if curve is not None
-            ]
-        elif isinstance(measure, Spearman) and "grids" not in drawing:
+            drawing.curves = [Curve(dict(slice_), list(curve)) for slice_, curve in found if curve is not None]
+        elif isinstance(measure, Spearman) and drawing.grids is None:
             grids = ((slice_, rank_grid(view, rating=measure.x, score=measure.y)) for slice_, view in _views(outcomes))
-            drawing["grids"] = [
-                {"slice": dict(slice_), "columns": [column.as_dict() for column in columns]}
-                for slice_, columns in grids
-                if columns is not None
-            ]
+            drawing.grids = [Grid(dict(slice_), columns) for slice_, columns in grids if columns is not None]
     if outcomes.facts.get("origin"):
-        drawing["pairs"] = pair_counts(outcomes).as_dict()
+        drawing.pairs = pair_counts(outcomes)
     return drawing
 
 

@@ -6,46 +6,9 @@ from itertools import pairwise
 
 import msgspec
 
-from evaluator.plots.rank_histogram import LEAST_PARTS, MOST_PARTS
+from evaluator.plots.rank_histogram import LEAST_PARTS, MOST_PARTS, Column
 from evaluator.plots.roc import LEAST_STEPS, MOST_STEPS
-from evaluator.plots.summary import MOST_SLICES
-
-SliceValue = str | int | float | bool
-
-
-class Curve(msgspec.Struct, forbid_unknown_fields=True):
-    slice: dict[str, SliceValue]
-    heights: list[int]
-
-
-class Column(msgspec.Struct, forbid_unknown_fields=True):
-    start: int
-    end: int
-    counts: list[int]
-
-
-class Grid(msgspec.Struct, forbid_unknown_fields=True):
-    slice: dict[str, SliceValue]
-    columns: list[Column]
-
-
-class Pairs(msgspec.Struct, forbid_unknown_fields=True):
-    both: int
-    drop: int
-    flip: int
-    neither: int
-
-
-class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """As evaluator.plots.summary.drawing_of makes it; a part is absent where the task has no such picture."""
-
-    curves: list[Curve] | None = None
-    grids: list[Grid] | None = None
-    pairs: Pairs | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return self.curves is None and self.grids is None and self.pairs is None
+from evaluator.plots.summary import MOST_SLICES, Drawing
 
 
 def problem(drawing: Drawing) -> str:

@@ -4,73 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
+from evaluator.jobs.score import ScoreReport, ScoreRow
 from evaluator.measures.base import Measure
 from leaderboard.evaluation import plot_checks as drawing_shapes
 
-SliceValue = str | int | float | bool
-
-
-class ScoreRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One measure on one slice, as architecture.md's `--json` object has it."""
-
-    measure: str
-    slice: dict[str, SliceValue]
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-
-
-class Result(msgspec.Struct):
-    """The `--json` object of a scoring."""
-
-    task: str
-    task_version: int
-    n_units: int
-    n_groups: int
-    scores: list[ScoreRow]
-    warnings: list[str]
-
-
-class Scored(msgspec.Struct):
-    """A checked result with the name of its primary measure.
-
-    groups: of gold, that each score has units of, in the order of the scores; none: they were not counted.
-    drawing: none where an organisers' scorer scored.
-    """
-
-    primary: str
-    result: Result
-    groups: list[int] = []
-    drawing: drawing_shapes.Drawing | None = None
-
-    @property
-    def scores(self) -> list[ScoreRow]:
-        return self.result.scores
-
-    @property
-    def warnings(self) -> list[str]:
-        return self.result.warnings
+T = TypeVar("T")
 
 
 class ReportError(Exception):
     """A report that must not be ranked; the text names what is wrong, never a value of gold."""
 
 
-def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> Scored:
-    """The report as typed rows; raises ReportError for anything that a sound scorer cannot have said.
+def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
+    """The report of a job, without `ok`, as the job declares it. Raises ReportError."""
+    try:
+        return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
+    except msgspec.ValidationError as error:
+        raise ReportError(f"the report's shape is wrong: {error}") from error
+
+
+def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
+    """The report as typed rows, after `check`. Raises ReportError."""
+    scored = in_shape(report, ScoreReport)
+    check(scored, task=task, task_version=task_version, measures=measures)
+    return scored
+
+
+def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequence[Measure]) -> None:
+    """Raises ReportError for anything that a sound scorer cannot have said.
 
     measures: those that exist for the gold, each of which must have a row on the whole.
     """
     known = {measure.name: measure for measure in measures}
-    try:
-        scored = msgspec.convert(report, Scored)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
     if (scored.result.task, scored.result.task_version) != (task, task_version):
         raise ReportError("the report is of another task or task version")
     if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
@@ -88,7 +57,6 @@ def checked(report: dict[str, Any], *, task: str, task_version: int, measures: S
     missing = sorted(known.keys() - whole)
     if missing or scored.primary not in whole:
         raise ReportError(f"measures are missing: {', '.join(missing) or scored.primary}")
-    return scored
 
 
 def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:

@@ -5,17 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from typing import IO, Any, TypeVar
 
+import msgspec
 import structlog
 from django.conf import settings
 
 from evaluator import code_digest as sources
+from evaluator.custom_scorer.measures import Declared
 from evaluator.errors import SandboxError
+from evaluator.jobs.audit import AuditPartRequest
+from evaluator.jobs.base import Refusal, Report, Request
+from evaluator.jobs.baseline import BaselineReport, BaselineRequest
+from evaluator.jobs.compare import CompareBoardRequest, DrawRequest, ScorerDeclaration, SideBySideRequest
+from evaluator.jobs.generate import GenerateRequest
+from evaluator.jobs.gold import DivideReport, DivideRequest, PrepareGoldRequest
+from evaluator.jobs.gold_diff import GoldDifferenceRequest
+from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateReport, ValidateRequest
+from evaluator.jobs.similarity import NearCopiesRequest, SignatureRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.core.storage import check_digest, opened
+from leaderboard.evaluation.report_checks import ReportError, in_shape
 from leaderboard.models import Division, GoldVersion, Reason, Scorer, Split
 
 __all__ = [
@@ -42,6 +54,8 @@ __all__ = [
 ]
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
+_INPUTS = "inputs.jsonl"
 MOST_TABLES = 16
 """As many open files as one job takes."""
 MOST_MADE = 256 << 20
@@ -58,7 +72,8 @@ REASONS = {
 class Answer:
     """What the sandbox answered.
 
-    `reason` is empty for a report, else why there is none. `report` follows `evaluator.jobs`.
+    `reason` is empty for a report, else why there is none. `report` is a `Refusal` of `evaluator.jobs.base`, checked,
+    or the job's report, which `read` checks.
     """
 
     reason: str
@@ -72,7 +87,11 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        return not self.reason and bool(self.report.get("ok"))
+        return not self.reason and self.report.get("ok") is True
+
+    def read(self, kind: type[T]) -> T:
+        """The report in its shape. Raises ReportError for one that no sound job can have written."""
+        return in_shape(self.report, kind)
 
 
 def answers() -> bool:
@@ -113,16 +132,16 @@ def validate(
     *, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
 ) -> Answer:
     """Check an uploaded file against the split's public inputs. No gold is read. Raises SandboxError (ours)."""
-    arguments = {
-        "task": split.dataset.task,
-        "options": {**split.options, **options},
-        "inputs_name": "inputs.jsonl",
-        "predictions_name": name,
-        "expects": gold.expects,
-    }
+    request = ValidateRequest(
+        task=split.dataset.task,
+        options={**split.options, **options},
+        inputs_name=_INPUTS,
+        predictions_name=name,
+        expects=gold.expects,
+    )
     with ExitStack() as stack:
         files = {"inputs": stack.enter_context(opened(split.inputs)), "predictions": predictions}
-        return _ask("validate", arguments, files, settings.VALIDATE_SECONDS, output_bytes=4 << 20)
+        return _ask(request, files, settings.VALIDATE_SECONDS, output_bytes=4 << 20, report=ValidateReport)
 
 
 def score(
@@ -139,28 +158,28 @@ def score(
 
     Raises SandboxError (ours), and FileNotFoundError or AlteredError for a division that is gone.
     """
-    arguments = {
-        "task": task,
-        "options": dict(options),
-        "resamples": settings.RESAMPLES,
-        "seed": seed,
-        "gold_name": gold.file.name,
-        "predictions_name": name,
-        "half": half,
-    }
+    request = ScoreRequest(
+        task=task,
+        options=dict(options),
+        resamples=settings.RESAMPLES,
+        seed=seed,
+        gold_name=str(gold.file.name),
+        predictions_name=name,
+        half=half,
+    )
     with ExitStack() as stack:
         files = {"gold": stack.enter_context(opened(gold.file)), "predictions": predictions}
         if half:
             division = Division.objects.get(gold=gold)
             files["division"] = stack.enter_context(opened(division.file))
             check_digest(files["division"], division.sha256)
-        return _ask("score", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
 def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
     """Check gold and write the public inputs from it (the attachment). Raises SandboxError (ours)."""
-    arguments = {"task": task, "options": dict(options), "gold_name": name}
-    return _ask("prepare_gold", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
+    request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
+    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
 def divide(
@@ -170,26 +189,26 @@ def divide(
 
     Raises SandboxError (ours), and FileNotFoundError for a division that is gone.
     """
-    arguments = {"task": task, "options": dict(options), "gold_name": name, "seed": seed, "share": share}
+    request = DivideRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
         files = {"gold": gold}
         if kept is not None:
             files["kept"] = stack.enter_context(opened(kept.file))
-        return _ask("divide", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=DivideReport)
 
 
 def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
     """Check what a scorer wrote: files are scores, and outcomes if any. No gold is read. Raises SandboxError (ours)."""
-    arguments = {
-        "task": gold.split.dataset.task,
-        "task_version": scorer.number,
-        "measures": scorer.measures,
-        "primary": scorer.primary,
-        "dimensions": gold.dimensions,
-        "resamples": settings.RESAMPLES,
-        "seed": seed,
-    }
-    return _ask("scorer_output", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+    request = ScorerOutputRequest(
+        task=gold.split.dataset.task,
+        task_version=scorer.number,
+        measures=_measures(scorer),
+        primary=scorer.primary,
+        dimensions=gold.dimensions,
+        resamples=settings.RESAMPLES,
+        seed=seed,
+    )
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
 def compare_board(
@@ -204,16 +223,15 @@ def compare_board(
 
     scorer: the organisers' own whose outcomes they are; None: the task's.
     """
-    arguments: dict[str, Any] = {
-        "pairs": list(pairs),
-        "measure": measure,
-        "resamples": settings.RESAMPLES,
-        "seed": seed,
-    }
-    if scorer is not None:
-        arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
+    request = CompareBoardRequest(
+        pairs=list(pairs),
+        measure=measure,
+        scorer=_declaration(scorer),
+        resamples=settings.RESAMPLES,
+        seed=seed,
+    )
     files = {str(place): table for place, table in enumerate(tables)}
-    return _ask("compare_board", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def side_by_side(
@@ -223,28 +241,30 @@ def side_by_side(
 
     gold: one that everybody may read, to name units by; None: none is read. scorer: as for `compare_board`.
     """
-    arguments: dict[str, Any] = {"resamples": settings.RESAMPLES, "seed": seed}
-    if scorer is not None:
-        arguments["scorer"] = {name: getattr(scorer, name) for name in ("number", "measures", "primary")}
+    request = SideBySideRequest(
+        gold_name=str(gold.file.name) if gold is not None else "",
+        scorer=_declaration(scorer),
+        resamples=settings.RESAMPLES,
+        seed=seed,
+    )
     with ExitStack() as stack:
         files = {"a": a, "b": b}
         if gold is not None:
-            arguments["gold_name"] = gold.file.name
             files["gold"] = stack.enter_context(opened(gold.file))
-        return _ask("side_by_side", arguments, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
 
 
 def draw(*, table: IO[bytes]) -> Answer:
     """What may be drawn of stored outcomes. No gold is read. Raises SandboxError (ours)."""
-    return _ask("draw", {}, {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+    return _ask(DrawRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
     """What tells predictions from unlike ones at a glance. Raises SandboxError (ours), FileNotFoundError."""
-    arguments = {"task": task, "options": dict(options), "gold_name": gold.file.name, "predictions_name": name}
+    request = SignatureRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
     with opened(gold.file) as stored:
         files = {"gold": stored, "predictions": predictions}
-        return _ask("signature", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 
 
 def near_copies(
@@ -255,10 +275,10 @@ def near_copies(
     Raises SandboxError (ours), FileNotFoundError.
     """
     names = [name for name, _ in predictions]
-    arguments = {"task": task, "options": dict(options), "gold_name": gold.file.name, "names": names}
+    request = NearCopiesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
     with opened(gold.file) as stored:
         files = {"gold": stored} | {str(place): file for place, (_, file) in enumerate(predictions)}
-        return _ask("near_copies", arguments, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 
 
 def audit_part(
@@ -274,15 +294,15 @@ def audit_part(
 
     files: gold, inputs, and gold of public training splits as "0", "1"..., at most MOST_TABLES in all.
     """
-    arguments = {
-        "part": part,
-        "task": gold.split.dataset.task,
-        "options": dict(options),
-        "gold_name": gold_name,
-        "inputs_name": "inputs.jsonl",
-        "train_names": list(train_names),
-    }
-    return _ask("audit_part", arguments, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
+    request = AuditPartRequest(
+        part=part,
+        task=gold.split.dataset.task,
+        options=dict(options),
+        gold_name=gold_name,
+        inputs_name=_INPUTS,
+        train_names=list(train_names),
+    )
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
@@ -290,9 +310,10 @@ def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapp
 
     files, names: of `before` and `after`; an ending .gz tells that a file is packed.
     """
-    arguments = {"task": split.dataset.task, "options": split.options}
-    arguments |= {f"{side}_name": name for side, name in names.items()}
-    return _ask("gold_difference", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+    request = GoldDifferenceRequest(
+        task=split.dataset.task, options=split.options, before_name=names["before"], after_name=names["after"]
+    )
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
 def baseline(
@@ -308,15 +329,15 @@ def baseline(
 
     files: inputs, and gold that everybody may read as "0", "1"..., at most MOST_TABLES in all. No other gold is read.
     """
-    arguments = {
-        "task": task,
-        "baseline": name,
-        "options": dict(options),
-        "inputs_name": "inputs.jsonl",
-        "train_names": list(train_names),
-        "expects": dict(expects),
-    }
-    return _ask("baseline", arguments, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
+    request = BaselineRequest(
+        task=task,
+        baseline=name,
+        options=dict(options),
+        inputs_name=_INPUTS,
+        train_names=list(train_names),
+        expects=dict(expects),
+    )
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=BaselineReport)
 
 
 def generate(
@@ -333,26 +354,40 @@ def generate(
 
     sources: what each of `files` ("0", "1"...) is to the generator, and its name.
     """
-    arguments = {
-        "task": task,
-        "generator": generator,
-        "parameters": dict(parameters),
-        "sources": [list(source) for source in sources],
-        "seed": seed,
-        "salt": salt,
-    }
-    return _ask("generate", arguments, files, settings.SCORE_SECONDS, output_bytes=MOST_MADE)
+    request = GenerateRequest(
+        task=task,
+        generator=generator,
+        parameters=dict(parameters),
+        sources=list(sources),
+        seed=seed,
+        salt=salt,
+    )
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MOST_MADE)
 
 
 def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
     """One part of an audit of gold that is no split's yet: the report quotes gold. Raises SandboxError (ours)."""
-    arguments = {"part": part, "task": task, "options": dict(options), "gold_name": name}
-    return _ask("audit_part", arguments, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+    request = AuditPartRequest(part=part, task=task, options=dict(options), gold_name=name)
+    return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+
+
+def _measures(scorer: Scorer) -> list[Declared]:
+    return msgspec.convert(scorer.measures, list[Declared])
+
+
+def _declaration(scorer: Scorer | None) -> ScorerDeclaration | None:
+    return ScorerDeclaration(scorer.number, _measures(scorer), scorer.primary) if scorer is not None else None
 
 
 def _ask(
-    job: str, arguments: dict[str, Any], files: Mapping[str, IO[bytes]], seconds: float, *, output_bytes: int
+    request: Request,
+    files: Mapping[str, IO[bytes]],
+    seconds: float,
+    *,
+    output_bytes: int,
+    report: type[Report] | None = None,
 ) -> Answer:
+    """report: what the job reports, where callers do not check its shape themselves."""
     limits = Limits(
         wall_seconds=seconds,
         cpu_seconds=seconds,
@@ -361,12 +396,12 @@ def _ask(
     )
     with ExitStack() as stack:
         descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
-        execution = Execution(job=job, arguments=arguments, files=descriptors, limits=limits)
+        execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
         result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
     # A job that overran its output may be over before its sandbox has said anything.
     if result.code_sha256 or result.verdict is Verdict.DONE:
         _check_code(result.code_sha256)
-    return Answer(
+    answer = Answer(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         report=result.report or {},
         attachment=result.attachment,
@@ -376,6 +411,15 @@ def _ask(
         code_sha256=result.code_sha256,
         error_id=result.error_id,
     )
+    expected = report if answer.ok else Refusal
+    if answer.reason or expected is None:
+        return answer
+    try:
+        answer.read(expected)
+    except ReportError as error:
+        log.error("report_malformed", job=request.job, error=str(error))
+        return replace(answer, reason=Reason.OUTPUT, report={}, attachment=b"")
+    return answer
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import Items
 from leaderboard.models import Likeness, Prediction, Submission, System, Team
 from leaderboard.near_copies.actions import similarity as likenesses
+from tests.support.scoring_runs import taken_by
 from tests.support.tiny_world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db]
@@ -78,5 +79,5 @@ def test_the_jobs_on_one_file_and_on_fifteen_others() -> None:
     ):
         opened = {name: io.BytesIO(body) for name, body in {**files, "gold": stored}.items()}
         begin = time.process_time()
-        JOBS[job](opened, asked | {"names": ["p.jsonl"] * len(sent)})
+        JOBS[job](opened, taken_by(job, asked | {"names": ["p.jsonl"] * len(sent)}))
         print(f"{job}, {UNITS} units: {time.process_time() - begin:.2f} s of a processor")

@@ -19,6 +19,11 @@ def as_bytes(content):
     return content if isinstance(content, bytes) else jsonl(content)
 
 
+def taken_by(job, arguments):
+    """Those of the arguments that the job takes: one dict serves several jobs."""
+    return {name: arguments[name] for name in JOBS[job].request.__struct_fields__ if name in arguments}
+
+
 def run_score(task, gold, predictions, *, resamples=0, seed=0, name="predictions.jsonl", **options):
     """The report of one scoring; gold and predictions are bytes or lists of lines."""
     report, _ = JOBS["score"](

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from evaluator import jobs
 from evaluator.cli.local import engine as local
 from evaluator.cli.local import files
 from evaluator.cli.local import result as run_result
@@ -20,7 +21,7 @@ from evaluator.cli.output import Progress, print_problems, say
 from evaluator.cli.sizes import read_size
 from evaluator.errors import InputsError, UsageError, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE
-from evaluator.jobs import JOBS
+from evaluator.jobs.score import ValidateRequest
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.sandbox.containers.image_errors import ImageError
 from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
@@ -97,8 +98,13 @@ def _validated(
     """The report of the check that the server makes. opened: inputs, predictions."""
     for file in opened.values():
         file.seek(0)
-    names = {"inputs_name": given.inputs.removesuffix(".gz"), "predictions_name": str(output)}
-    report, _ = JOBS["validate"](opened, {"task": given.task, "options": dict(options), **names})
+    request = ValidateRequest(
+        task=given.task,
+        options=dict(options),
+        inputs_name=given.inputs.removesuffix(".gz"),
+        predictions_name=str(output),
+    )
+    report, _ = jobs.run(request, opened)
     return report
 
 

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from contextlib import ExitStack
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -19,6 +18,7 @@ import structlog
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from evaluator.jobs.compare import SideBySideReport
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_items
 from leaderboard.comparisons.actions import pairs
 from leaderboard.core.storage import check_digest, opened
@@ -51,46 +51,6 @@ class NotAsked(StrEnum):
     NO_OUTCOMES = "a scorer gave no outcomes by unit"
     TOO_OFTEN = "this reader has asked for too much"
     BUSY = "too many others wait"
-
-
-class Compared(msgspec.Struct, forbid_unknown_fields=True):
-    """One measure on one slice."""
-
-    measure: str
-    slice: dict[str, str | int | float | bool]
-    a: float | None
-    b: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_mcnemar: float | None
-    n: int
-    n_groups: int
-
-
-class Counted(msgspec.Struct, forbid_unknown_fields=True):
-    measure: str
-    slice: dict[str, str | int | float | bool]
-    both: int
-    a_only: int
-    b_only: int
-    neither: int
-
-
-class Named(msgspec.Struct, forbid_unknown_fields=True):
-    measure: str
-    a_only: list[tuple[str | int, str]]
-    b_only: list[tuple[str | int, str]]
-
-
-class Report(msgspec.Struct):
-    """What evaluator.jobs.side_by_side says."""
-
-    n_groups: int
-    comparisons: list[Compared]
-    counts: list[Counted]
-    items: list[Named] = []
 
 
 def wanted(
@@ -140,15 +100,11 @@ def _compare(lease: Lease[SideBySide]) -> None:
         answer = referee.side_by_side(a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer)
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
-    lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.report)))
+    lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.read(SideBySideReport))))
 
 
-def _checked(raw: dict[str, Any]) -> Report:
+def _checked(report: SideBySideReport) -> SideBySideReport:
     """Raises ReportError for anything that a sound job cannot have said."""
-    try:
-        report = msgspec.convert(raw, Report)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
     for row in report.comparisons:
         numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):

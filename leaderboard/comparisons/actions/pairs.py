@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
 from uuid import UUID
 
-import msgspec
 from django.conf import settings
 
+from evaluator.jobs.compare import CompareBoardReport
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance
 from leaderboard.evaluation import sandbox_client as referee
@@ -24,23 +23,6 @@ Pair = tuple[UUID, UUID]
 
 AT_ONCE = 20
 """Pairs of one job: few enough that the slowest measure ends within a scoring's time."""
-
-
-class PairRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One pair, by its places among the files."""
-
-    a: int
-    b: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    draws: int
-
-
-class Report(msgspec.Struct):
-    n_groups: int
-    comparisons: list[PairRow]
 
 
 def in_order(a: UUID, b: UUID) -> Pair:
@@ -89,7 +71,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
         answer = referee.compare_board(tables=tables, pairs=asked, measure=measure, seed=provenance.SEED, scorer=scorer)
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
-    report = _checked(answer.report, asked)
+    report = _checked(answer.read(CompareBoardReport), asked)
     return [
         Comparison(
             leaderboard=board,
@@ -105,12 +87,8 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     ]
 
 
-def _checked(raw: dict[str, Any], asked: Sequence[tuple[int, int]]) -> Report:
+def _checked(report: CompareBoardReport, asked: Sequence[tuple[int, int]]) -> CompareBoardReport:
     """Raises ReportError for anything that a sound job cannot have said."""
-    try:
-        report = msgspec.convert(raw, Report)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
     if [(row.a, row.b) for row in report.comparisons] != list(asked):
         raise ReportError("the report has other pairs than those asked for")
     for row in report.comparisons:

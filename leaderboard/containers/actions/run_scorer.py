@@ -22,6 +22,7 @@ from django.db.models.fields.files import FieldFile
 from django.utils.crypto import salted_hmac
 
 from evaluator.errors import FileError, ProblemList
+from evaluator.jobs.score import ScorerOutputReport
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from leaderboard.boards.disclosure import costs
 from leaderboard.containers.actions import engine, scorer_engine, workers
@@ -139,16 +140,15 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     phase = run.prediction.submission.phase
     scored = scoring.Scoring(scoring.of(phase).task, scorer)
     try:
-        result = reports.checked(
-            answer.report, task=scored.task.name, task_version=scorer.number, measures=scored.declared
-        )
+        result = answer.read(ScorerOutputReport)
+        reports.check(result, task=scored.task.name, task_version=scorer.number, measures=scored.declared)
     except reports.ReportError as error:
         raise ScorerFault(f"What it wrote cannot be ranked: {error}.") from None
     receipt = {
         "number": scorer.number,
         "image": scorer.image.digest,
-        "outcomes": answer.report["given"],
-        "units": _units(answer),
+        "outcomes": result.given,
+        "units": _units(result),
         "execution_seconds": [costs.step(one) for one in seconds],
         "runtime": scorer_engine.held_by(),
         "limits": limits.of_scorer().as_dict(),
@@ -160,10 +160,9 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
         runs.publish(lease, answer, result, scorer=receipt)
 
 
-def _units(answer: referee.Answer) -> str:
+def _units(report: ScorerOutputReport) -> str:
     """Names the units without telling them: guesses about groups and slices cannot be tested with it at home."""
-    result = answer.report["result"]
-    known = f"{result['n_units']} {result['n_groups']} {answer.report['units_sha256']}"
+    known = f"{report.result.n_units} {report.result.n_groups} {report.units_sha256}"
     return salted_hmac("leaderboard.scorer_units", known, algorithm="sha256").hexdigest()[:16]
 
 

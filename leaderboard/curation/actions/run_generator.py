@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
-import msgspec
 from django.db import transaction
 
 from evaluator.curation.generators.catalog import OFFERS
+from evaluator.jobs.generate import GenerateReport
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation.report_checks import ReportError
@@ -35,20 +35,6 @@ IDENTITIES = ("documentId", "id")
 LOOKED_AT = ("sizes", "balance")
 """Parts of an audit that a preview shows."""
 FACTS = ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "warnings")
-
-
-class _Part(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
-    bytes: int
-
-
-class Told(msgspec.Struct):
-    """What the sandbox says of a generator that went through."""
-
-    version: int
-    parts: list[_Part]
-    told: dict[str, Any]
-    text: str
 
 
 def _generate(lease: Lease[Generation]) -> None:
@@ -85,12 +71,9 @@ def run(row: Generation) -> referee.Answer:
         )
 
 
-def read(answer: referee.Answer) -> tuple[Told, dict[str, bytes]]:
+def read(answer: referee.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
     """What a generator that went through told, and its parts by name. Raises ReportError."""
-    try:
-        told = msgspec.convert(answer.report, Told)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
+    told = answer.read(GenerateReport)
     if not told.parts or sum(part.bytes for part in told.parts) != len(answer.attachment):
         raise ReportError("the parts do not add up")
     contents, begin_at = {}, 0
@@ -111,7 +94,7 @@ def _went_through(lease: Lease[Generation], answer: referee.Answer) -> bool:
     return False
 
 
-def _keep(lease: Lease[Generation], told: Told, contents: Mapping[str, bytes], code: str) -> None:
+def _keep(lease: Lease[Generation], told: GenerateReport, contents: Mapping[str, bytes], code: str) -> None:
     """All parts, once. What an earlier attempt kept stays where it is the same: only what is missing is looked at."""
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():

@@ -17,12 +17,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evaluator.curation.audit.report import assembled
-from evaluator.jobs.audit import NAMES
+from evaluator.jobs.audit import NAMES, AuditPartReport
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client as referee
-from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
@@ -31,25 +30,6 @@ log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 MOST_TRAINS = referee.MOST_TABLES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
-
-
-class Finding(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.tasks.audit.findings.Finding` is told."""
-
-    severity: str
-    code: str
-    where: dict[str, str | int | None]
-    found: str
-    means: str
-    do: str
-    numbers: dict[str, Any]
-
-
-class Told(msgspec.Struct, forbid_unknown_fields=True):
-    """What one part says: keys of the report, and findings."""
-
-    keys: dict[str, Any]
-    findings: list[Finding]
 
 
 def begin(*, split: Split, by: User) -> SplitAudit:
@@ -140,13 +120,7 @@ def _checked(answer: referee.Answer) -> dict[str, Any]:
     """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    try:
-        told = msgspec.convert(answer.report.get("told"), Told)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
-    if any(finding.severity not in ("error", "warning", "note") for finding in told.findings):
-        raise ReportError("a finding is neither an error, a warning nor a note")
-    return dict(msgspec.to_builtins(told))
+    return dict(msgspec.to_builtins(answer.read(AuditPartReport).told))
 
 
 @contextmanager

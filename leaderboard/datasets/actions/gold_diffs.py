@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 from django.db import transaction
 
+from evaluator.jobs.gold_diff import GoldDifferenceReport, ItemRow
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client as referee
 from leaderboard.evaluation.report_checks import ReportError
@@ -18,34 +18,6 @@ from leaderboard.work_queue.work import NoAnswerError, Work
 
 WAITING = Correction.objects.select_related("base__split__dataset", "split__dataset")
 _BATCH = 1000
-
-
-class Counts(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.gold_diff.Difference.counts` tells."""
-
-    n_before: int
-    n_after: int
-    n_changed: int
-    reordered: bool
-    by_kind: dict[str, int]
-
-
-class Change(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.gold_diff.Change.as_dict` tells."""
-
-    kind: str
-    field: str
-    before: Any
-    after: Any
-
-
-class Item(msgspec.Struct, forbid_unknown_fields=True):
-    """As `evaluator.curation.gold_diff.Item.as_dict` tells."""
-
-    id: str | int
-    line: int
-    kinds: list[str]
-    changes: list[Change]
 
 
 def _compare(lease: Lease[Correction]) -> None:
@@ -64,7 +36,7 @@ def _compare(lease: Lease[Correction]) -> None:
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
     try:
-        counts = msgspec.convert(answer.report.get("counts"), Counts)
+        counts = answer.read(GoldDifferenceReport).counts
         items = list(_items(answer.attachment))
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise ReportError(f"the difference's shape is wrong: {error}") from error
@@ -77,12 +49,12 @@ def _compare(lease: Lease[Correction]) -> None:
             ChangedItem.objects.bulk_create(batch)
 
 
-def _items(attachment: bytes) -> Iterator[Item]:
-    decode = msgspec.json.Decoder(Item).decode
+def _items(attachment: bytes) -> Iterator[ItemRow]:
+    decode = msgspec.json.Decoder(ItemRow).decode
     yield from map(decode, attachment.splitlines())
 
 
-def _row(correction: Correction, place: int, item: Item) -> ChangedItem:
+def _row(correction: Correction, place: int, item: ItemRow) -> ChangedItem:
     return ChangedItem(
         correction=correction,
         place=place,

@@ -12,26 +12,15 @@ import structlog
 from django.core.files import File
 
 from evaluator.errors import shown
+from evaluator.jobs.gold import PrepareGoldReport
 from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Split
 
 log = structlog.get_logger(__name__)
 SHOWN_FAULTS = 100
-
-
-class Facts(msgspec.Struct):
-    """What the referee says of a gold file; none of it tells an answer."""
-
-    n_lines: int
-    n_units: int
-    n_groups: int
-    dimensions: dict[str, list[str | int | float | bool]]
-    measures: list[str]
-    primary: str
-    expects: dict[str, Any]
-    warnings: list[str]
 
 
 LONGEST = 200
@@ -42,7 +31,7 @@ LONGEST = 200
 class Prepared:
     """A gold file's facts, and the inputs that the public gets: JSON Lines."""
 
-    facts: Facts
+    facts: PrepareGoldReport
     inputs: bytes
 
 
@@ -65,8 +54,8 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
     if not answer.ok:
         raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
     try:
-        facts = msgspec.convert(answer.report, Facts)
-    except msgspec.ValidationError as error:
+        facts = answer.read(PrepareGoldReport)
+    except ReportError as error:
         log.error("gold_report_malformed", split=split.pk, error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The gold could not be checked: the sandbox's answer made no sense."
@@ -77,7 +66,7 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
     return Prepared(facts, answer.attachment)
 
 
-def _check_lengths(facts: Facts, name: str) -> None:
+def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
     """Slices are stored under their names: what is longer could be uploaded, and would fail every scoring."""
     faults = []
     for dimension, values in facts.dimensions.items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
-import msgspec
 import numpy as np
 from django.utils import timezone
 
+from evaluator.jobs.similarity import NearCopiesReport, SignatureReport, SimilarityRow
 from evaluator.similarity import predictions as likeness
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client as referee
@@ -19,27 +19,9 @@ from leaderboard.models import GoldVersion, Likeness, NearCopy, Prediction, Reas
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError
 
+T = TypeVar("T")
 MOST = 15
 """Teams whose predictions are laid beside one file: as many as one job takes."""
-
-
-class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One other file's likeness, as `evaluator.similarity.predictions.Likeness` has it."""
-
-    equal: float | None
-    shared_errors: float | None
-    n_units: int
-    n_errors: int
-    is_near_copy: bool
-
-
-class Signed(msgspec.Struct):
-    ordered: bool
-    signature: list[int]
-
-
-class Told(msgspec.Struct):
-    rows: list[Row | None]
 
 
 def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
@@ -53,7 +35,7 @@ def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
             name=row.prediction.name,
             options={**row.phase.split.options, **row.phase.options},
         )
-    signed = _checked(answer, Signed)
+    signed = _read_report(answer, SignatureReport)
     if len(signed.signature) > likeness.SIZE or not all(0 <= number < 1 << 63 for number in signed.signature):
         raise ReportError("a signature is too long, or holds what is no number of its kind")
     row.signature = np.array(signed.signature, dtype=np.uint64).tobytes()
@@ -94,7 +76,7 @@ def found(row: Likeness, gold: GoldVersion, alike: list[Prediction]) -> list[Nea
             predictions=files,
             options={**row.phase.split.options, **row.phase.options},
         )
-    told = _checked(answer, Told).rows
+    told = _read_report(answer, NearCopiesReport).rows
     if len(told) != len(alike):
         raise ReportError("the report has other files than those asked for")
     at = timezone.now()
@@ -105,7 +87,7 @@ def found(row: Likeness, gold: GoldVersion, alike: list[Prediction]) -> list[Nea
     ]
 
 
-def _pair(row: Likeness, other: Prediction, found: Row, at: datetime) -> NearCopy:
+def _pair(row: Likeness, other: Prediction, found: SimilarityRow, at: datetime) -> NearCopy:
     for share in (found.equal, found.shared_errors):
         if share is None or not 0 <= share <= 1:
             raise ReportError("a share is none, or is outside 0 to 1")
@@ -114,14 +96,11 @@ def _pair(row: Likeness, other: Prediction, found: Row, at: datetime) -> NearCop
     return NearCopy(phase=row.phase, a=first, b=second, found_at=at, **shares)
 
 
-def _checked(answer: referee.Answer, shape: Any) -> Any:
+def _read_report(answer: referee.Answer, kind: type[T]) -> T:
     """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_PREDICTIONS)
-    try:
-        return msgspec.convert(answer.report, shape)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
+    return answer.read(kind)
 
 
 @contextmanager

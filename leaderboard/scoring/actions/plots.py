@@ -8,6 +8,7 @@ import msgspec
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
+from evaluator.jobs.compare import DrawReport
 from leaderboard.boards.disclosure.policies import reveals_drawings
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import plot_checks as drawing_shapes
@@ -46,10 +47,7 @@ def drawn(release: Release) -> drawing_shapes.Drawing:
         answer = referee.draw(table=table)
     if not answer.ok:
         raise NotDrawnError(answer.reason or "the outcomes are of another task version")
-    try:
-        drawing = msgspec.convert(answer.report.get("drawing"), drawing_shapes.Drawing)
-    except msgspec.ValidationError as error:
-        raise ReportError(f"the drawing's shape is wrong: {error}") from error
+    drawing = answer.read(DrawReport).drawing
     if wrong := drawing_shapes.problem(drawing):
         raise ReportError(wrong)
     return drawing

@@ -13,6 +13,7 @@ from django.db.models import F
 from django.utils import timezone
 from msgspec import to_builtins
 
+from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
 from leaderboard.core.storage import check_digest, opened
@@ -144,7 +145,7 @@ def _publish_if_sound(lease: Lease[Run], answer: referee.Answer) -> None:
     publish(lease, answer, result)
 
 
-def publish(lease: Lease[Run], answer: referee.Answer, result: reports.Scored, **made_by: Any) -> None:
+def publish(lease: Lease[Run], answer: referee.Answer, result: ScoreReport, **made_by: Any) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LeaseLostError if the lease is lost.
 
     made_by: further parts of the receipt. A scorer of the organisers' own may have given no outcomes.

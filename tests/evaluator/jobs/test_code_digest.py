@@ -7,6 +7,7 @@ import grimp
 import pytest
 
 from evaluator import code_digest
+from evaluator.tasks.registry import GROUP
 
 ENTRY = ["evaluator.jobs", "evaluator.sandbox.process", "evaluator.sandbox.__main__"]
 """What the sandbox server starts from."""
@@ -79,6 +80,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (meta / "entry_points.txt").write_text(f"[holdout.tasks]\nown = evaluator.tasks.fact_checking:TASK\n{lines}")
     monkeypatch.syspath_prepend(str(folder))
     return folder
+
+
+def test_the_tasks_are_looked_for_where_the_registry_looks() -> None:
+    assert code_digest.TASKS == GROUP
 
 
 def test_packages_of_installed_tasks_are_found_once_and_not_imported(installed: Path) -> None:

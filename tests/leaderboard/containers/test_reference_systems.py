@@ -84,7 +84,7 @@ def score(name: str, folder: Path) -> float:
     gold = (FIXTURES / benchmark / "splits" / "test.jsonl").read_bytes()
     task = json.loads((FIXTURES / benchmark / "benchmark.json").read_text())["task"]
     options = {"task": task, "options": {}, "resamples": 0, "seed": 0}
-    _, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold)}, {**options, "gold_name": "gold.jsonl"})
+    _, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold)}, {"task": task, "gold_name": "gold.jsonl"})
     folder.mkdir()
     answers(system, folder, {Path(data).name: public(benchmark, data)}, [json.loads(i) for i in inputs.splitlines()])
     predictions = io.BytesIO((folder / "predictions.jsonl").read_bytes())

@@ -125,12 +125,12 @@ def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch:
     seen: list[Any] = []
     ask = referee._ask
 
-    def watched(job: str, arguments: Any, files: Any, seconds: float, **more: Any) -> referee.Answer:
-        if job == "baseline":
+    def watched(request: Any, files: Any, seconds: float, **more: Any) -> referee.Answer:
+        if request.job == "baseline":
             seen.append({name: file.read() for name, file in files.items()})
             for file in files.values():
                 file.seek(0)
-        return ask(job, arguments, files, seconds, **more)
+        return ask(request, files, seconds, **more)
 
     monkeypatch.setattr(referee, "_ask", watched)
     rows = begun(world)

@@ -14,6 +14,7 @@ from evaluator.jobs import JOBS
 from evaluator.outcomes.serialization import from_bytes
 from evaluator.sandbox.contract import Execution, Limits, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
+from tests.support.scoring_runs import taken_by
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 pytestmark = [
@@ -28,13 +29,16 @@ def run(job, task, **options):
     with (folder / "gold.jsonl").open("rb") as gold, (folder / "predictions.jsonl").open("rb") as predictions:
         report, attachment = JOBS[job](
             {"gold": gold, "predictions": predictions},
-            {
-                "task": task,
-                "options": options,
-                "resamples": 0,
-                "gold_name": "gold.jsonl",
-                "predictions_name": "predictions.jsonl",
-            },
+            taken_by(
+                job,
+                {
+                    "task": task,
+                    "options": options,
+                    "resamples": 0,
+                    "gold_name": "gold.jsonl",
+                    "predictions_name": "predictions.jsonl",
+                },
+            ),
         )
     assert report["ok"], report
     return report, attachment
@@ -161,11 +165,12 @@ def test_the_sandbox_gives_the_same_answers(sandbox, tmp_path, task, bad):
 
     def both(job, **paths):
         """The report in the sandbox, which must be the one that this process makes; and the attachment."""
+        taken = taken_by(job, arguments)
         with ExitStack() as stack:
             opened = {name: stack.enter_context(path.open("rb")) for name, path in paths.items()}
             files = {name: file.fileno() for name, file in opened.items()}
-            result = client.run(Execution(job=job, arguments=arguments, files=files, limits=Limits(wall_seconds=60)))
-            here, attachment = JOBS[job](opened, arguments)
+            result = client.run(Execution(job=job, arguments=taken, files=files, limits=Limits(wall_seconds=60)))
+            here, attachment = JOBS[job](opened, taken)
         assert (result.verdict, result.attachment) == (Verdict.DONE, attachment)
         assert result.report == nearly(json.loads(json.dumps(here)))
         return result

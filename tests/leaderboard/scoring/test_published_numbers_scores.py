@@ -15,6 +15,7 @@ import pytest
 from evaluator.jobs import JOBS
 from evaluator.sandbox.contract import Execution, Limits, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
+from tests.support.scoring_runs import taken_by
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 pytestmark = [
@@ -160,6 +161,7 @@ def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
         """The report in the sandbox, which must be the one that this process makes; and the attachment."""
         arguments = {"task": task, "options": {}, "resamples": resamples, "seed": 1}
         arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
+        arguments = taken_by(job, arguments)
         with ExitStack() as stack:
             files = {kind: stack.enter_context((tmp_path / path).open("rb")) for kind, path in paths.items()}
             open_files = {kind: file.fileno() for kind, file in files.items()}

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,8 @@ from evaluator.curation.generators.catalog import OFFERS, Offer, filled, namespa
 from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError
 from evaluator.curation.generators.recipe import parameters
 from evaluator.errors import UsageError
-from evaluator.jobs.generate import generate
+from evaluator.jobs import JOBS
+from evaluator.jobs.generate import GenerateRequest, generate
 from evaluator.jobs.warmup import GENERATOR_SAMPLES
 from evaluator.tasks.registry import TASKS
 
@@ -144,9 +146,10 @@ def test_keys_between_commas_are_the_flags_repeated(keys: list[str]) -> None:
 
 def asked(task: str, generator: str, texts: dict[str, str], **sources: bytes) -> tuple[dict[str, Any], bytes]:
     files = {str(place): io.BytesIO(body) for place, body in enumerate(sources.values())}
-    named = [[role, f"{role}.txt"] for role in sources]
-    arguments = {"task": task, "generator": generator, "parameters": texts, "sources": named}
-    return generate(files, {**arguments, "seed": 3, "salt": SALT})
+    named = [(role, f"{role}.txt") for role in sources]
+    request = GenerateRequest(task=task, generator=generator, parameters=texts, sources=named, seed=3, salt=SALT)
+    report, made = generate(files, request)
+    return msgspec.to_builtins(report), made
 
 
 def test_the_sandboxs_job_makes_the_bytes_of_the_command_line(tmp_path: Path) -> None:
@@ -167,7 +170,7 @@ def questions_of(*sources: tuple[str, str, bytes]) -> tuple[list[dict[str, Any]]
         "parameters": {},
         "sources": [[role, name] for role, name, _ in sources],
     }
-    report, made = generate(files, {"task": "link-prediction", **arguments, "seed": 3, "salt": SALT})
+    report, made = JOBS["generate"](files, {"task": "link-prediction", **arguments, "seed": 3, "salt": SALT})
     return report["parts"], made
 
 

@@ -20,6 +20,7 @@ from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.launch import ROOT
 from tests.evaluator.sandbox.process.conftest import Box, launch_at
 from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, Place, shared_folder
+from tests.support.scoring_runs import taken_by
 
 FIXTURES = ROOT / "fixtures"
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
@@ -58,6 +59,7 @@ def phases() -> list[tuple[str, dict[str, Any], Path, Path]]:
 
 def both(box: Box, job: str, arguments: dict[str, Any], **paths: Path) -> tuple[Result, tuple[dict[str, Any], bytes]]:
     """The job in the sandbox, and in this process."""
+    arguments = taken_by(job, arguments)
     opened = {name: path.open("rb") for name, path in paths.items()}
     try:
         files = {name: file.fileno() for name, file in opened.items()}
@@ -114,7 +116,7 @@ def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path
     arguments = {"task": task, "options": options, "part": part, "train_names": ["train.jsonl"]}
     arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl"}
     with gold.open("rb") as file:
-        (tmp_path / "inputs").write_bytes(JOBS["prepare_gold"]({"gold": file}, arguments)[1])
+        (tmp_path / "inputs").write_bytes(JOBS["prepare_gold"]({"gold": file}, taken_by("prepare_gold", arguments))[1])
     files = {"gold": gold, "inputs": tmp_path / "inputs", "0": gold}
     result, here = both(one_referee, "audit_part", arguments, **files)
     assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))

@@ -15,6 +15,7 @@ from evaluator.cli.main import main
 from evaluator.jobs import JOBS
 from evaluator.tasks.link_prediction import baselines as questions
 from evaluator.tasks.registry import TASKS
+from tests.support.scoring_runs import taken_by
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 SETS = {
@@ -63,10 +64,10 @@ def test_its_answers_fit_and_are_always_the_same(task: str, name: str) -> None:
     assert len(answers) > 0
     named = {"task": task, "inputs_name": "inputs.jsonl", "gold_name": "gold.jsonl", "predictions_name": "p.jsonl"}
     files = {"inputs": io.BytesIO(inputs), "predictions": io.BytesIO(lines(*answers)), "gold": io.BytesIO(gold)}
-    report, _ = JOBS["validate"](files, named | {"expects": facts})
+    report, _ = JOBS["validate"](files, taken_by("validate", named | {"expects": facts}))
     assert report["ok"], report
     files["predictions"].seek(0)
-    scored, _ = JOBS["score"](files, named | {"resamples": 0})
+    scored, _ = JOBS["score"](files, taken_by("score", named | {"resamples": 0}))
     watched = {one.name: one for one in TASKS[task].baselines}[name].watched
     assert watched in {row["measure"] for row in scored["result"]["scores"]}
 
