@@ -31,12 +31,13 @@ def declare(target: Path, package: str, entry: str, code: str = "") -> None:
 
 
 def run(target: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A Python process in the repository that imports from `target` too."""
+    """A Python process in the repository that imports from `target` too; it uses none of the services of the tests."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "PYTEST_"))}
     paths = {"PYTHONPATH": f"{target}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=ROOT,
-        env=os.environ | paths | environment,
+        env=own | paths | environment,
         capture_output=True,
         text=True,
         check=False,

@@ -16,6 +16,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from evaluator.tasks.registry import MissingTaskError
 from leaderboard.core import db_locks as busy
 from leaderboard.core.logs import places
 from leaderboard.core.refusal import NotFound, Refused
@@ -57,6 +58,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             return _answer(404, "not_found", str(error))
         case Http404() | exceptions.NotFound():
             return _answer(404, "not_found", NOT_FOUND)
+        case MissingTaskError():
+            return _answer(503, "task_missing", str(error))
         case PermissionDenied():
             return _answer(403, "permission_denied", "You may not do this.")
         case exceptions.APIException():

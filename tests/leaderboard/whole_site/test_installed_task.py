@@ -113,11 +113,7 @@ def test_baselines_are_scored_by_the_task(target: Path, tmp_path: Path) -> None:
 
 def test_the_site_hosts_it(target: Path, tmp_path: Path, expected: dict[tuple[str, str], float]) -> None:
     before = _changes()
-    environment = {
-        "DJANGO_SETTINGS_MODULE": "tests.settings",
-        "HOLDOUT_DATA": str(tmp_path),
-        "HOLDOUT_DATABASE_URL": "",
-    }
+    environment = {"DJANGO_SETTINGS_MODULE": "tests.settings", "HOLDOUT_DATA": str(tmp_path)}
     hosted = run(target, "-m", "tests.support.workers.hosted_example", FIXTURE, PREDICTIONS, **environment)
     assert hosted.returncode == 0, hosted.stderr
     site = json.loads(hosted.stdout.splitlines()[-1])

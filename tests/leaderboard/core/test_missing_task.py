@@ -1,0 +1,47 @@
+"""A benchmark whose task is no longer installed has no pages for the time being; the site's other pages stay."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.checks import run_checks
+from django.test import Client
+
+from evaluator.tasks.registry import TASKS, MissingTaskError, TaskFault
+from leaderboard.core.api import errors
+from leaderboard.models import Benchmark
+from tests.support.tiny_world import World, build
+
+pytestmark = pytest.mark.django_db
+MESSAGE = "The task ancient is not installed on this server."
+
+
+@pytest.fixture
+def world() -> World:
+    world = build()
+    Benchmark.objects.update(state=Benchmark.State.PUBLIC, task="ancient")
+    return world
+
+
+def test_its_own_pages_say_what_is_missing(world: World) -> None:
+    client = Client(raise_request_exception=False)
+    board = f"benchmarks/tiny/{world.phase.slug}/"
+    for page in (f"/{board}", "/benchmarks/tiny/"):
+        answer = client.get(page)
+        assert answer.status_code == 503 and MESSAGE in answer.content.decode()
+    answer = errors.handler(MissingTaskError("ancient"), {})
+    assert answer is not None
+    assert (answer.status_code, answer.data) == (503, {"code": "task_missing", "message": MESSAGE})
+
+
+def test_pages_of_the_site_stay(world: World) -> None:
+    client = Client()
+    client.force_login(world.curator)
+    for page in ("/", "/tasks/", "/manage/", "/api/v1/benchmarks/", "/api/v1/tasks/"):
+        assert client.get(page).status_code == 200, page
+
+
+def test_what_is_left_out_is_a_warning_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [found for found in run_checks() if found.id == "leaderboard.W001"]
+    monkeypatch.setattr(type(TASKS), "faults", [TaskFault("ancient", "ancient-task 1.0", "it does not load")])
+    (warning,) = [found for found in run_checks() if found.id == "leaderboard.W001"]
+    assert warning.msg == 'task "ancient" of ancient-task 1.0 is left out: it does not load'
