@@ -48,7 +48,7 @@ def _hosted(gold: Path, predictions: Path) -> dict[str, object]:
     phase = phase_of("notes", "test")
     submission = by_form(phase, predictions, system)
     run = Run.objects.get(prediction__submission=submission)
-    runs.score(run_id=run.pk)
+    runs.WORK.run(run.pk)
     run.refresh_from_db()
     client = Client()
     board = client.get(reverse("leaderboard", args=["notes", "test"]))

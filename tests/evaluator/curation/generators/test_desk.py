@@ -83,7 +83,7 @@ def test_what_a_form_begins_with_is_what_the_command_line_takes_for_granted(offe
         texts = {one.name: offer.default(one, task) for one in offer.parameters}
         values, wrong = filled(offer, texts)
         assert set(wrong) <= {one.name for one in offer.parameters if one.required}
-        own = {one.name: one.otherwise for one in offer.parameters if one.name not in offer.defaults.get(task, {})}
+        own = {one.name: one.otherwise for one in offer.parameters if one.name not in offer.defaults(TASKS[task])}
         assert {name: values[name] for name in own if name not in wrong} == {
             name: value for name, value in own.items() if name not in wrong
         }
