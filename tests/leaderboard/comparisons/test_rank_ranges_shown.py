@@ -154,7 +154,7 @@ def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(wor
 
 @pytest.mark.parametrize("is_older", [False, True], ids=["this scorer", "an older scorer's board"])
 def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, is_older: bool) -> None:
-    comparisons.compare(board_id=board_of(world).pk)
+    comparisons.WORK.run(board_of(world).pk)
     board = board_of(world)
     before, n_compared = ranks(), Comparison.objects.count()
     if is_older:
@@ -163,10 +163,10 @@ def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, i
     submission = board.standings.get(rank=1).release.submission
     hide(submission=submission, reason="leaked", by=world.curator)
     assert body(BOARD)["rank_ranges"] == "computing" and ranks()[0][:2] == ["Good", 1]
-    comparisons.compare(board_id=board.pk)
+    comparisons.WORK.run(board.pk)
     assert body(BOARD)["rank_ranges"] == "ready" and body(PAIRS)["count"] == 1
     unhide(submission=submission, by=world.curator)
-    comparisons.compare(board_id=board.pk)
+    comparisons.WORK.run(board.pk)
     assert ranks() == before and Comparison.objects.count() == n_compared
 
 
