@@ -14,7 +14,6 @@ from enum import StrEnum
 from uuid import UUID
 
 import msgspec
-import structlog
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -30,7 +29,6 @@ from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
-log = structlog.get_logger(__name__)
 MOST_WAITING = 20
 """On the whole site: what a reader may keep from the workers for a minute or two, not more."""
 WAITING = SideBySide.objects.select_related(

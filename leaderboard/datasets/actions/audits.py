@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
 import msgspec
-import structlog
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -26,7 +25,6 @@ from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudi
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
-log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 MOST_TRAINS = referee.MOST_TABLES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import structlog
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,7 +20,6 @@ from leaderboard.near_copies.actions import similarity as likenesses
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
 
-log = structlog.get_logger(__name__)
 WAITING = Likeness.objects.select_related("prediction__submission__system", "phase__split__dataset", "phase__benchmark")
 
 

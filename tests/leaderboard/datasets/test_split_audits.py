@@ -219,16 +219,3 @@ def test_who_waits_for_a_score_goes_first_but_not_for_ever(world: World) -> None
     SplitAudit.objects.update(queued_at=timezone.now() - timedelta(minutes=11))
     split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.DONE
-
-
-def test_the_sweeper_takes_back_what_a_silent_worker_holds(world: World) -> None:
-    audit = begun(world)
-    long_ago = timezone.now() - timedelta(hours=1)
-    SplitAudit.objects.update(state=State.RUNNING, attempt=1, lease_until=long_ago, rung_at=long_ago)
-    assert split_audits.WORK.sweep() == 1
-    assert (after(audit).state, audit.reason) == (State.QUEUED, "lost")
-    assert split_audits.WORK.sweep() == 0
-    held = {"state": State.RUNNING, "attempt": settings.MAX_ATTEMPTS, "lease_until": long_ago}
-    SplitAudit.objects.update(**held)
-    split_audits.WORK.sweep()
-    assert (after(audit).state, audit.reason) == (State.FAILED, "lost")

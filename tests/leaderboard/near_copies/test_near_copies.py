@@ -150,17 +150,6 @@ def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
     assert len(found()) == 1
 
 
-def test_who_always_dies_is_given_up(world: World, settings: Any) -> None:
-    sent(world, world.system, WRONG)
-    near_copies.WORK.sweep()
-    Likeness.objects.update(
-        state=State.RUNNING, attempt=settings.MAX_ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
-    )
-    near_copies.WORK.sweep()
-    row = Likeness.objects.get()
-    assert (row.state, row.reason) == (State.FAILED, "lost") and row.finished_at is not None
-
-
 def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
     submission = sent(world, world.system, WRONG)
     Prediction.objects.filter(submission=submission).update(sha256="0" * 64)

@@ -215,7 +215,7 @@ class TestWhoSeesIt:
         if where == "draft":
             world.benchmark.organisers.add(world.researcher)
         sent = world.submit(WRONG, phase=world.phase if where == "draft" else copy_of(begun(world)))
-        runs.score(run_id=Run.objects.get().pk)
+        runs.WORK.run(Run.objects.get().pk)
         pages = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/systems/{world.system.pk}/"]
         lists = ["/me/submissions/", "/api/v1/submissions/"]
         for user, shown in ((world.researcher, True), (mate, False)):

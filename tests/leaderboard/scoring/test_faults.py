@@ -20,7 +20,7 @@ from leaderboard.core import folder_broker
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue
-from leaderboard.work_queue.lease import LeaseLostError
+from leaderboard.work_queue.lease import Lease, LeaseLostError
 from tests.support.tiny_world import World, build
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import empty_queue
@@ -135,7 +135,7 @@ def test_two_workers_on_one_run(world: World) -> None:
     submission = world.submit()
     run = Run.objects.get()
     barrier = threading.Barrier(6)
-    claims: list[runs.Claim | None] = []
+    claims: list[Lease[Run] | None] = []
 
     def worker() -> None:
         try:
@@ -207,7 +207,7 @@ def test_an_altered_file_is_never_scored(world: World) -> None:
 
 
 def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stack_later) -> None:
-    """The doorbell cannot be rung: the row is there, and the sweeper rings later."""
+    """No message can be sent: the row is there, and the sweep enqueues it later."""
     messages = settings.DATA / "queue" / "messages"
     if not settings.CELERY_BROKER_URL.startswith(f"{folder_broker.SCHEME}:"):
         pytest.skip("this broker is a server that the test did not start")
