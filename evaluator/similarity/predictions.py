@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.similarity.longest_common_order import longest_common_order
+from evaluator.similarity.thresholds import EQUAL, SHARED_ERRORS
 from evaluator.tasks.answers import NOT_GIVEN, Answered, Digests, Items, Ordered
 
-EQUAL = 0.995
-SHARED_ERRORS = 0.95
 SIZE = 256
 """Numbers of a signature."""
 _SIGMAS = 6.0

@@ -20,9 +20,10 @@ from leaderboard.boards.api import csv as table
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.reported_serializers import ReportedShape, reported
 from leaderboard.boards.api.request import asked_for, stem
-from leaderboard.boards.queries import Cell, Key, Ranges, Row, row_columns
+from leaderboard.boards.queries import Cell, Key, Ranges, Row
+from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.queries.row_columns import RowColumn
 from leaderboard.boards.web.etag import tagged
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import ScoreShape, errors

@@ -7,8 +7,9 @@ import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from leaderboard.boards.queries import Key, Row, label, row_columns
-from leaderboard.boards.queries.row_columns import RowColumn
+from leaderboard.boards.queries import Key, Row, label
+from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries.columns import RowColumn
 
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet may take for the start of a formula, full-width forms included."""

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from leaderboard.boards.api.text_table import Line, TextTable
-from leaderboard.boards.queries.row_columns import RowColumn
+from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.core.latex_text import escaped
 from leaderboard.core.plain_text import one_line
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from leaderboard.boards.api import columns
+from leaderboard.boards.api import column_choice as columns
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.queries import AskedError, Board, Key, Page, asked, lookup, page_of
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.queries import Board, Cell, Key, Row, label, row_columns
-from leaderboard.boards.queries.row_columns import RowColumn
+from leaderboard.boards.queries import Board, Cell, Key, Row, label
+from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries.columns import RowColumn
 
 
 @dataclass(frozen=True)

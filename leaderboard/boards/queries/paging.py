@@ -16,9 +16,9 @@ from django.db.models.functions import Cast, Lower, NullIf
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
 from leaderboard.boards.queries.board import Board, Summary, Version
+from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, head_of, made, read_json
 from leaderboard.boards.queries.request import Column, Wanted, applied
-from leaderboard.boards.queries.row_columns import SORTABLE
 from leaderboard.boards.queries.rows import Slice, cells_on, key_of
 from leaderboard.core.compiled_queries import Prepared
 from leaderboard.core.names.anonymous import told_names

@@ -10,7 +10,7 @@ from typing import Any
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board
-from leaderboard.boards.queries.row_columns import SORTABLE
+from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.rows import WHOLE, Key, Row, Slice, in_order
 from leaderboard.models import System
 

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluator.similarity.predictions import EQUAL, SHARED_ERRORS
+from evaluator.similarity.thresholds import EQUAL, SHARED_ERRORS
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from leaderboard.boards.api.boards import RowShape
-from leaderboard.boards.queries import row_columns
-from leaderboard.boards.queries.row_columns import RowColumn
+from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries.columns import RowColumn
 from tests.support.board_rows import stand
 from tests.support.strict_html import read
 from tests.support.tiny_world import build

@@ -17,9 +17,9 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import by_track, other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.etag import tagged
-from leaderboard.boards.web.tables import columns as board_columns
 from leaderboard.boards.web.tables import filter_form as board_form
 from leaderboard.boards.web.tables import rows_html as board_rows
+from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Submission
 
 DRAWN = 30

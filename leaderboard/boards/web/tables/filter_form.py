@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from django.http import HttpRequest
 from django.utils import timezone
 
-from leaderboard.boards.queries import Page, row_columns, tracks
-from leaderboard.boards.web.tables.columns import Table
+from leaderboard.boards.queries import Page, tracks
+from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.web.tables.cost_columns import ABOUT
+from leaderboard.boards.web.tables.table import Table
 from leaderboard.models import System
 
 KEPT = ("sort", "order")

@@ -11,11 +11,11 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from leaderboard.boards.queries import Board, Ranges, Row
-from leaderboard.boards.queries.row_columns import RowColumn
+from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.web.tables import cost_columns
-from leaderboard.boards.web.tables.columns import Table
 from leaderboard.boards.web.tables.number_format import scored
 from leaderboard.boards.web.tables.row_cells import CELLS, cost, may_be, named, ranked
+from leaderboard.boards.web.tables.table import Table
 
 
 def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]:

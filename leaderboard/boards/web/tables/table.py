@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import Board, Column, Page
-from leaderboard.boards.queries.row_columns import SORTABLE, RowColumn, page_columns
+from leaderboard.boards.queries.columns import SORTABLE, RowColumn, page_columns
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.cost_columns import CostColumn
 from leaderboard.boards.web.tables.sorting import Heading
