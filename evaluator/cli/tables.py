@@ -5,13 +5,14 @@ from typing import Any
 
 from evaluator.errors import printable
 from evaluator.outcomes.table import slice_text
+from evaluator.statistics import confidence
 
 Row = Mapping[str, Any]
 
 
 def score_table(scores: Sequence[Row]) -> str:
     """scores: as `score --json` has them."""
-    rows: list[tuple[str, ...]] = [("measure", "slice", "value", "95% interval", "n")]
+    rows: list[tuple[str, ...]] = [("measure", "slice", "value", _interval_heading(), "n")]
     for score in scores:
         rows.append((score["measure"], _place(score), _number(score["value"]), _interval(score), str(score["n"])))
     return _aligned(rows)
@@ -20,7 +21,7 @@ def score_table(scores: Sequence[Row]) -> str:
 def comparison_table(comparisons: Sequence[Row]) -> str:
     """comparisons: as `compare --json` has them."""
     rows: list[tuple[str, ...]] = [
-        ("measure", "slice", "a", "b", "a - b", "95% interval", "p", "McNemar", "n", "groups")
+        ("measure", "slice", "a", "b", "a - b", _interval_heading(), "p", "McNemar", "n", "groups")
     ]
     for row in comparisons:
         numbers = [_number(row[name]) for name in ("a", "b", "difference")]
@@ -28,6 +29,10 @@ def comparison_table(comparisons: Sequence[Row]) -> str:
         counts = [str(row[name]) for name in ("n", "n_groups")]
         rows.append((row["measure"], _place(row), *numbers, _interval(row), *chances, *counts))
     return _aligned(rows)
+
+
+def _interval_heading() -> str:
+    return f"{confidence.percent().replace(' ', '')} interval"
 
 
 def benchmark_table(benchmarks: Sequence[Row]) -> str:

@@ -28,7 +28,7 @@ from evaluator.statistics.permutation import p_values
 class Comparison:
     """One measure on one slice. None: there is no such number.
 
-    difference: a - b; low, high: its 95 % interval; p: two-sided, by permutation of groups; p_mcnemar: exact, where
+    difference: a - b; low, high: its interval; p: two-sided, by permutation of groups; p_mcnemar: exact, where
     independent units are right or wrong; n: gold units; n_groups: groups with a row of either system.
     """
 

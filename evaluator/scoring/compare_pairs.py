@@ -36,7 +36,7 @@ _ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depend
 class PairComparison:
     """Two of the systems, by their places. None: there is no such number.
 
-    difference: a - b; low, high: its 95 % interval; p: two-sided; draws: the exchanges behind p.
+    difference: a - b; low, high: its interval; p: two-sided; draws: the exchanges behind p.
     """
 
     a: int

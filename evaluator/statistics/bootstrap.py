@@ -20,8 +20,8 @@ import numpy as np
 from evaluator.measures.slices import Cell
 from evaluator.outcomes.table import Numbers
 from evaluator.statistics import student_t as student
+from evaluator.statistics.confidence import LEVEL
 
-LEVEL = 0.95
 _MAX_WEIGHTS = 4_000_000  # numbers held at once: 32 MB
 _MAX_HELD = 20_000_000  # resampled scores, and what each group does to each: 160 MB
 MOST_PARTS = 4096

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from evaluator.outcomes.table import Numbers
 from evaluator.statistics import student_t as student
-
-LEVEL = 0.95
+from evaluator.statistics.confidence import LEVEL
 
 
 @dataclass(frozen=True)

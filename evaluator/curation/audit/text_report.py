@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluator.statistics import confidence
 from evaluator.tasks.audit.findings import Finding
 from evaluator.text import counted
 
@@ -41,7 +42,7 @@ def _finding(one: Finding) -> str:
 def _sizes(report: dict[str, Any]) -> str:
     rows = [
         f"Sizes, and how far {_with_article(report['primary'])} of {report['sizes'][0]['at']:g} reaches to either side "
-        "(95 %): mistakes independent, or shared by a group",
+        f"({confidence.percent()}): mistakes independent, or shared by a group",
         f"{'n':>8} {'groups':>8} {'indep.':>7} {'shared':>7}  slice",
     ]
     for one in report["sizes"][:_SLICES]:

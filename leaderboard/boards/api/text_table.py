@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluator.statistics import confidence
 from leaderboard.boards.queries import Board, Cell, Key, Row, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
@@ -85,5 +86,5 @@ def _caption(board: Board, lines: Sequence[Line]) -> str:
     if board.rows:
         parts.append(f"results of {max(row.released_at for row in board.rows).date().isoformat()}")
     if any(ends for line in lines for _, ends in line.cells):
-        parts.append("95 % intervals by resampling groups")
+        parts.append(f"{confidence.percent()} intervals by resampling groups")
     return "; ".join(parts)

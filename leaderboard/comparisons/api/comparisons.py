@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from evaluator.statistics import confidence
 from evaluator.statistics.multiple_testing import ALPHA
 from leaderboard.boards.api import query_parameters as queries
 from leaderboard.boards.api.boards import CONDITIONAL
@@ -32,7 +33,9 @@ class ComparisonShape(serializers.Serializer[Any]):
     a = PairedSystemShape()
     b = PairedSystemShape()
     difference = serializers.FloatField(allow_null=True, help_text="a - b")
-    low = serializers.FloatField(allow_null=True, help_text="95 % interval of the difference; null: none")
+    low = serializers.FloatField(
+        allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
+    )
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True, help_text="two-sided, by exchanging groups; for this pair alone")
     p_holm = serializers.FloatField(allow_null=True, help_text="the same corrected for all pairs of the board")

@@ -22,7 +22,7 @@ NUMBERS = ("difference", "low", "high", "p", "draws", "n_groups")
 class RankedPair:
     """Two competing systems, `a` at least as well placed as `b`. None: there is no such number.
 
-    difference: a - b of the primary measure on the whole; low, high: its 95 % interval; p: two-sided; p_holm: corrected
+    difference: a - b of the primary measure on the whole; low, high: its interval; p: two-sided; p_holm: corrected
     for all pairs of the board.
     """
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from evaluator.statistics import confidence
+
 
 class ProblemShape(serializers.Serializer[Any]):
     """One line at fault."""
@@ -43,6 +45,6 @@ class ScoreShape(serializers.Serializer[Any]):
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
     value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value there")
-    low = serializers.FloatField(allow_null=True, help_text="95 % interval; null: none")
+    low = serializers.FloatField(allow_null=True, help_text=f"{confidence.percent()} interval; null: none")
     high = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField(help_text="gold units that the value rests on")
