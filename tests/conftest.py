@@ -32,6 +32,7 @@ EMBEDDED = (
     "leaderboard/boards/test_standings.py",
     "leaderboard/core/test_busy.py",  # locks
     "leaderboard/core/test_folder_broker.py",
+    "leaderboard/core/test_prepared",  # statements that are compiled for each database
     "leaderboard/curation/test_generations.py",
     "leaderboard/datasets/test_corrections.py",
     "leaderboard/hosting/test_hosting.py",

@@ -34,8 +34,8 @@ def shared(build: Callable[[], Made]) -> tuple[Any, Any]:
             yield build()
 
     @pytest.fixture
-    def isolated() -> Iterator[None]:
-        with rolled_back():
+    def isolated(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+        with django_db_blocker.unblock(), rolled_back():
             yield
 
     return made, isolated
