@@ -21,7 +21,7 @@ from evaluator.statistics.mcnemar import exact_p
 from evaluator.statistics.permutation import swaps
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES
-from tests.support.scoring_runs import as_bytes
+from tests.support.scoring_runs import as_bytes, taken_by
 from tests.support.simulated_outcomes import AUROC, F1, ORDERS, SPEARMAN, SUMS, by_rows, simulate_pair, simulate_scores
 
 ACCURACY = SUMS[1]
@@ -230,7 +230,7 @@ def test_every_task_is_compared_alike_from_files_and_from_stored_outcomes(name, 
     stored = []
     for predictions in (best, worst):
         files = {"gold": io.BytesIO(as_bytes(gold)), "predictions": io.BytesIO(as_bytes(predictions))}
-        scored, table = JOBS["score"](files, arguments | {"predictions_name": "p"})
+        scored, table = JOBS["score"](files, taken_by("score", arguments | {"predictions_name": "p"}))
         stored.append(table)
         own = "a" if predictions is best else "b"
         assert [row[own] for row in report["result"]["comparisons"]] == [

@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.boards.queries import as_of as past
-from leaderboard.boards.queries import paging, reading
-from leaderboard.boards.queries import visible_boards as which
+from leaderboard.boards.queries import lookup, paging, reading, visible_boards
 from leaderboard.boards.queries.request import Column, Wanted
 from leaderboard.boards.web import etag as tags
 from leaderboard.core.compiled_queries import STAND_INS, Given, Prepared
@@ -108,8 +107,8 @@ MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Given], ...]
         .values_list("run_id", "warnings", "values", "released_at"),
         (datetime,),
     ),
-    "current board": (lambda phase: which._in_state(Leaderboard.State.CURRENT, phase), (int,)),
-    "frozen boards": (lambda phase: which._in_state(Leaderboard.State.FROZEN, phase), (int,)),
+    "current board": (lambda phase: visible_boards._in_state(Leaderboard.State.CURRENT, phase), (int,)),
+    "frozen boards": (lambda phase: visible_boards._in_state(Leaderboard.State.FROZEN, phase), (int,)),
     "counted rows": (reading._counted, (int,)),
     "tags": (tags._boards, (str, str, datetime)),
 }  # fmt: skip
@@ -159,10 +158,10 @@ def _there(world: World) -> dict[str, tuple[Given, ...]]:
 @pytest.mark.parametrize("benchmark", ["tiny", "Tiny", "tiny\u200b", "名前", ""])
 @pytest.mark.parametrize("phase", ["test", "t%", ""])
 def test_a_public_phase_is_found_by_its_slugs_alone(world: World, benchmark: str, phase: str) -> None:
-    found = which.PUBLIC_PHASE(benchmark, phase)
+    found = lookup.PUBLIC_PHASE(benchmark, phase)
     assert found == list(Phase.objects.filter(benchmark__slug=benchmark, slug=phase))
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
-    assert which.PUBLIC_PHASE(benchmark, phase) == []
+    assert lookup.PUBLIC_PHASE(benchmark, phase) == []
 
 
 COLUMNS = [

@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-OLDER = ROOT / "tests" / "documents" / "older" / "site-0015.tgz"
+OLDER = ROOT / "tests" / "docs" / "older" / "site-0015.tgz"
 ODD_SLICE = '{"name":"x","transparency":"0.2","é":"true"}'
 
 

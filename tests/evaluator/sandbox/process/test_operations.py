@@ -232,6 +232,7 @@ def test_wrong_usage_is_reported(one_referee: Box) -> None:
 
 def test_the_referee_needs_no_file_of_its_own(one_referee: Box) -> None:
     """Missing files are a fault of the caller's program: an exit, and no hint of more to a participant."""
-    result = one_referee.client.run(Execution(job="score", arguments={"task": "fact-verification"}))
+    arguments = {"task": "fact-verification", "gold_name": "g", "predictions_name": "p"}
+    result = one_referee.client.run(Execution(job="score", arguments=arguments))
     assert (result.verdict, result.report) == (Verdict.EXIT, None)
     assert os.fspath(ROOT) not in repr(result)
