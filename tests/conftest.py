@@ -141,6 +141,17 @@ def sandbox() -> Iterator[str]:
     server.wait()
 
 
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A browser of this test process: Playwright can be started once in each."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
 @pytest.fixture
 def hung_up() -> Iterator[str]:
     """The socket of a sandbox server that takes every connection and hangs up, as one that dies at work does."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from tests.support.seeded_site import copy_of_seeded, serving
 
@@ -48,14 +48,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         with serving(folder) as url:
             lines = (folder / "demo-logins").read_text().splitlines()
             yield Site(url, folder, {line.split()[0]: line.split()[1] for line in lines})
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @dataclass

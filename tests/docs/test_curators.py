@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from leaderboard.models import Standing, User
 from tests.conftest import DATA, ROOT
@@ -36,16 +36,14 @@ def curator(transactional_db: None) -> User:
 
 
 @pytest.fixture
-def page(live_server: Any) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        context = chromium.new_context(base_url=live_server.url, accept_downloads=True)
-        faults: list[str] = []
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
-        yield page
-        chromium.close()
+def page(live_server: Any, chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(base_url=live_server.url, accept_downloads=True)
+    faults: list[str] = []
+    page = context.new_page()
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+    yield page
+    context.close()
     assert faults == []
 
 

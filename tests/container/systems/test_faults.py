@@ -132,6 +132,7 @@ def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None
 
 
 @pytest.mark.root
+@pytest.mark.slow
 def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None:
     """It has no tag, so `docker image prune` takes it. In an engine where nobody else's container uses it."""
     with own_engine(tmp_path) as mine:
