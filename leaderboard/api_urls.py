@@ -4,11 +4,10 @@ from django.urls import path, re_path
 
 from leaderboard.accounts.api import teams, tokens
 from leaderboard.benchmarks.api import benchmarks, tasks
-from leaderboard.boards.api import boards, exports
-from leaderboard.boards.api import plots as drawings
+from leaderboard.boards.api import boards, exports, plots
 from leaderboard.comparisons.api import comparisons
 from leaderboard.containers.api import images
-from leaderboard.core.api import schema as docs
+from leaderboard.core.api import schema
 from leaderboard.curation.api import raw_files
 from leaderboard.submissions.api import submissions
 
@@ -24,7 +23,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
-    path(f"{PHASE}/leaderboard/drawings/", drawings.DrawingsView.as_view(), name="api_drawings"),
+    path(f"{PHASE}/leaderboard/drawings/", plots.DrawingsView.as_view(), name="api_drawings"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
     path(f"{PHASE}/leaderboard.tex", exports.LatexView.as_view(), name="api_leaderboard_latex"),
     path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),
@@ -51,7 +50,7 @@ urlpatterns = [
     path("submissions/<uuid:pk>/", submissions.SubmissionView.as_view(), name="api_submission"),
     path("submissions/<uuid:pk>/scores/", submissions.ScoresView.as_view(), name="api_scores"),
     path("submissions/<uuid:pk>/predictions/", submissions.PredictionsView.as_view(), name="api_predictions"),
-    path("schema/", docs.SchemaView.as_view(), name="api_schema"),
-    path("docs/", docs.DocsView.as_view(), name="api_docs"),
-    re_path(r"^(?P<rest>.*)$", docs.NothingView.as_view(), name="api_nothing"),
+    path("schema/", schema.SchemaView.as_view(), name="api_schema"),
+    path("docs/", schema.DocsView.as_view(), name="api_docs"),
+    re_path(r"^(?P<rest>.*)$", schema.NothingView.as_view(), name="api_nothing"),
 ]

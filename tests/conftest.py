@@ -62,9 +62,9 @@ def pytest_configure() -> None:
 
     connection_created.connect(_reverse_what_has_no_order, dispatch_uid="no order is taken for granted")
     if os.environ.get("HOLDOUT_DATABASE_URL", "").startswith("postgres"):
-        from tests.support import postgres_truncate as flushing
+        from tests.support import postgres_truncate
 
-        flushing.install()
+        postgres_truncate.install()
 
 
 def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:
@@ -129,13 +129,13 @@ def sandbox() -> Iterator[str]:
     """A sandbox server of this test process, where the site expects it."""
     from django.conf import settings
 
-    from evaluator import code_digest as sources
+    from evaluator import code_digest
     from evaluator.sandbox.process.client import ProcessSandbox
     from evaluator.sandbox.process.launch import start
 
     server = start(settings.SANDBOX_SOCKET)
     # A file that is saved between the start of the tests and this moment would have every upload refused.
-    sources.SHA256 = ProcessSandbox(settings.SANDBOX_SOCKET).code()
+    code_digest.SHA256 = ProcessSandbox(settings.SANDBOX_SOCKET).code()
     yield settings.SANDBOX_SOCKET
     server.terminate()
     server.wait()

@@ -6,7 +6,7 @@ them for good: the server was started before, and the site refuses a server of o
 
 import os
 
-from evaluator import code_digest as sources
+from evaluator import code_digest
 from leaderboard.settings import *  # noqa: F403
 
-sources.SHA256 = os.environ["TEST_CODE_SHA256"]
+code_digest.SHA256 = os.environ["TEST_CODE_SHA256"]

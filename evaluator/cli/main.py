@@ -133,9 +133,9 @@ def _command(given: argparse.Namespace) -> int:
 
         return running.run(given, _options(given.option))
     if given.command == "submit":
-        from evaluator.cli.server import submit as submitting
+        from evaluator.cli.server import submit
 
-        return submitting.submit(given)
+        return submit.submit(given)
     if given.command in {"login", "logout", "benchmarks", "teams", "inputs", "scores", "board"}:
         from evaluator.cli.server import commands
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.jobs.audit import NAMES as AUDIT_PARTS
-from evaluator.jobs.audit import AuditPartRequest
+from evaluator.jobs.audit import NAMES, AuditPartRequest
 from evaluator.jobs.base import Job, Request
 from evaluator.jobs.baseline import BaselineRequest
 from evaluator.jobs.compare import (
@@ -184,7 +183,7 @@ def _generators(once: Once) -> None:
 
 def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
     """Alone, and beside inputs and a training split: the same lines, so that everything leaks."""
-    for part in [*AUDIT_PARTS, "?"]:
+    for part in [*NAMES, "?"]:
         request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
         once(request, gold=gold)
         once(msgspec.structs.replace(request, train_names=["train.jsonl"]), gold=gold, inputs=inputs, _0=gold)

@@ -19,7 +19,7 @@ import numpy as np
 
 from evaluator.measures.slices import Cell
 from evaluator.outcomes.table import Numbers
-from evaluator.statistics import student_t as student
+from evaluator.statistics import student_t
 from evaluator.statistics.confidence import LEVEL
 
 _MAX_WEIGHTS = 4_000_000  # numbers held at once: 32 MB
@@ -118,7 +118,7 @@ def _tails(effective: int, acceleration: float, level: float) -> tuple[float, fl
 @lru_cache(maxsize=4096)
 def _reach(effective: int, level: float) -> float:
     """How many standard deviations an interval reaches (Hesterberg 2015)."""
-    return math.sqrt(effective / (effective - 1)) * student.quantile((1 + level) / 2, effective - 1)
+    return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 
 
 def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64]], shares: Numbers) -> Numbers:

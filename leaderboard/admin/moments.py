@@ -12,7 +12,7 @@ from django.contrib.admin.widgets import AdminSplitDateTime
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from leaderboard.core import time_zones as zones
+from leaderboard.core import time_zones
 
 
 class SaidSplitDateTime(AdminSplitDateTime):
@@ -28,7 +28,7 @@ class SaidSplitDateTime(AdminSplitDateTime):
 
 def _check(moment: datetime) -> None:
     try:
-        zones.check(moment)
+        time_zones.check(moment)
     except ValueError as error:
         raise ValidationError(f"{error}.") from error
 

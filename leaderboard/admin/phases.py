@@ -12,7 +12,7 @@ from simple_history.admin import SimpleHistoryAdmin
 
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.admin.moments import SAID
-from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.benchmarks.actions import deadlines
 from leaderboard.core.refusal import Refused
 from leaderboard.models import Phase
 
@@ -47,7 +47,7 @@ class PhaseForm(forms.ModelForm):
     def extend(self) -> None:
         told = self.cleaned_data
         phase = Phase.objects.get(pk=self.instance.pk)
-        extensions.extend(phase=phase, closes_at=told["closes_at"], reason=told.get("reason") or "", by=self.by)
+        deadlines.extend(phase=phase, closes_at=told["closes_at"], reason=told.get("reason") or "", by=self.by)
 
 
 @admin.register(Phase)

@@ -18,8 +18,7 @@ from import_export.results import Error, Result
 from import_export.widgets import ForeignKeyWidget, JSONWidget
 from tablib import Dataset
 
-from leaderboard.models import AuditEntry, Benchmark, ReportedResult
-from leaderboard.models import reported_numbers as printed
+from leaderboard.models import AuditEntry, Benchmark, ReportedResult, reported_numbers
 
 MOST_ROWS = 500
 """Of one file: a paper has dozens, and all of a file are kept in one transaction."""
@@ -48,7 +47,7 @@ class Numbers(JSONWidget):
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Any:
         given = msgspec.json.decode(value) if isinstance(value, str) else value
-        return msgspec.to_builtins(printed.check(given, task=None))
+        return msgspec.to_builtins(reported_numbers.check(given, task=None))
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
         return json.dumps(value, ensure_ascii=False)

@@ -9,7 +9,7 @@ from django.db.models import Model
 
 from evaluator.errors import UsageError
 from evaluator.tasks.registry import TASKS
-from leaderboard.core import time_zones as zones
+from leaderboard.core import time_zones
 from leaderboard.core.names.names import check_signs
 from leaderboard.core.refusal import Code, Refused
 
@@ -46,7 +46,7 @@ def check_moments(**given: datetime | None) -> None:
     for name, moment in given.items():
         try:
             if moment is not None:
-                zones.check(moment)
+                time_zones.check(moment)
         except ValueError as error:
             raise Refused(Code.INVALID_NAME, f"{_title(name)}{error}.") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Phase
 
 UNITS = ((1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB"))
@@ -19,7 +19,7 @@ class LimitRow:
     about: str
 
 
-def rows(allowed: limits.ContainerLimits) -> list[LimitRow]:
+def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
     """Every limit that a container of this phase meets."""
     found = [
         LimitRow("Time", duration(allowed.wall_seconds), "from its start to its end; then it is killed"),
@@ -37,7 +37,7 @@ def rows(allowed: limits.ContainerLimits) -> list[LimitRow]:
 
 def of(phase: Phase) -> list[LimitRow]:
     """The limits of a phase's containers."""
-    return rows(limits.of(phase))
+    return rows(container_limits.of(phase))
 
 
 def size(number: float) -> str:

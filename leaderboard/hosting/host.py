@@ -23,13 +23,9 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import (
     datasets,
     downloads,
+    lifecycle,
+    split_in_halves,
     splits,
-)
-from leaderboard.datasets.actions import (
-    lifecycle as publication,
-)
-from leaderboard.datasets.actions import (
-    split_in_halves as halves,
 )
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
 
@@ -75,7 +71,7 @@ def host(
     benchmark = _benchmark(manifest, dataset, by)
     if manifest.public:
         for made in dataset.splits.exclude(inputs=""):
-            publication.publish_unaudited(split=made, by=by)
+            lifecycle.publish_unaudited(split=made, by=by)
         benchmarks.publish(benchmark=benchmark, by=by)
     AuditEntry.record(ENDED, dataset, by=by)
     say(f"{manifest.slug}: hosted{'' if manifest.public else ' as a draft'}")
@@ -180,7 +176,7 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
 
 def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
     if part.public_share and not Division.objects.filter(gold=split.current_gold).exists():
-        made = halves.divide(split=split, share=Decimal(part.public_share), by=by)
+        made = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
         say(f"{split}: {made.n_public:,} groups in the public half, {made.n_private:,} in the private one")
 
 

@@ -16,9 +16,9 @@ from django.conf import settings
 from leaderboard.benchmarks.manifest import ManifestError
 from leaderboard.containers.actions import image_uploads
 from leaderboard.core.refusal import Refused
-from leaderboard.hosting import build_image as building
+from leaderboard.hosting import build_image
 from leaderboard.models import Phase, Prediction, Run, State, Submission, System, User
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 Say = Callable[[str], None]
 LOOK_EVERY = 0.2
@@ -44,7 +44,7 @@ class Wanted:
 
     @property
     def note(self) -> str:
-        return f"Built from {self.source.name}, sources {building.sources(self.source)}."
+        return f"Built from {self.source.name}, sources {build_image.sources(self.source)}."
 
     @property
     def there(self) -> Submission | None:
@@ -79,14 +79,14 @@ def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
         return submitted
     try:
         _check_engine(say)
-    except building.CannotBuildError as error:
+    except build_image.CannotBuildError as error:
         say(f"left out, since they are container images: {'; '.join(map(str, missing))}. Why: {error}")
         return submitted
     for one in missing:
         try:
             submitted.append(_submit(one))
             say(f"{one}: built and submitted as a container image")
-        except (building.CannotBuildError, Refused) as error:
+        except (build_image.CannotBuildError, Refused) as error:
             say(f"{one}: left out. {error}")
     return submitted
 
@@ -94,17 +94,17 @@ def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
 def _check_engine(say: Say) -> None:
     """Raises CannotBuildError that says what is missing. A worker that has just been started gets time to report."""
     if not settings.SYSTEMS:
-        raise building.CannotBuildError(availability.of().why_not)
-    building.check_ready(say)
+        raise build_image.CannotBuildError(worker_status.of().why_not)
+    build_image.check_ready(say)
     deadline = time.monotonic() + 2 * settings.SWEEP_SECONDS + 5
-    while not availability.of().ready:
+    while not worker_status.of().ready:
         if time.monotonic() > deadline:
-            raise building.CannotBuildError(availability.of().why_not)
+            raise build_image.CannotBuildError(worker_status.of().why_not)
         time.sleep(LOOK_EVERY)
 
 
 def _submit(one: Wanted) -> Submission:
-    with building.built(system=one.source, benchmark=one.benchmark) as archive, archive.open("rb") as file:
+    with build_image.built(system=one.source, benchmark=one.benchmark) as archive, archive.open("rb") as file:
         size = archive.stat().st_size
         upload = image_uploads.begin(phase=one.phase, by=one.by, name=archive.name, size=size, track=one.track)
         try:

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from simple_history.models import HistoricalRecords
 
-from leaderboard.models import reported_numbers as printed
+from leaderboard.models import reported_numbers
 
 from .benchmark import Benchmark
 
@@ -44,18 +44,18 @@ class ReportedResult(models.Model):
         if self.values is None:  # its field says that already
             return
         try:
-            printed.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
+            reported_numbers.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
         except ValueError as error:
             raise ValidationError({"values": str(error)}) from None
 
-    def numbers(self, *, task: str) -> list[printed.Value]:
+    def numbers(self, *, task: str) -> list[reported_numbers.Value]:
         """What it prints, checked again: a row may be older than the check, or have come past it.
 
         NaN: an older row, which prints a dash where it has none. Raises ValueError, with what was found and expected.
         """
         told = self._told()
         dashes = [place for place, value in enumerate(told) if _is_dash(value)] if isinstance(told, list) else []
-        numbers = printed.check(
+        numbers = reported_numbers.check(
             [{**v, "value": 0.0} if _is_dash(v) else v for v in told] if dashes else told, task=task
         )
         for place in dashes:

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 
 from leaderboard.celery import app
 from leaderboard.core import disk
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 
 log = structlog.get_logger()
 PATIENCE = 2.0
@@ -48,7 +48,7 @@ def _broker() -> None:
 
 
 def _sandbox() -> None:
-    referee.check(patience=PATIENCE)
+    sandbox_client.check(patience=PATIENCE)
 
 
 def _disk() -> None:

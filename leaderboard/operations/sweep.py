@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from leaderboard.containers.actions import image_files, image_uploads, workers
-from leaderboard.core import chunked_upload as pieces
+from leaderboard.core import chunked_upload
 from leaderboard.models import RawUpload, WorkerReport
 
 ASKED_EVERY = timedelta(seconds=30)
@@ -18,7 +18,7 @@ GONE_AFTER = timedelta(minutes=10)
 def sweep() -> int:
     """Ask workers whose reports age, and remove what nobody sent to its end or uses; how many rows."""
     _ask_workers(timezone.now())
-    return image_uploads.forget_old() + pieces.forget_old(RawUpload) + image_files.forget_unused()
+    return image_uploads.forget_old() + chunked_upload.forget_old(RawUpload) + image_files.forget_unused()
 
 
 def _ask_workers(at: datetime) -> None:

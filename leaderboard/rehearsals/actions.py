@@ -13,9 +13,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.boards.queries import board_state
-from leaderboard.boards.queries import reported_results as reported
-from leaderboard.core import time_zones as zones
+from leaderboard.boards.queries import board_state, reported_results
+from leaderboard.core import time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.core.validation import check_moments
@@ -165,7 +164,7 @@ def _end(phase: Phase, asked: datetime | None, at: datetime) -> datetime | None:
     if phase.disclosure == Phase.Disclosure.SEALED and asked is None:
         raise Refused(Code.INVALID_NAME, "A sealed phase is opened at a date; say when, in the rehearsal.")
     if asked is not None and phase.opens_at is not None and asked > phase.opens_at:
-        opens = zones.in_words(phase.opens_at, phase.time_zone)
+        opens = time_zones.in_words(phase.opens_at, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"The phase itself opens at {opens}; expected an end before that.")
     return asked or phase.opens_at
 
@@ -179,7 +178,7 @@ def _benchmark(phase: Phase, by: User) -> Benchmark:
     title = f"Rehearsal: {real.title}"[:200]
     made = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
     made.organisers.set({*real.organisers.all(), by})
-    for row, _ in reported.sound(real):
+    for row, _ in reported_results.sound(real):
         fields = {one.attname: getattr(row, one.attname) for one in ReportedResult._meta.concrete_fields}
         ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": made.pk})
     return made

@@ -3,48 +3,34 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from leaderboard.accounts.web import invitations, teams, tokens
-from leaderboard.archives.web import manage_exports
-from leaderboard.archives.web import manage_imports as manage_arrivals
+from leaderboard.archives.web import manage_exports, manage_imports
 from leaderboard.benchmarks.web import (
     manage_announcements,
+    manage_audit_trail,
     manage_benchmarks,
     manage_deadlines,
+    manage_edit,
+    manage_leakage_budget,
     manage_phases,
-)
-from leaderboard.benchmarks.web import (
-    manage_audit_trail as manage_trail,
-)
-from leaderboard.benchmarks.web import (
-    manage_edit as manage_editing,
-)
-from leaderboard.benchmarks.web import (
-    manage_leakage_budget as manage_information,
 )
 from leaderboard.boards.web import manage_tracks
 from leaderboard.containers.web import manage_scorers, manage_workers, submit_image, withdraw
-from leaderboard.curation.web import manage_dry_runs, manage_generators, manage_previews
-from leaderboard.curation.web import manage_raw_files as manage_raw
+from leaderboard.curation.web import manage_dry_runs, manage_generators, manage_previews, manage_raw_files
 from leaderboard.datasets.web import (
     manage_audits,
     manage_corrections,
     manage_gold,
     manage_halves,
+    manage_lifecycle,
+    manage_publish_preview,
     manage_splits,
-)
-from leaderboard.datasets.web import (
-    manage_lifecycle as manage_life,
-)
-from leaderboard.datasets.web import (
-    manage_publish_preview as manage_beside,
 )
 from leaderboard.near_copies.web import manage_near_copies
 from leaderboard.notifications.web import notices
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
-from leaderboard.submissions.web import finals, manage_hidden, submission, submit
-from leaderboard.submissions.web import my_submissions as mine
-from leaderboard.systems.web import edit as systems
-from leaderboard.systems.web import manage_systems
+from leaderboard.submissions.web import finals, manage_hidden, my_submissions, submission, submit
+from leaderboard.systems.web import edit, manage_systems
 
 rescoring: list[URLPattern] = [
     path("", manage_rescoring.rescoring_page, name="manage_rescoring"),
@@ -55,10 +41,10 @@ rescoring: list[URLPattern] = [
 ]
 
 split: list[URLPattern] = [
-    path("life/", manage_life.life, name="manage_split"),
-    path("publish/", manage_life.publish, name="manage_split_publish"),
-    path("retire/", manage_life.retire, name="manage_split_retire"),
-    path("beside/", manage_beside.beside, name="manage_beside"),
+    path("life/", manage_lifecycle.life, name="manage_split"),
+    path("publish/", manage_lifecycle.publish, name="manage_split_publish"),
+    path("retire/", manage_lifecycle.retire, name="manage_split_retire"),
+    path("beside/", manage_publish_preview.beside, name="manage_beside"),
     path("dry-run/", manage_dry_runs.dry_run, name="manage_dry_run"),
     path("dry-run/state/", manage_dry_runs.state, name="manage_dry_run_state"),
     path("dry-run/begin/", manage_dry_runs.begin, name="manage_dry_run_begin"),
@@ -78,9 +64,9 @@ split: list[URLPattern] = [
 ]
 
 new_split: list[URLPattern] = [
-    path("", manage_raw.new_split, name="manage_new_split"),
-    path("raw-files/<int:pk>/remove/", manage_raw.remove, name="manage_raw_remove"),
-    path("raw-uploads/<uuid:pk>/give-up/", manage_raw.give_up, name="give_up_raw_upload"),
+    path("", manage_raw_files.new_split, name="manage_new_split"),
+    path("raw-files/<int:pk>/remove/", manage_raw_files.remove, name="manage_raw_remove"),
+    path("raw-uploads/<uuid:pk>/give-up/", manage_raw_files.give_up, name="give_up_raw_upload"),
     path("generators/<slug:generator>/", manage_generators.generator, name="manage_generator"),
     path("previews/<int:pk>/", manage_previews.preview, name="manage_preview"),
     path("previews/<int:pk>/state/", manage_previews.state, name="manage_preview_state"),
@@ -93,18 +79,18 @@ new_split: list[URLPattern] = [
 manage: list[URLPattern | URLResolver] = [
     path("", manage_benchmarks.desk, name="manage"),
     path("workers/", manage_workers.workers, name="manage_workers"),
-    path("archives/", manage_arrivals.arrivals, name="manage_arrivals"),
-    path("archives/<int:pk>/", manage_arrivals.arrival, name="manage_arrival"),
-    path("archives/<int:pk>/remove/", manage_arrivals.remove, name="manage_arrival_remove"),
+    path("archives/", manage_imports.arrivals, name="manage_arrivals"),
+    path("archives/<int:pk>/", manage_imports.arrival, name="manage_arrival"),
+    path("archives/<int:pk>/remove/", manage_imports.remove, name="manage_arrival_remove"),
     path("create/", manage_benchmarks.create, name="manage_benchmark_create"),
     path("benchmarks/<slug:slug>/", manage_benchmarks.benchmark, name="manage_benchmark"),
-    path("benchmarks/<slug:slug>/edit/", manage_editing.edit, name="manage_benchmark_edit"),
+    path("benchmarks/<slug:slug>/edit/", manage_edit.edit, name="manage_benchmark_edit"),
     path("benchmarks/<slug:slug>/publish/", manage_benchmarks.publish, name="manage_publish"),
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
     path(
         "benchmarks/<slug:slug>/phases/<slug:phase>/information/",
-        manage_information.information,
+        manage_leakage_budget.information,
         name="manage_information",
     ),
     path("benchmarks/<slug:slug>/scorers/", manage_scorers.scorers_page, name="manage_scorers"),
@@ -157,7 +143,7 @@ manage: list[URLPattern | URLResolver] = [
         manage_near_copies.dismiss,
         name="manage_near_copy_dismiss",
     ),
-    path("benchmarks/<slug:slug>/trail/", manage_trail.manage_trail, name="manage_trail"),
+    path("benchmarks/<slug:slug>/trail/", manage_audit_trail.manage_trail, name="manage_trail"),
     path("benchmarks/<slug:slug>/new-split/", include(new_split)),
     path("benchmarks/<slug:slug>/splits/<slug:split>/", include(split)),
     path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
@@ -178,14 +164,14 @@ urlpatterns = [
     path("submissions/<uuid:pk>/receipt.json", submission.receipt, name="submission_receipt"),
     path("submissions/<uuid:pk>/withdraw/", withdraw.withdraw, name="withdraw_submission"),
     path("submissions/<uuid:pk>/predictions/", submission.download, name="download_prediction"),
-    path("submissions/<uuid:pk>/represent/", systems.represent, name="represent_system"),
-    path("systems/<int:pk>/edit/", systems.edit, name="edit_system"),
+    path("submissions/<uuid:pk>/represent/", edit.represent, name="represent_system"),
+    path("systems/<int:pk>/edit/", edit.edit, name="edit_system"),
     path(
         "benchmarks/<slug:slug>/<slug:phase>/systems/<int:pk>/best/",
-        systems.represent_by_best,
+        edit.represent_by_best,
         name="represent_system_by_best",
     ),
-    path("me/submissions/", mine.my_submissions, name="my_submissions"),
+    path("me/submissions/", my_submissions.my_submissions, name="my_submissions"),
     path("me/teams/", teams.my_teams, name="my_teams"),
     path("me/teams/<int:pk>/", teams.team, name="team"),
     path("me/teams/<int:pk>/invite/", teams.invite, name="invite_to_team"),

@@ -20,7 +20,7 @@ from evaluator.jobs import JOBS
 from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import Items
 from leaderboard.models import Likeness, Prediction, Submission, System, Team
-from leaderboard.near_copies.actions import similarity as likenesses
+from leaderboard.near_copies.actions import similarity
 from tests.support.scoring_runs import taken_by
 from tests.support.tiny_world import build
 
@@ -56,7 +56,7 @@ def test_a_phase_of_two_thousand_files() -> None:
     assert one is not None
     with CaptureQueriesContext(connection) as queries:
         begin = time.perf_counter()
-        found = likenesses.likest(one, ordered=False)
+        found = similarity.likest(one, ordered=False)
         seconds = time.perf_counter() - begin
     print(f"\n{FILES} signatures of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(found)} to lay beside")
 

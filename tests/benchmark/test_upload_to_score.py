@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Phase, Run, Score, State, User
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from tests.support.tiny_world import uploaded
 
 pytest_plugins = ["tests.support.workers.running_stack"]
@@ -35,7 +35,7 @@ def test_knowledgenet_fold_4_from_upload_to_published_score(stack, realdata: Pat
     waited, validated, sandboxed, starts = [], [], [], []
     for _ in range(TIMES + 1):
         began = time.perf_counter()
-        submission = submissions.submit(phase=phase, system=system, file=uploaded(content), by=researcher)
+        submission = submit.submit(phase=phase, system=system, file=uploaded(content), by=researcher)
         validated.append(time.perf_counter() - began)
         run = stack.wait_for(submission)
         waited.append(time.perf_counter() - began)

@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Site, faults, log_in, shoot
-from tests.support import container_images as made
+from tests.support import container_images
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.engine,
-    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 PAGE = "/benchmarks/mirror-claims/containers/submit-image/"
 PIECES = re.compile(r"/pieces/\?offset=(\d+)")

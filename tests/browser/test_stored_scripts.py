@@ -42,7 +42,7 @@ from leaderboard.models import (
     Webhook,
 )
 from tests.browser.conftest import Watch
-from tests.support import custom_scorers as scorers
+from tests.support import custom_scorers
 from tests.support.api_calls import person
 from tests.support.board_rows import score, stand, symmetric_scores
 from tests.support.container_rows import engine_is_there, takes_images
@@ -189,7 +189,7 @@ def spoiled() -> dict[str, User | None]:
     Standing.objects.filter(system=second).update(disqualified="x", rank=None)
     hidden = world.insert_run().prediction.submission
     HiddenSubmission.objects.create(submission=hidden, reason="x", hidden_by=organiser, hidden_at=at)
-    scorers.row(world, reason=NASTY)
+    custom_scorers.row(world, reason=NASTY)
     Announcement.objects.create(benchmark=world.benchmark, title="x", text="x", **given)
     Extension.objects.create(phase=world.phase, before=at, closes_at=at + timedelta(days=9), reason="x", **given)
     type(world.phase).objects.update(closes_at=at + timedelta(days=9))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.container.composed import Services, eventually, request
 from tests.container.test_composed import PREDICTIONS, token_of
-from tests.support import container_images as images
+from tests.support import container_images
 
 PHASE = "/api/v1/benchmarks/mirror-claims/phases/test"
 
@@ -17,10 +17,12 @@ PHASE = "/api/v1/benchmarks/mirror-claims/phases/test"
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """An image that answers as one of the demonstration's files does."""
-    if why := images.missing():
+    if why := container_images.missing():
         pytest.skip(why)
     answers = {line["id"]: line["predicted_label"] for line in map(json.loads, PREDICTIONS.read_text().splitlines())}
-    return Path(images.archive_of(images.answering(answers), tmp_path_factory.mktemp("image"))).read_bytes()
+    return Path(
+        container_images.archive_of(container_images.answering(answers), tmp_path_factory.mktemp("image"))
+    ).read_bytes()
 
 
 def test_an_image_is_run_by_the_worker_and_scored_by_the_other(site: Services, archive: bytes) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-from evaluator.sandbox.containers import container_spec as jobs
-from evaluator.sandbox.containers import create_settings as settings
-from evaluator.sandbox.containers import image_errors
+from evaluator.sandbox.containers import container_spec, create_settings, image_errors
 from evaluator.sandbox.containers.system_contract import SystemExecution
 from leaderboard.containers.actions import engine
 from leaderboard.core.refusal import Code
 from leaderboard.environment import PREFIX, VARIABLES
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Reason
 from tests.conftest import ROOT
 
@@ -46,7 +44,7 @@ def test_each_end_of_a_container_has_a_row() -> None:
 
 def test_each_limit_has_a_row_with_its_default() -> None:
     shown = {row[2].strip("`"): row[1] for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[2])}
-    known = limits.defaults().as_dict()
+    known = container_limits.defaults().as_dict()
     assert set(shown) == set(known)
     units = {"s": 1, "kB": 1000, "MB": 10**6, "GB": 10**9}
     for name, text in shown.items():
@@ -59,13 +57,13 @@ def test_all_that_a_system_is_told_is_on_the_page() -> None:
     """Its environment, by name; its task file, by key."""
     row = next(row for row in ROWS if row[0] == "the environment")
     named = {name.split("=")[0] for name in re.findall(r"`([A-Z_]+(?:=[^`]*)?)`", row[1])}
-    assert named == set(jobs.system_environment(EXECUTION))
+    assert named == set(container_spec.system_environment(EXECUTION))
     row = next(row for row in ROWS if row[0] == "`/input/task.json`")
-    assert set(re.findall(r"`(\w+)`", row[1])) == set(json.loads(jobs.system_task(EXECUTION)))
-    assert f"user {settings.NOBODY.split(':')[0]}" in PAGE
+    assert set(re.findall(r"`(\w+)`", row[1])) == set(json.loads(container_spec.system_task(EXECUTION)))
+    assert f"user {create_settings.NOBODY.split(':')[0]}" in PAGE
 
 
 def test_the_page_names_no_variable_that_nobody_reads() -> None:
     named = set(re.findall(rf"{PREFIX}([A-Z_]*[A-Z])\b", PAGE))
-    systems = {name.removeprefix(PREFIX) for name in jobs.system_environment(EXECUTION)}
+    systems = {name.removeprefix(PREFIX) for name in container_spec.system_environment(EXECUTION)}
     assert named <= {*VARIABLES, *systems, "TOKEN", "SYSTEM"}, named

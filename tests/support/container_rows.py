@@ -8,7 +8,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Image, Prediction, QuotaCharge, State, Submission, WorkerReport
 from tests.support.tiny_world import World, prediction_lines
 
@@ -71,7 +71,7 @@ def ran(**changes: Any) -> dict[str, Any]:
     """What an execution leaves in a prediction, with times that are in no coarse step."""
     execution = {
         "image": DIGEST,
-        "limits": limits.defaults().as_dict(),
+        "limits": container_limits.defaults().as_dict(),
         "runtime": "runc",
         "exit_code": 113,
         "timings": {"create": 0.123},

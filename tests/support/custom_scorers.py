@@ -13,7 +13,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from leaderboard.models import Image, Phase, Scorer, WorkerReport
-from tests.support import container_images as images
+from tests.support import container_images
 from tests.support.tiny_world import World
 
 DIGEST = "sha256:" + "5c" * 32
@@ -158,15 +158,15 @@ def built() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as context:
         Path(context, "main.py").write_text(PROGRAM)
         Path(context, "Dockerfile").write_text(
-            f'FROM {images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
+            f'FROM {container_images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
         )
-        made = images._docker("build", "--quiet", context)
+        made = container_images._docker("build", "--quiet", context)
     assert not made.returncode, made.stderr
     image = made.stdout.strip()
     try:
         yield image
     finally:
-        images._docker("image", "rm", image)
+        container_images._docker("image", "rm", image)
 
 
 def row(world: World, *, does: str = "right", digest: str = DIGEST, number: int = 1, **changes: Any) -> Scorer:

@@ -20,7 +20,7 @@ from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure import policies as disclosure
+from leaderboard.boards.disclosure import policies
 from leaderboard.models import Phase
 from tests.support.many_groups import KINDS, LABELS, gold_of, labels_of
 
@@ -75,7 +75,7 @@ class Oracle:
         self.asked += 1
         outcomes = self._outcomes(guess)
         scores = score_outcomes(outcomes, TASK.measures, resamples=0)
-        told = disclosure.reveal(
+        told = policies.reveal(
             phase=self.phase,
             scores=[{**score.as_dict(), "n_groups": score.n_groups} for score in scores],
             primary="accuracy",

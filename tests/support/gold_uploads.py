@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 
 from leaderboard.core.refusal import Refused
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.tiny_world import gold_lines
 
 _sent: list[Any] = []
@@ -25,7 +25,7 @@ def close_all() -> None:
 
 def uploaded(content: bytes, name: str = "inputs.jsonl") -> Any:
     """A file as the upload handler leaves it; the end of the request closes it."""
-    _sent.append(world.uploaded(content, name))
+    _sent.append(tiny_world.uploaded(content, name))
     return _sent[-1]
 
 

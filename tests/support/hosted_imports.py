@@ -24,7 +24,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
 from leaderboard.models import Phase, Run, Split, State, Submission, System, User
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from tests.support.api_calls import client_of
 
 Scores = dict[tuple[str, str], float | None]
@@ -46,7 +46,7 @@ def by_action(phase: Phase, path: Path, system: System) -> Submission:
         file: Any = File(stream, name=path.name)
         try:
             by = system.team.members.get()
-            return submissions.submit(phase=phase, system=system, file=file, by=by, **track_of(phase))
+            return submit.submit(phase=phase, system=system, file=file, by=by, **track_of(phase))
         except Refused as refused:
             assert refused.code is Code.INVALID_PREDICTIONS
             raise RefusedFile("\n".join(problem["text"] for problem in refused.problems)) from refused

@@ -14,11 +14,10 @@ from django.conf import settings
 from django.core.files import File
 from django.utils import timezone
 
-from leaderboard.containers.actions import image_files, images, workers
-from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import image_files, images, run_system, workers
 from leaderboard.models import Image, Prediction, QuotaCharge, Run, State, Submission
 from leaderboard.scoring.actions import runs
-from tests.support import container_images as made
+from tests.support import container_images
 from tests.support.tiny_world import LABELS, World, build
 from tests.support.workers.running_stack import empty_queue
 
@@ -30,7 +29,7 @@ if os.environ["HOLDOUT_WALL_SECONDS"] == "{WAITS_AT}":
     print("waiting", flush=True)
     signal.pause()
 """
-needs_engine = pytest.mark.skipif(bool(made.missing()), reason=made.missing())
+needs_engine = pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing())
 
 
 @pytest.fixture
@@ -46,9 +45,11 @@ def world(transactional_db: None, sandbox: str) -> Iterator[World]:
         state=State.FAILED, lease_until=None, finished_at=timezone.now()
     )
     workers.report()
-    assert made.left(settings.INSTANCE) == []
+    assert container_images.left(settings.INSTANCE) == []
     known = Image.objects.exclude(digest="").values_list("digest", flat=True)
-    assert [image for image in known if made.is_there(image)] == [], "the engine keeps no image that nobody waits for"
+    assert [image for image in known if container_images.is_there(image)] == [], (
+        "the engine keeps no image that nobody waits for"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +59,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
     def archive(program: str) -> Path:
         if program not in known:
-            known[program] = made.archive_of(program, folder)
+            known[program] = container_images.archive_of(program, folder)
         return known[program]
 
     return archive
@@ -67,13 +68,13 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def right(archives: Callable[[str], Path]) -> Path:
     """Answers every claim rightly."""
-    return archives(made.answering(LABELS))
+    return archives(container_images.answering(LABELS))
 
 
 @pytest.fixture(scope="session")
 def patient(archives: Callable[[str], Path]) -> Path:
     """The same; but it waits for ever where the limit of wall time is WAITS_AT."""
-    return archives(PATIENT + made.answering(LABELS))
+    return archives(PATIENT + container_images.answering(LABELS))
 
 
 def submit(world: World, archive: Path) -> Submission:
@@ -85,7 +86,7 @@ def submit(world: World, archive: Path) -> Submission:
 def work() -> None:
     """What the workers of both queues would do, once for each row that waits."""
     for prediction in Prediction.objects.filter(state=State.QUEUED):
-        predictions.WORK.run(prediction.pk)
+        run_system.WORK.run(prediction.pk)
     for run in Run.objects.filter(state=State.QUEUED):
         runs.WORK.run(run.pk)
 

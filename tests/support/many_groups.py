@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.datasets.actions import lifecycle as publication
-from leaderboard.datasets.actions import split_in_halves as halves
-from leaderboard.datasets.actions import splits
+from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
 from leaderboard.scoring.actions import runs
-from tests.support.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.tiny_world import World, uploaded
 
 LABELS = ("SUPPORTS", "REFUTES")
 KINDS = ("city", "film", "person", "river")
@@ -55,7 +52,7 @@ def a_split(world: World, labels: dict[str, str], *, per_group: int = 1, name: s
         dataset=world.split.dataset, name=name, kind="test", gold_public=False, by=world.curator
     )
     correct(split, world, gold_of(labels, per_group=per_group))
-    publication.publish_unaudited(split=split, by=world.curator)
+    lifecycle.publish_unaudited(split=split, by=world.curator)
     return split
 
 
@@ -104,6 +101,3 @@ def primary(submission: Submission) -> float | None:
 
 def soon(days: int = 1) -> Any:
     return timezone.now() + timedelta(days=days)
-
-
-__all__ = ["build", "halves", "prediction_lines", "teams"]

@@ -10,10 +10,9 @@ import numpy as np
 
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.datasets.actions import datasets, splits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import Phase, Submission, System
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from tests.support.tiny_world import World, build, uploaded
 
 SIZE = 80
@@ -80,7 +79,7 @@ def a_world(task: str, **policy: Any) -> World:
         world.gold = splits.add_gold(split=split, file=file, reason="first", by=by)
     finally:
         file.close()
-    publication.publish_unaudited(split=split, by=by)
+    lifecycle.publish_unaudited(split=split, by=by)
     world.benchmark = benchmarks.create(
         slug="drawn", title="Drawn", task=task, dataset=dataset, summary="s", description="", rules="", by=by
     )
@@ -98,6 +97,6 @@ def enter(world: World, name: str, noise: float, *, claim_only: bool = False) ->
     system: System = teams.system(team=world.system.team, name=name, by=world.researcher)
     file = uploaded(_lines(_answers(world.benchmark.task, name, noise, claim_only=claim_only)))
     try:
-        return submissions.submit(phase=world.phase, system=system, file=file, by=world.researcher)
+        return submit.submit(phase=world.phase, system=system, file=file, by=world.researcher)
     finally:
         file.close()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from leaderboard.operations import processes
-from tests.support.workers import running_stack as stack
+from tests.support.workers import running_stack
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def served() -> Iterator[Site]:
         process = subprocess.Popen(
             processes.web(f"fd://{listening.fileno()}"),
             cwd=settings.ROOT,
-            env=stack.environment(),
+            env=running_stack.environment(),
             pass_fds=[listening.fileno()],
             stdin=subprocess.DEVNULL,
         )

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from leaderboard.accounts.actions import teams
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.datasets.actions import splits
 from leaderboard.models import Leaderboard, Run, Split, Standing, State, Submission
 from leaderboard.scoring.actions import runs
@@ -66,7 +66,7 @@ def board_of(world: World) -> Leaderboard:
 def rank_all(world: World) -> None:
     """Score what waits, then compute the ranges."""
     score_all()
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
 
 
 def ranges(board: Leaderboard) -> dict[str, tuple[int | None, int | None, int | None]]:

@@ -17,22 +17,22 @@ from typing import Any
 
 from evaluator.cli.output import print_problems, printable_lines, say
 from evaluator.cli.progress_line import patience
-from evaluator.curation.generators import audit as split
-from evaluator.curation.generators import corruption as corrupted
-from evaluator.curation.generators import cues_report as cues
 from evaluator.curation.generators import (
+    audit,
+    corruption,
+    cues_report,
     folds,
+    gold_diff,
     halves,
     holdout,
     leakage,
     open_evaluation,
     open_questions,
+    published_symmetric,
     reweight,
     scenarios,
     symmetric,
 )
-from evaluator.curation.generators import gold_diff as difference
-from evaluator.curation.generators import published_symmetric as published
 from evaluator.curation.generators.arguments import whole_number
 from evaluator.curation.generators.base import Generator, Made
 from evaluator.curation.generators.recipe import recipe
@@ -45,17 +45,17 @@ SPLITS: tuple[Generator, ...] = (
     holdout.GENERATOR,
     halves.GENERATOR,
     symmetric.GENERATOR,
-    published.GENERATOR,
+    published_symmetric.GENERATOR,
     reweight.GENERATOR,
     leakage.GENERATOR,
     open_evaluation.GENERATOR,
     open_questions.GENERATOR,
     scenarios.GENERATOR,
-    corrupted.GENERATOR,
+    corruption.GENERATOR,
 )
 """Generators: each makes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = (split.AUDIT, symmetric.AUDIT, cues.GENERATOR, leakage.AUDIT, difference.AUDIT)
+AUDITS: tuple[Generator, ...] = (audit.AUDIT, symmetric.AUDIT, cues_report.GENERATOR, leakage.AUDIT, gold_diff.AUDIT)
 """Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"

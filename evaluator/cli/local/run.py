@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from evaluator import jobs
-from evaluator.cli.local import engine as local
-from evaluator.cli.local import files
+from evaluator.cli.local import engine, files
 from evaluator.cli.local import result as run_result
 from evaluator.cli.output import Progress, print_problems, say
 from evaluator.cli.sizes import read_size
@@ -61,8 +60,8 @@ def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
 def _ran(
     given: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, made: BinaryIO
 ) -> SystemResult:
-    here = local.connect(given.runtime)
-    with local.image_in(here, given.image, check=not given.no_check) as image:
+    here = engine.connect(given.runtime)
+    with engine.image_in(here, given.image, check=not given.no_check) as image:
         execution = SystemExecution(
             execution_id=f"run-{uuid.uuid4().hex}",
             image=image,

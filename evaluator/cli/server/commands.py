@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from evaluator.cli.server import login as account
-from evaluator.cli.server import read as reading
+from evaluator.cli.server import login, read
 from evaluator.cli.server.errors import refused
 from evaluator.cli.server.http import RefusedError
 
 _DOES: dict[str, Callable[[argparse.Namespace], int]] = {
-    "login": account.login,
-    "logout": account.logout,
-    "benchmarks": reading.benchmarks,
-    "teams": reading.teams,
-    "inputs": reading.inputs,
-    "scores": reading.scores,
-    "board": reading.board,
+    "login": login.login,
+    "logout": login.logout,
+    "benchmarks": read.benchmarks,
+    "teams": read.teams,
+    "inputs": read.inputs,
+    "scores": read.scores,
+    "board": read.board,
 }
 
 

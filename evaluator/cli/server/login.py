@@ -7,7 +7,7 @@ import getpass
 import sys
 
 from evaluator.cli.output import say
-from evaluator.cli.server import token_store as kept
+from evaluator.cli.server import token_store
 from evaluator.cli.server.http import RefusedError, Server
 from evaluator.cli.server.tokens import from_file
 from evaluator.errors import UsageError
@@ -17,7 +17,7 @@ from evaluator.exit_codes import DONE
 def login(given: argparse.Namespace) -> int:
     """The exit status. Raises UsageError, RefusedError and SandboxError."""
     address = given.server.rstrip("/")
-    known = kept.read()
+    known = token_store.read()
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so whoever is on the way can read what is sent")
@@ -26,14 +26,14 @@ def login(given: argparse.Namespace) -> int:
     Server(address, token).get("submissions/", page_size="1")
     known.tokens[address] = token
     known.latest = address
-    kept.write(known)
-    say(f"logged in to {address}; the token is in {kept.place()}, for you alone")
+    token_store.write(known)
+    say(f"logged in to {address}; the token is in {token_store.place()}, for you alone")
     return DONE
 
 
 def logout(given: argparse.Namespace) -> int:
     """Revokes the token and forgets it; one that the server knows no more is forgotten as well."""
-    known = kept.read()
+    known = token_store.read()
     address = (given.server or known.latest).rstrip("/")
     token = known.tokens.pop(address, None)
     if token is None:
@@ -44,7 +44,7 @@ def logout(given: argparse.Namespace) -> int:
         if error.status != 401:
             raise
     known.latest = "" if known.latest == address else known.latest
-    kept.write(known)
+    token_store.write(known)
     say(f"logged out of {address}; the token is revoked")
     return DONE
 

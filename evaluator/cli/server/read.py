@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from evaluator.cli.output import say
-from evaluator.cli.server import submit as submitting
+from evaluator.cli.server import submit
 from evaluator.cli.server.http import AwayError, Server
 from evaluator.cli.server.tokens import connected
 from evaluator.cli.tables import benchmark_table, board_table, team_table
@@ -95,7 +95,7 @@ def scores(given: argparse.Namespace) -> int:
     if not told["is_over"] and not given.wait:
         say(f"{told['state']}: there are no scores yet; --wait follows it to its end")
         return NOT_YET
-    return submitting.end(server, told, wait=True, as_json=given.json)
+    return submit.end(server, told, wait=True, as_json=given.json)
 
 
 def board(given: argparse.Namespace) -> int:

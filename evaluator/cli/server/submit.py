@@ -11,7 +11,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from evaluator.cli.output import print_problems, say
-from evaluator.cli.server import poll as following
+from evaluator.cli.server import poll
 from evaluator.cli.server import upload as uploading
 from evaluator.cli.server.errors import THEIRS, refused
 from evaluator.cli.server.http import AwayError, RefusedError, Server
@@ -111,8 +111,8 @@ def end(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> i
         if as_json:
             print(json.dumps(told))
         return DONE
-    told = following.followed(server, quote(told["id"]))
-    scores = following.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
+    told = poll.followed(server, quote(told["id"]))
+    scores = poll.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
     if as_json:
         print(json.dumps({**told, "scores": scores and scores["scores"]}))
     for warning in told["warnings"]:

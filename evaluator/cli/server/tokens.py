@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from evaluator.cli.output import say
-from evaluator.cli.server import token_store as kept
+from evaluator.cli.server import token_store
 from evaluator.cli.server.http import Server
 from evaluator.errors import UsageError, shown
 
@@ -18,7 +18,7 @@ def connected(address: str | None, token_file: str | None, *, needs_token: bool 
 
     needs_token: else whoever has no token reads what is public.
     """
-    where = address or kept.read().latest
+    where = address or token_store.read().latest
     if not where:
         raise UsageError("there is no server: give --server https://..., or log in: holdout login --server https://...")
     found = _found(where, token_file)
@@ -34,7 +34,7 @@ def _found(server: str, file: str | None) -> str | None:
     """A named file before the environment before what a log-in has kept."""
     if file is not None:
         return from_file(file)
-    return os.environ.get(VARIABLE, "").strip() or kept.read().tokens.get(server.rstrip("/"))
+    return os.environ.get(VARIABLE, "").strip() or token_store.read().tokens.get(server.rstrip("/"))
 
 
 def from_file(path: str) -> str:

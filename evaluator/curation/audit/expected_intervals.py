@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluator.outcomes.table import Numbers
-from evaluator.statistics import student_t as student
+from evaluator.statistics import student_t
 from evaluator.statistics.confidence import LEVEL
 
 
@@ -84,7 +84,7 @@ def _width(at: float, units: Numbers, one: float, whole: float) -> Width:
 def _reach(groups: int) -> float:
     """In standard deviations (Hesterberg 2015)."""
     groups = max(groups, 2)
-    return math.sqrt(groups / (groups - 1)) * student.quantile((1 + LEVEL) / 2, groups - 1)
+    return math.sqrt(groups / (groups - 1)) * student_t.quantile((1 + LEVEL) / 2, groups - 1)
 
 
 MODELS: dict[str, Callable[[Numbers], Width]] = {"share": share, "f1": f1, "correlation": correlation}

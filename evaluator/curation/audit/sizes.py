@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit import expected_intervals as widths
+from evaluator.curation.audit import expected_intervals
 from evaluator.measures.auroc import Auroc
 from evaluator.measures.base import Measure
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
@@ -28,7 +28,7 @@ class Sized:
     n: int
     groups: int
     largest_group: int
-    width: widths.Width
+    width: expected_intervals.Width
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -65,9 +65,9 @@ def _sized(
     units = _by_group(groups, total)
     if isinstance(measure, Auroc):
         true = _by_group(groups, outcomes.statistics[measure.positive][rows])
-        width = widths.auroc(true, _by_group(groups, np.ones(len(groups))) - true)
+        width = expected_intervals.auroc(true, _by_group(groups, np.ones(len(groups))) - true)
     else:
-        width = widths.MODELS[measure.variance](units)
+        width = expected_intervals.MODELS[measure.variance](units)
     return Sized(slice_, round(float(total.sum())), int((units > 0).sum()), round(float(units.max(initial=0))), width)
 
 

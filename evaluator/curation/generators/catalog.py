@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.generators import folds, holdout, open_questions, scenarios, symmetric
-from evaluator.curation.generators import passthrough as as_it_is
-from evaluator.curation.generators import published_symmetric as published
+from evaluator.curation.generators import (
+    folds,
+    holdout,
+    open_questions,
+    passthrough,
+    published_symmetric,
+    scenarios,
+    symmetric,
+)
 from evaluator.curation.generators.base import Generator
 from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError, Source
 from evaluator.errors import UsageError
@@ -80,7 +86,7 @@ OFFERS: dict[str, Offer] = {
     offer.name: offer
     for offer in (
         Offer(
-            as_it_is.GENERATOR,
+            passthrough.GENERATOR,
             "Take it as it is",
             "The raw file is gold in the task's own format. Every line is taken, byte for byte.",
             keeps_lines=True,
@@ -108,7 +114,7 @@ OFFERS: dict[str, Offer] = {
             tasks=("fact-verification",),
         ),
         Offer(
-            published.GENERATOR,
+            published_symmetric.GENERATOR,
             "Symmetric set as published",
             "Reads FEVER Symmetric's published lines, checks that every group is symmetric, and gives every pair an id "
             "that does not tell which member it is.",

@@ -13,8 +13,7 @@ import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last di
 import numpy as np
 from scipy import sparse
 
-from evaluator.curation.reweighting import lbfgs as descent
-from evaluator.curation.reweighting import newton
+from evaluator.curation.reweighting import lbfgs, newton
 from evaluator.curation.reweighting.problem import Labels, Numbers, Problem
 from evaluator.curation.text_stats.cues import MIN_FREQUENCY
 from evaluator.errors import UsageError
@@ -78,8 +77,8 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
     if len(claims) <= newton.MAX_CLAIMS:
         newton.solve(problem, seed, best.hear)
     else:
-        steps = Steps(len(descent.TAUS) * descent.STEPS_EACH)
-        descent.solve(problem, best.hear, lambda: steps.add(1))
+        steps = Steps(len(lbfgs.TAUS) * lbfgs.STEPS_EACH)
+        lbfgs.solve(problem, best.hear, lambda: steps.add(1))
     alpha[claims] = best.alpha
     return Reweighting(alpha, [constant + value for value in best.objectives])
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
-from evaluator.curation.reweighting import lbfgs as descent
+from evaluator.curation.reweighting import lbfgs
 from evaluator.curation.reweighting.problem import Numbers, Problem
 from evaluator.progress import Steps
 
@@ -31,7 +31,7 @@ Hear = Callable[[Numbers], None]
 def solve(problem: Problem, seed: int, hear: Hear) -> None:
     """Tells `hear` every alpha on its ways; the best of them by the true objective is the answer."""
     random = np.random.default_rng([seed, problem.n_claims])
-    start = descent.follow(problem, np.zeros(problem.n_claims), _COARSE)
+    start = lbfgs.follow(problem, np.zeros(problem.n_claims), _COARSE)
     best = first = _follow(problem, start, _COARSE[-1], 4.0, hear)
     starts = _STARTS if problem.n_claims <= _MANY_CLAIMS else _FEW
     steps = Steps(2 * starts)
@@ -55,7 +55,7 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
 
 def _quick(problem: Problem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
     """The minimum on a path that cools in few levels; given up where it cannot end under the best."""
-    alpha = _descend(problem, descent.follow(problem, alpha, (tau,)), _QUICK)
+    alpha = _descend(problem, lbfgs.follow(problem, alpha, (tau,)), _QUICK)
     most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
     if problem.value(alpha, _QUICK) - most_above > best:
         return alpha

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import signal
 
-from evaluator.sandbox.confinement import landlock, rlimits, seccomp
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import landlock, rlimits, seccomp, syscalls
 from evaluator.sandbox.confinement.layers import Layers, drop_uid
 from evaluator.sandbox.contract import Limits
 
@@ -41,11 +40,11 @@ def confine(limits: Limits, layers: Layers, *, size: int, descriptors: int) -> N
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     if layers.uid_drop:
         drop_uid()
-    kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    if kernel.prctl(kernel.PR_GET_NO_NEW_PRIVS) != 1:
+    syscalls.drop_capabilities()
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    if syscalls.prctl(syscalls.PR_GET_NO_NEW_PRIVS) != 1:
         raise OSError("no_new_privs does not hold")
     if layers.landlock:
         landlock.restrict(layers.landlock)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import syscalls
 
 _VERSION = 1  # a flag: asks for the ABI only
 # rights over files that each ABI handles: bits 0-12, then refer, truncate, and ioctl on devices
@@ -20,7 +20,7 @@ _TWO_BITS = 0b11  # bind and connect; abstract sockets and signals
 def abi() -> int:
     """The kernel's Landlock ABI; 0 where there is none or it is turned off."""
     try:
-        return kernel.call("landlock_create_ruleset", None, 0, _VERSION)
+        return syscalls.call("landlock_create_ruleset", None, 0, _VERSION)
     except (OSError, KeyError):
         return 0
 
@@ -32,8 +32,8 @@ def restrict(version: int) -> None:
     scopes = _TWO_BITS if version >= _SCOPE_FROM else 0
     size = 8 if version < _NET_FROM else 16 if version < _SCOPE_FROM else 24
     attributes = (ctypes.c_uint64 * 3)(files, ports, scopes)
-    ruleset = kernel.call("landlock_create_ruleset", attributes, size, 0)
+    ruleset = syscalls.call("landlock_create_ruleset", attributes, size, 0)
     try:
-        kernel.call("landlock_restrict_self", ruleset, 0)
+        syscalls.call("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)

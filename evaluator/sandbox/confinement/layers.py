@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from evaluator.sandbox.confinement import landlock
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import landlock, syscalls
 from evaluator.sandbox.confinement.namespaces import NOBODY, JobPids, Plan, permitted
 
 REQUIRED = ("no_new_privs", "rlimits", "seccomp", "descriptors")
@@ -53,5 +52,5 @@ def drop_uid() -> None:
 
 def lock_files(abi: int) -> None:
     """Landlock as it is in a job. Raises OSError."""
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(abi)

@@ -13,10 +13,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import syscalls
 
 NOBODY = 65534
-_ALL = kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
+_ALL = (
+    syscalls.CLONE_NEWNET
+    | syscalls.CLONE_NEWIPC
+    | syscalls.CLONE_NEWUTS
+    | syscalls.CLONE_NEWPID
+    | syscalls.CLONE_NEWCGROUP
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +74,7 @@ def leave_host(plan: Plan) -> None:
     if plan.user:
         _unshare_mapped(_ALL)
     else:
-        kernel.unshare(_ALL)
+        syscalls.unshare(_ALL)
 
 
 def _unshare_mapped(flags: int) -> None:
@@ -93,15 +99,15 @@ def _unshare_mapped(flags: int) -> None:
             os._exit(status)
     os.close(go_read)
     try:
-        kernel.unshare(kernel.CLONE_NEWUSER | flags)
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
         os.write(go_write, b"g")
     finally:
         os.close(go_write)
         status = os.waitpid(helper, 0)[1]
     if status:
         raise OSError("the user namespace's maps were refused")
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
 
 
 def _write_maps(target: int, uid: int, gid: int) -> None:
@@ -118,16 +124,16 @@ def empty_root() -> None:
 
     Raises OSError.
     """
-    kernel.unshare(kernel.CLONE_NEWNS)
-    kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    syscalls.unshare(syscalls.CLONE_NEWNS)
+    syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     place = next(folder for folder in ("/tmp", "/proc") if Path(folder).is_dir())  # noqa: S108 mounted over
-    bare = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-    kernel.mount("none", place, "tmpfs", bare, "size=4k,nr_inodes=2,mode=0555")
+    bare = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
+    syscalls.mount("none", place, "tmpfs", bare, "size=4k,nr_inodes=2,mode=0555")
     os.chdir(place)
-    kernel.pivot_root(".", ".")
-    kernel.umount(".", kernel.MNT_DETACH)
+    syscalls.pivot_root(".", ".")
+    syscalls.umount(".", syscalls.MNT_DETACH)
     os.chdir("/")
-    kernel.mount("none", "/", None, kernel.MS_REMOUNT | kernel.MS_RDONLY | bare)
+    syscalls.mount("none", "/", None, syscalls.MS_REMOUNT | syscalls.MS_RDONLY | bare)
     if any(Path("/").iterdir()):
         raise OSError("the root is not empty")
 
@@ -139,7 +145,7 @@ class JobPids:
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def next_fork(self) -> None:
-        kernel.unshare(kernel.CLONE_NEWPID)
+        syscalls.unshare(syscalls.CLONE_NEWPID)
 
     def rehearse(self) -> None:
         """There and back, in a process that is thrown away. Raises OSError."""
@@ -148,4 +154,4 @@ class JobPids:
 
     def back(self) -> None:
         """Further forks are ordinary ones: a namespace takes no second pid 1."""
-        kernel.setns(self._own, kernel.CLONE_NEWPID)
+        syscalls.setns(self._own, syscalls.CLONE_NEWPID)

@@ -12,7 +12,7 @@ import errno
 import struct
 from collections.abc import Sequence
 
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import syscalls
 
 # call: its number on (x86_64, aarch64); None where the architecture has no such call
 CALLS: dict[str, tuple[int | None, int | None]] = {
@@ -107,7 +107,7 @@ class _Program(ctypes.Structure):
 
 def install(writable: Sequence[int]) -> None:
     """Confine this process for good; `no_new_privs` must be set. Raises OSError, KeyError."""
-    code = program(kernel.machine(), writable)
+    code = program(syscalls.machine(), writable)
     text = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
     filter_mode = 2
-    kernel.prctl(kernel.PR_SET_SECCOMP, filter_mode, ctypes.byref(_Program(len(code), text)))
+    syscalls.prctl(syscalls.PR_SET_SECCOMP, filter_mode, ctypes.byref(_Program(len(code), text)))

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import syscalls
 from evaluator.sandbox.confinement.apply import FIRST_FILE
 from evaluator.sandbox.confinement.layers import Layers
 from evaluator.sandbox.contract import Limits, Verdict
-from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.job import Forker, Kept
 
 SELF_TEST = "sandbox-self-test"
@@ -28,7 +28,7 @@ _READ_EXEC, _PRIVATE_ANONYMOUS = 0x5, 0x22
 
 
 def _libc(name: str, *arguments: object) -> Callable[[], int]:
-    function = getattr(kernel.LIBC, name)
+    function = getattr(syscalls.LIBC, name)
     return lambda: int(function(*arguments))
 
 
@@ -38,15 +38,15 @@ _FORBIDDEN: dict[str, Callable[[], int]] = {
     "make a socket": _libc("socket", socket.AF_UNIX, socket.SOCK_STREAM, 0),
     "run a program": _libc("execv", b"/bin/true", None),
     "send a signal": _libc("kill", 0, signal.SIGCONT),
-    "change itself": _libc("prctl", kernel.PR_SET_DUMPABLE, 1, 0, 0, 0),
+    "change itself": _libc("prctl", syscalls.PR_SET_DUMPABLE, 1, 0, 0, 0),
     "copy a descriptor": _libc("dup", 0),
     "map executable memory": lambda: -1 if _map_executable() in (None, ctypes.c_void_p(-1).value) else 0,
 }
 
 
 def _map_executable() -> int | None:
-    kernel.LIBC.mmap.restype = ctypes.c_void_p
-    address: int | None = kernel.LIBC.mmap(
+    syscalls.LIBC.mmap.restype = ctypes.c_void_p
+    address: int | None = syscalls.LIBC.mmap(
         None, ctypes.c_size_t(_PAGE), _READ_EXEC, _PRIVATE_ANONYMOUS, -1, ctypes.c_long(0)
     )
     return address
@@ -83,8 +83,8 @@ def check(layers: Layers, kept: Kept) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     report_read, report_write = os.pipe2(os.O_CLOEXEC)
     try:
-        order = wire.Order(job=SELF_TEST, arguments={}, files=[])
-        socket.send_fds(ours, [wire.pack(order)], [report_write])
+        order = protocol.Order(job=SELF_TEST, arguments={}, files=[])
+        socket.send_fds(ours, [protocol.pack(order)], [report_write])
         os.close(report_write)
         job = forker.fork(theirs, Limits(wall_seconds=30, cpu_seconds=30))
         ended = job.finish()
@@ -101,7 +101,7 @@ def check(layers: Layers, kept: Kept) -> None:
         raise SandboxError(f"a required layer is refused: {ended.what}. {_ADVICE}")
     if ended.verdict != Verdict.DONE:
         raise SandboxError(f"the self-test ended with {ended.verdict}: {job.diagnosis}. {_ADVICE}")
-    report, _ = wire.read_frame(received)
+    report, _ = protocol.read_frame(received)
     if report["allowed"] or report["descriptors"]:
         raise SandboxError(
             f"a job may still do: {report['allowed']}; it inherits descriptors: {report['descriptors'][:10]}. {_ADVICE}"

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from evaluator.sandbox.containers import scorer_contract as scorers
-from evaluator.sandbox.containers import system_contract as systems
+from evaluator.sandbox.containers import scorer_contract, system_contract
 from evaluator.sandbox.containers.scorer_contract import ScorerExecution
 from evaluator.sandbox.containers.system_contract import FORMAT_VERSION, SystemExecution, SystemLimits
 
@@ -63,7 +62,9 @@ def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
         limits=execution.limits,
         environment=system_environment(execution),
         folders={"/input": [told, Given("inputs.jsonl", execution.inputs)]},
-        wanted=[Wanted((systems.OUTPUT, systems.OUTPUT_PACKED), predictions, execution.limits.output_bytes)],
+        wanted=[
+            Wanted((system_contract.OUTPUT, system_contract.OUTPUT_PACKED), predictions, execution.limits.output_bytes)
+        ],
     )
 
 
@@ -82,8 +83,8 @@ def of_scorer(execution: ScorerExecution, scores: BinaryIO, outcomes: BinaryIO) 
             "/predictions": [Given("predictions.jsonl", execution.predictions)],
         },
         wanted=[
-            Wanted((scorers.SCORES,), scores, min(execution.scores_bytes, most)),
-            Wanted((scorers.OUTCOMES,), outcomes, most, required=False),
+            Wanted((scorer_contract.SCORES,), scores, min(execution.scores_bytes, most)),
+            Wanted((scorer_contract.OUTCOMES,), outcomes, most, required=False),
         ],
     )
 
@@ -95,8 +96,8 @@ def system_task(execution: SystemExecution) -> bytes:
             "format_version": FORMAT_VERSION,
             "task": execution.task,
             "options": dict(execution.options),
-            "inputs": systems.INPUTS,
-            "output": systems.OUTPUT,
+            "inputs": system_contract.INPUTS,
+            "output": system_contract.OUTPUT,
             "limits": _limits(execution.limits),
         }
     )
@@ -113,10 +114,10 @@ def scorer_task(execution: ScorerExecution) -> bytes:
             "measures": [dict(measure) for measure in execution.measures],
             "primary": execution.primary,
             "dimensions": {name: list(values) for name, values in execution.dimensions.items()},
-            "gold": scorers.GOLD,
-            "predictions": scorers.PREDICTIONS,
-            "scores": scorers.SCORES,
-            "outcomes": scorers.OUTCOMES,
+            "gold": scorer_contract.GOLD,
+            "predictions": scorer_contract.PREDICTIONS,
+            "scores": scorer_contract.SCORES,
+            "outcomes": scorer_contract.OUTCOMES,
             "limits": _limits(execution.limits),
         }
     )
@@ -124,17 +125,17 @@ def scorer_task(execution: ScorerExecution) -> bytes:
 
 def system_environment(execution: SystemExecution) -> dict[str, str]:
     """What a system finds in its environment, beside what its image sets."""
-    paths = {"HOLDOUT_INPUTS": systems.INPUTS, "HOLDOUT_OUTPUT": systems.OUTPUT}
+    paths = {"HOLDOUT_INPUTS": system_contract.INPUTS, "HOLDOUT_OUTPUT": system_contract.OUTPUT}
     return {**_environment(execution.task, execution.limits), **paths}
 
 
 def scorer_environment(execution: ScorerExecution) -> dict[str, str]:
     """The same for a scorer."""
     paths = {
-        "HOLDOUT_GOLD": scorers.GOLD,
-        "HOLDOUT_PREDICTIONS": scorers.PREDICTIONS,
-        "HOLDOUT_SCORES": scorers.SCORES,
-        "HOLDOUT_OUTCOMES": scorers.OUTCOMES,
+        "HOLDOUT_GOLD": scorer_contract.GOLD,
+        "HOLDOUT_PREDICTIONS": scorer_contract.PREDICTIONS,
+        "HOLDOUT_SCORES": scorer_contract.SCORES,
+        "HOLDOUT_OUTCOMES": scorer_contract.OUTCOMES,
         # Strings are hashed by this in Python: sets come in one order, so that two executions write the same bytes.
         "PYTHONHASHSEED": "0",
     }
@@ -145,7 +146,7 @@ def _environment(task: str, limits: SystemLimits) -> dict[str, str]:
     return {
         "HOLDOUT_FORMAT_VERSION": str(FORMAT_VERSION),
         "HOLDOUT_TASK": task,
-        "HOLDOUT_TASK_FILE": systems.TASK,
+        "HOLDOUT_TASK_FILE": system_contract.TASK,
         "HOLDOUT_WALL_SECONDS": f"{limits.wall_seconds:g}",
         "HOLDOUT_CPUS": f"{limits.cpus:g}",
         "HOLDOUT_MEMORY_BYTES": str(limits.memory_bytes),

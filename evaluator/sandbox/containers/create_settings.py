@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evaluator.sandbox.containers import seccomp_profile as system_calls
+from evaluator.sandbox.containers import seccomp_profile
 from evaluator.sandbox.containers.container_spec import Job
 
 NOBODY = "65534:65534"
@@ -111,7 +111,7 @@ def _confined(runtime: str, architecture: str) -> dict[str, Any]:
         "NetworkMode": "none",
         "ReadonlyRootfs": True,
         "CapDrop": ["ALL"],
-        "SecurityOpt": ["no-new-privileges:true", f"seccomp={system_calls.profile(architecture)}"],
+        "SecurityOpt": ["no-new-privileges:true", f"seccomp={seccomp_profile.profile(architecture)}"],
         "IpcMode": "private",
         "CgroupnsMode": "private",
         "PidMode": "",

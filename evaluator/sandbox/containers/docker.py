@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, BinaryIO
 
 from evaluator.errors import SandboxError, UsageError
-from evaluator.sandbox.containers import container_spec as jobs
-from evaluator.sandbox.containers import engine_images, health, reaper
+from evaluator.sandbox.containers import container_spec, engine_images, health, reaper
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
 from evaluator.sandbox.containers.execution import Run
@@ -66,7 +65,7 @@ class DockerSandbox:
         """As `systems.SystemSandbox.run`."""
         if execution.gpus:
             raise UsageError(f"{execution.gpus} GPUs are asked for, expected 0: this sandbox passes no device on")
-        return self._run(jobs.of_system(execution, predictions), keep_going)
+        return self._run(container_spec.of_system(execution, predictions), keep_going)
 
     def score(
         self,
@@ -81,7 +80,7 @@ class DockerSandbox:
         It counts only if the verdict is DONE; `outputs` names what was there. Raises what `run` raises, and leaves as
         little behind. None of the result is for participants.
         """
-        return self._run(jobs.of_scorer(execution, scores, outcomes), keep_going)
+        return self._run(container_spec.of_scorer(execution, scores, outcomes), keep_going)
 
     def _run(self, job: Job, keep_going: Callable[[], bool] | None) -> SystemResult:
         began = time.monotonic()

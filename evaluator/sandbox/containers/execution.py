@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from evaluator.sandbox.containers import log_tail as log
+from evaluator.sandbox.containers import log_tail
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
@@ -65,7 +65,7 @@ class Run:
         with self._timed("read"):
             state = self.engine.state(working)
             self.wall_seconds = _lasted(state) or time.monotonic() - began
-            self.log, self.log_is_cut = log.tail(self.engine.logs(working), int(self.limits.log_bytes))
+            self.log, self.log_is_cut = log_tail.tail(self.engine.logs(working), int(self.limits.log_bytes))
             return self._judge(state, in_time, keeper)
 
     def told(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:

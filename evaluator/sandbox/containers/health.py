@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers import create_settings as settings
+from evaluator.sandbox.containers import create_settings
 from evaluator.sandbox.containers.engine import Engine
 from evaluator.sandbox.containers.log_tail import tail
 from evaluator.sandbox.containers.volume_holder_image import UNAME_BYTES, UNAME_FIELD
@@ -22,7 +22,7 @@ def examine(
 
     runc must show the host's kernel, and runsc must not: so an engine that runs one in place of the other is found out.
     """
-    container = engine.create(settings.probe(image, runtime=runtime, architecture=architecture, labels=labels))
+    container = engine.create(create_settings.probe(image, runtime=runtime, architecture=architecture, labels=labels))
     try:
         engine.start(container)
         if not engine.wait(container, PATIENCE):

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers import create_settings as settings
-from evaluator.sandbox.containers import reaper, tar
+from evaluator.sandbox.containers import create_settings, reaper, tar
 from evaluator.sandbox.containers.container_spec import Given, Job
 from evaluator.sandbox.containers.engine import Engine, EngineError
 from evaluator.sandbox.containers.volume_holder_image import KeeperImage
@@ -53,11 +52,11 @@ class Belongings:
         """
         limits = self.job.limits
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
-        output = self._volume("output", settings.output_volume(limits.output_bytes, limits.output_files))
+        output = self._volume("output", create_settings.output_volume(limits.output_bytes, limits.output_files))
         working = self._pool.submit(self._create_working, folders, output)
         try:
             keeper = self._create(
-                settings.keeper(
+                create_settings.keeper(
                     self.keeper_image.id,
                     folders=folders,
                     output=output,
@@ -90,7 +89,7 @@ class Belongings:
 
     def _create_working(self, folders: Mapping[str, str], output: str) -> str:
         return self._create(
-            settings.work(
+            create_settings.work(
                 self.job,
                 folders=folders,
                 output=output,

@@ -10,13 +10,12 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NoReturn
 
-from evaluator.sandbox.confinement import apply as confinement
+from evaluator.sandbox.confinement import apply
 from evaluator.sandbox.confinement.apply import FIRST_FILE, REPORT, STATUS
 from evaluator.sandbox.confinement.layers import Layers
 from evaluator.sandbox.contract import Limits
 from evaluator.sandbox.openfile import check_readable, open_file
-from evaluator.sandbox.process import protocol as wire
-from evaluator.sandbox.process import sanitized_errors as diagnosis
+from evaluator.sandbox.process import protocol, sanitized_errors
 
 Job = Callable[[Mapping[str, BinaryIO], Mapping[str, Any]], tuple[dict[str, Any], bytes]]
 Jobs = Mapping[str, Job]
@@ -40,12 +39,12 @@ def run(
             raise ValueError(f"there is no job {order.job!r}, expected one of {sorted(jobs)}")
         for name, descriptor in zip(order.files, descriptors[1:], strict=True):
             check_readable(name, descriptor)
-        confinement.arrange(null=null, report=descriptors[0], status=status, files=descriptors[1:])
+        apply.arrange(null=null, report=descriptors[0], status=status, files=descriptors[1:])
         status = STATUS
         files: dict[str, BinaryIO] = {
             name: open_file(place) for place, name in enumerate(order.files, start=FIRST_FILE)
         }
-        confinement.confine(limits, layers, size=size, descriptors=FIRST_FILE + len(files))
+        apply.confine(limits, layers, size=size, descriptors=FIRST_FILE + len(files))
         os.write(STATUS, READY)
         code = EXIT_RAISED
         code = _work(jobs[order.job], order.arguments, files, limits)
@@ -56,13 +55,13 @@ def run(
         os._exit(code)
 
 
-def receive(connection: socket.socket) -> tuple[wire.Order, list[int]]:
+def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
     """The order and its descriptors. Raises ValueError when they do not match."""
     connection.setblocking(True)
-    packet, descriptors, flags, _ = socket.recv_fds(connection, wire.PACKET_BYTES + 1, wire.MOST_FILES + 1)
+    packet, descriptors, flags, _ = socket.recv_fds(connection, protocol.PACKET_BYTES + 1, protocol.MOST_FILES + 1)
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
         raise ValueError("the order does not fit a packet")
-    order = wire.unpack(packet, wire.Order)
+    order = protocol.unpack(packet, protocol.Order)
     if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
         raise ValueError(f"{len(descriptors)} descriptors, expected a pipe and one for each of {order.files}")
     return order, list(descriptors)
@@ -73,10 +72,10 @@ def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limit
     try:
         report, attachment = job(files, arguments)
         try:
-            encoded = wire.encode_report(report)
+            encoded = protocol.encode_report(report)
         except (ValueError, TypeError, RecursionError):
             return EXIT_OUTPUT
-        header = wire.frame_header(encoded, attachment)
+        header = protocol.frame_header(encoded, attachment)
         if len(header) + len(encoded) + len(attachment) > limits.output_bytes:
             return EXIT_OUTPUT
         for part in (header, encoded, attachment):
@@ -84,7 +83,7 @@ def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limit
     except MemoryError:
         return EXIT_MEMORY
     except BaseException as problem:  # noqa: BLE001 SystemExit too
-        os.write(STATUS, diagnosis.describe(problem))
+        os.write(STATUS, sanitized_errors.describe(problem))
         # With the root gone nothing more can be imported: warm_up() has missed a path, which is our fault.
         return EXIT_UNPREPARED if isinstance(problem, ImportError) else EXIT_RAISED
     return 0

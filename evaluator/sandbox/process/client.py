@@ -17,7 +17,7 @@ import msgspec
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Result, Verdict
 from evaluator.sandbox.openfile import check_readable
-from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.listener import address
 
 PATIENCE = 60.0  # seconds until a job is ready: more than that and the server is overloaded or stuck
@@ -41,9 +41,9 @@ class ProcessSandbox:
             for name, descriptor in execution.files.items():
                 check_readable(name, descriptor)
             packets = [
-                wire.pack(wire.Request(ask="run", limits=execution.limits)),
-                wire.pack(
-                    wire.Order(job=execution.job, arguments=dict(execution.arguments), files=list(execution.files))
+                protocol.pack(protocol.Request(ask="run", limits=execution.limits)),
+                protocol.pack(
+                    protocol.Order(job=execution.job, arguments=dict(execution.arguments), files=list(execution.files))
                 ),
             ]
         except (ValueError, TypeError) as problem:
@@ -70,9 +70,9 @@ class ProcessSandbox:
         """The digest of the sources that the server runs (`evaluator.code_digest`). Raises SandboxError."""
         return self._describe().code
 
-    def _describe(self) -> wire.Reply:
+    def _describe(self) -> protocol.Reply:
         with self._connect() as connection:
-            self._send(connection, [wire.pack(wire.Request(ask="layers"))], [])
+            self._send(connection, [protocol.pack(protocol.Request(ask="layers"))], [])
             connection.settimeout(self.patience)
             return _receive(connection)
 
@@ -123,7 +123,7 @@ class _Run:
         self.limits = execution.limits
         self.began = began
         self.received = bytearray()
-        self.most = int(self.limits.output_bytes) + wire.HEADER_BYTES
+        self.most = int(self.limits.output_bytes) + protocol.HEADER_BYTES
         self.start_seconds = 0.0
         self.layers: Mapping[str, bool | str] = {}
         self.code = ""
@@ -165,11 +165,11 @@ class _Run:
         self.received += piece
         return bool(piece)
 
-    def _end(self, reply: wire.Reply, verdict: Verdict) -> Result:
+    def _end(self, reply: protocol.Reply, verdict: Verdict) -> Result:
         if verdict != Verdict.DONE:
             return self._result(verdict, error_id=reply.error_id)
         try:
-            report, attachment = wire.read_frame(self.received)
+            report, attachment = protocol.read_frame(self.received)
         except ValueError:
             return self._result(Verdict.OUTPUT)
         return self._result(verdict, report=report, attachment=attachment)
@@ -194,15 +194,15 @@ class _Run:
         )
 
 
-def _receive(connection: socket.socket) -> wire.Reply:
+def _receive(connection: socket.socket) -> protocol.Reply:
     try:
         try:
-            packet = connection.recv(wire.PACKET_BYTES)
+            packet = connection.recv(protocol.PACKET_BYTES)
         except ConnectionResetError:
-            packet = connection.recv(wire.PACKET_BYTES)  # told once that it left; its last words still lie there
+            packet = connection.recv(protocol.PACKET_BYTES)  # told once that it left; its last words still lie there
         if not packet:
             raise SandboxError("the sandbox server hung up in the middle of a job")
-        return wire.unpack(packet, wire.Reply)
+        return protocol.unpack(packet, protocol.Reply)
     except OSError as problem:
         raise SandboxError(f"the sandbox server does not answer: {problem}") from None
     except msgspec.MsgspecError as problem:

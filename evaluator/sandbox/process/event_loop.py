@@ -13,8 +13,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from evaluator import code_digest as sources
-from evaluator.sandbox.process import protocol as wire
+from evaluator import code_digest
+from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.job import Forker, RunningJob
 
 MOST_CONNECTIONS = 256
@@ -36,7 +36,7 @@ class Loop:
         self._log = log
         self._poll = select.epoll()
         self._silent: dict[int, tuple[socket.socket, float]] = {}  # connected, nothing asked: until when
-        self._waiting: deque[tuple[socket.socket, wire.Request]] = deque()
+        self._waiting: deque[tuple[socket.socket, protocol.Request]] = deque()
         self._running: dict[int, RunningJob] = {}  # by connection, status pipe and pidfd alike
 
     def run(self) -> None:
@@ -88,7 +88,7 @@ class Loop:
             return
         connection.setblocking(False)
         if len(self._silent) + len(self._waiting) + len(self._running) // 3 >= MOST_CONNECTIONS:
-            _reply(connection, wire.Reply(event="failed", what="too many clients at once"))
+            _reply(connection, protocol.Reply(event="failed", what="too many clients at once"))
             connection.close()
             return
         self._silent[connection.fileno()] = connection, time.monotonic() + REQUEST_SECONDS
@@ -98,16 +98,16 @@ class Loop:
         connection, _ = self._silent.pop(descriptor)
         self._ignore(descriptor)
         try:
-            request = wire.unpack(connection.recv(wire.PACKET_BYTES), wire.Request)
+            request = protocol.unpack(connection.recv(protocol.PACKET_BYTES), protocol.Request)
         except (OSError, ValueError) as problem:
-            _reply(connection, wire.Reply(event="failed", what=f"no request: {problem}"))
+            _reply(connection, protocol.Reply(event="failed", what=f"no request: {problem}"))
             connection.close()
             return
         if request.ask == "run" and request.limits is not None:
             self._waiting.append((connection, request))
             self._poll.register(descriptor, select.EPOLLRDHUP)
         else:
-            ready = wire.Reply(event="ready", layers=self._forker.layers.report(), code=sources.SHA256)
+            ready = protocol.Reply(event="ready", layers=self._forker.layers.report(), code=code_digest.SHA256)
             _reply(connection, ready)
             connection.close()
 
@@ -119,7 +119,7 @@ class Loop:
                 job = self._forker.fork(connection, request.limits)
             except OSError as problem:
                 self._log("fork_failed", what=str(problem))
-                _reply(connection, wire.Reply(event="failed", what=f"no process for the job: {problem}"))
+                _reply(connection, protocol.Reply(event="failed", what=f"no process for the job: {problem}"))
                 self._ignore(connection.fileno())
                 connection.close()
                 continue
@@ -162,8 +162,8 @@ class Loop:
                 connection.close()
 
 
-def _reply(connection: socket.socket, reply: wire.Reply) -> None:
+def _reply(connection: socket.socket, reply: protocol.Reply) -> None:
     try:
-        connection.send(wire.pack(reply), socket.MSG_NOSIGNAL)
+        connection.send(protocol.pack(reply), socket.MSG_NOSIGNAL)
     except OSError:
         return  # the client is gone: nobody is left to tell

@@ -8,13 +8,11 @@ import signal
 import socket
 import time
 
-from evaluator import code_digest as sources
+from evaluator import code_digest
 from evaluator.sandbox.confinement.layers import Layers
 from evaluator.sandbox.confinement.namespaces import JobPids
 from evaluator.sandbox.contract import Limits, Verdict
-from evaluator.sandbox.process import child
-from evaluator.sandbox.process import protocol as wire
-from evaluator.sandbox.process import sanitized_errors as diagnosis
+from evaluator.sandbox.process import child, protocol, sanitized_errors
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATUS_BYTES = 4096
@@ -110,9 +108,9 @@ class RunningJob:
         if not self._announced and self._said.startswith(child.READY):
             self._announced = True
             self.deadline = time.monotonic() + self.limits.wall_seconds
-            ready = wire.Reply(event="ready", layers=self._layers.report(), code=sources.SHA256)
+            ready = protocol.Reply(event="ready", layers=self._layers.report(), code=code_digest.SHA256)
             try:
-                self.connection.send(wire.pack(ready), socket.MSG_NOSIGNAL)
+                self.connection.send(protocol.pack(ready), socket.MSG_NOSIGNAL)
             except OSError:
                 return bool(piece)  # gone: the hang-up is an event of its own
         return bool(piece)
@@ -123,7 +121,7 @@ class RunningJob:
             self.killed = why
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
-    def finish(self) -> wire.Reply:
+    def finish(self) -> protocol.Reply:
         """Reap the process, which has ended, and judge it."""
         _, status, usage = os.wait4(self.pid, 0)
         while self.read_status() and len(self._said) < _STATUS_BYTES:
@@ -132,27 +130,27 @@ class RunningJob:
             said = self._said.decode("utf-8", "replace").removeprefix("failed ")
             ended = "had no time to get" if self.killed == "time" else f"ended (status {status}) before it was"
             self.diagnosis = said or f"the job's process {ended} ready"
-            return wire.Reply(event="failed", what=self.diagnosis)
+            return protocol.Reply(event="failed", what=self.diagnosis)
         return self._judge(status, usage.ru_utime + usage.ru_stime)
 
-    def _judge(self, status: int, cpu_seconds: float) -> wire.Reply:
+    def _judge(self, status: int, cpu_seconds: float) -> protocol.Reply:
         code = os.waitstatus_to_exitcode(status)
         if self.killed == "time" or code == -signal.SIGXCPU:
-            return wire.Reply(event="end", verdict=Verdict.TIME)
+            return protocol.Reply(event="end", verdict=Verdict.TIME)
         if code == -signal.SIGKILL:
             if cpu_seconds >= self.limits.cpu_seconds:
-                return wire.Reply(event="end", verdict=Verdict.TIME)
+                return protocol.Reply(event="end", verdict=Verdict.TIME)
             # A job cannot send signals, so this came from outside: an operator, or a machine short of memory.
-            return wire.Reply(event="failed", what="the job was killed from outside")
-        said = diagnosis.sanitise(self._said.removeprefix(child.READY))
+            return protocol.Reply(event="failed", what="the job was killed from outside")
+        said = sanitized_errors.sanitise(self._said.removeprefix(child.READY))
         if code == child.EXIT_UNPREPARED:
             self.diagnosis = f"warm_up() does not cover what the job imports: {said}"
-            return wire.Reply(event="failed", what=self.diagnosis)
+            return protocol.Reply(event="failed", what=self.diagnosis)
         if code in _VERDICTS:
-            return wire.Reply(event="end", verdict=_VERDICTS[code])
+            return protocol.Reply(event="end", verdict=_VERDICTS[code])
         error_id = secrets.token_hex(6)
         self.diagnosis = said if code == child.EXIT_RAISED else f"ended with status {code}"
-        return wire.Reply(event="end", verdict=Verdict.EXIT, error_id=error_id)
+        return protocol.Reply(event="end", verdict=Verdict.EXIT, error_id=error_id)
 
     def close(self) -> None:
         self.connection.close()

@@ -22,9 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.confinement import layers, namespaces
-from evaluator.sandbox.confinement import self_test as minimum
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import layers, namespaces, self_test, syscalls
 from evaluator.sandbox.process import launch
 from evaluator.sandbox.process import listener as listening
 from evaluator.sandbox.process.child import Jobs
@@ -130,15 +128,15 @@ def _inside(
     listener: socket.socket | None,
     stops: list[int],
 ) -> None:
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     stops = [*stops, _signals()]
     kept = Kept(pids=plan.rest)
     if plan.rest:
         namespaces.empty_root()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     found = layers.find(plan, kept.pids)
-    minimum.check(found, kept)
+    self_test.check(found, kept)
     if listener is None:
         sys.stdout.write(describe(found))
         sys.stdout.flush()

@@ -12,9 +12,8 @@ from evaluator.tasks.answers import Answered
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
-from evaluator.tasks.fact_extraction import audit
+from evaluator.tasks.fact_extraction import audit, predictions
 from evaluator.tasks.fact_extraction import gold as gold_file
-from evaluator.tasks.fact_extraction import predictions as prediction_file
 from evaluator.tasks.fact_extraction.answers import facts_given
 from evaluator.tasks.fact_extraction.baselines import BASELINES
 from evaluator.tasks.fact_extraction.gold import Gold, Known
@@ -74,7 +73,7 @@ class FactExtraction(Task[Gold, Known, Answers]):
     def read_predictions(
         self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        return prediction_file.read_predictions(stream, file, known, limits)
+        return predictions.read_predictions(stream, file, known, limits)
 
     def unanswered(self, gold: Gold) -> Answers:
         return Answers()

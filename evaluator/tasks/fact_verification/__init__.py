@@ -14,9 +14,8 @@ from evaluator.tasks.answers import Answered, Items
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
-from evaluator.tasks.fact_verification import audit
+from evaluator.tasks.fact_verification import audit, predictions
 from evaluator.tasks.fact_verification import gold as gold_file
-from evaluator.tasks.fact_verification import predictions as prediction_file
 from evaluator.tasks.fact_verification.baselines import BASELINES
 from evaluator.tasks.fact_verification.gold import Gold, Known
 from evaluator.tasks.fact_verification.layout import Question
@@ -85,10 +84,10 @@ class FactVerification(Task[Gold, Known, Answers]):
     def read_predictions(
         self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        return prediction_file.read_predictions(stream, file, known, limits)
+        return predictions.read_predictions(stream, file, known, limits)
 
     def unanswered(self, gold: Gold) -> Answers:
-        return prediction_file.unanswered(len(gold.claims))
+        return predictions.unanswered(len(gold.claims))
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, options["max_evidence"])

@@ -13,9 +13,8 @@ from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.gold_fields import GoldFields, Line
-from evaluator.tasks.knowledge_base_population import audit
+from evaluator.tasks.knowledge_base_population import audit, predictions
 from evaluator.tasks.knowledge_base_population import gold as gold_file
-from evaluator.tasks.knowledge_base_population import predictions as prediction_file
 from evaluator.tasks.knowledge_base_population.baselines import BASELINES
 from evaluator.tasks.knowledge_base_population.gold import Gold, Known
 from evaluator.tasks.knowledge_base_population.layout import GoldDocument, InputDocument, InputPassage
@@ -94,10 +93,10 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     def read_predictions(
         self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        return prediction_file.read_predictions(stream, file, known, limits)
+        return predictions.read_predictions(stream, file, known, limits)
 
     def unanswered(self, gold: Gold) -> Answers:
-        return prediction_file.unanswered()
+        return predictions.unanswered()
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)

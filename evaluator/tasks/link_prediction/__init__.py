@@ -13,9 +13,8 @@ from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.gold_fields import GoldFields, Line
-from evaluator.tasks.link_prediction import audit
+from evaluator.tasks.link_prediction import audit, predictions
 from evaluator.tasks.link_prediction import gold as gold_file
-from evaluator.tasks.link_prediction import predictions as prediction_file
 from evaluator.tasks.link_prediction.answers import first_ranked
 from evaluator.tasks.link_prediction.baselines import BASELINES
 from evaluator.tasks.link_prediction.gold import Gold, Known
@@ -85,10 +84,10 @@ class LinkPrediction(Task[Gold, Known, Answers]):
     def read_predictions(
         self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        return prediction_file.read_predictions(stream, file, known, limits)
+        return predictions.read_predictions(stream, file, known, limits)
 
     def unanswered(self, gold: Gold) -> Answers:
-        return prediction_file.unanswered(len(gold.questions))
+        return predictions.unanswered(len(gold.questions))
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, filtered=options["setting"])

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import invitations, membership, teams
-from leaderboard.accounts.api import team_serializers as shapes
+from leaderboard.accounts.api import team_serializers
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
@@ -30,27 +30,29 @@ class OwnView(View):
 
 
 class TeamsView(OwnView):
-    @extend_schema(operation_id="team_list", responses={200: pages_of(shapes.TeamShape), **errors()})
+    @extend_schema(operation_id="team_list", responses={200: pages_of(team_serializers.TeamShape), **errors()})
     def get(self, request: Request) -> Response:
         """Your teams, by name."""
         pages = Pages()
         page = pages.paginate_queryset(_own(request).order_by("name", "pk"), request, view=self) or []
-        lines = [shapes.team(row, _user(request), request) for row in page]
-        return pages.get_paginated_response(shapes.TeamShape(lines, many=True).data)
+        lines = [team_serializers.team(row, _user(request), request) for row in page]
+        return pages.get_paginated_response(team_serializers.TeamShape(lines, many=True).data)
 
     @extend_schema(
-        operation_id="team_create", request=shapes.Named, responses={201: shapes.TeamShape, **errors(409, 415, 422)}
+        operation_id="team_create",
+        request=team_serializers.Named,
+        responses={201: team_serializers.TeamShape, **errors(409, 415, 422)},
     )
     def post(self, request: Request) -> Response:
         """Found a team, which you own. 409 `name_taken` where another one's name looks like it."""
-        asked = _read(shapes.Named, request)
+        asked = _read(team_serializers.Named, request)
         made = teams.create(name=asked["name"], by=_user(request))
         answer = _told(request, made.pk)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
 
 class TeamView(OwnView):
-    @extend_schema(operation_id="team", responses={200: shapes.TeamShape, **errors()})
+    @extend_schema(operation_id="team", responses={200: team_serializers.TeamShape, **errors()})
     def get(self, request: Request, pk: int) -> Response:
         """A team of yours: its members and systems, and for owners the invitations that are open."""
         return Response(_told(request, pk))
@@ -59,15 +61,15 @@ class TeamView(OwnView):
 class InviteView(OwnView):
     @extend_schema(
         operation_id="team_invite",
-        request=shapes.Invite,
-        responses={201: shapes.InvitedShape, **errors(409, 415, 422)},
+        request=team_serializers.Invite,
+        responses={201: team_serializers.InvitedShape, **errors(409, 415, 422)},
     )
     def post(self, request: Request, pk: int) -> Response:
         """Invite somebody; for owners. The link works once; it is mailed, or is in the answer to be handed on."""
-        asked, team = _read(shapes.Invite, request), _own_or_404(request, pk)
+        asked, team = _read(team_serializers.Invite, request), _own_or_404(request, pk)
         invited = invitations.invite(team=team, address=asked["address"], by=_user(request))
-        answer = {**shapes.invitation(invited.invitation, request), "link": invited.link}
-        return Response(shapes.InvitedShape(answer).data, status=201, headers={"Cache-Control": "no-store"})
+        answer = {**team_serializers.invitation(invited.invitation, request), "link": invited.link}
+        return Response(team_serializers.InvitedShape(answer).data, status=201, headers={"Cache-Control": "no-store"})
 
 
 class InvitationView(OwnView):
@@ -82,10 +84,14 @@ class InvitationView(OwnView):
 
 
 class OwnerView(OwnView):
-    @extend_schema(operation_id="team_hand_on", request=shapes.Member, responses={200: shapes.TeamShape, **errors(415)})
+    @extend_schema(
+        operation_id="team_hand_on",
+        request=team_serializers.Member,
+        responses={200: team_serializers.TeamShape, **errors(415)},
+    )
     def post(self, request: Request, pk: int) -> Response:
         """Hand the team on to another member, who owns it from then on; for owners, who stay as members."""
-        asked, team = _read(shapes.Member, request), _own_or_404(request, pk)
+        asked, team = _read(team_serializers.Member, request), _own_or_404(request, pk)
         to = get_object_or_404(team.members, username=asked["username"])
         membership.transfer(team=team, to=to, by=_user(request))
         return Response(_told(request, pk))
@@ -102,12 +108,12 @@ class LeaveView(OwnView):
 class AnswerView(OwnView):
     @extend_schema(
         operation_id="invitation_answer",
-        request=shapes.Answer,
-        responses={200: shapes.TeamShape, 204: None, **errors(409, 415)},
+        request=team_serializers.Answer,
+        responses={200: team_serializers.TeamShape, 204: None, **errors(409, 415)},
     )
     def post(self, request: Request) -> Response:
         """Accept an invitation, which answers with the team, or decline it (204). 404: it is used, or too old."""
-        asked = _read(shapes.Answer, request)
+        asked = _read(team_serializers.Answer, request)
         found = invitations.found(asked["token"])
         if found is None:
             raise Http404("no such invitation")
@@ -145,4 +151,4 @@ def _own_or_404(request: Request, pk: int) -> Team:
 
 def _told(request: Request, pk: int) -> dict[str, Any]:
     found = get_object_or_404(_own(request), pk=pk)
-    return dict(shapes.TeamShape(shapes.team(found, _user(request), request)).data)
+    return dict(team_serializers.TeamShape(team_serializers.team(found, _user(request), request)).data)

@@ -11,8 +11,7 @@ from django.core.files import File
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import writing
+from leaderboard.archives.actions import encryption, writing
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import ArchiveExport, AuditEntry, Benchmark, State, User
 from leaderboard.models.archive import KEPT
@@ -41,8 +40,8 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     lines = [line.strip() for line in recipients.splitlines() if line.strip()]
     try:
         if lines:
-            vault.recipients(lines)
-    except vault.KeyFault as fault:
+            encryption.recipients(lines)
+    except encryption.KeyFault as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}.") from fault
     under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=UNDER_WAY)
     at = timezone.now()
@@ -76,7 +75,7 @@ def fetched(*, export: ArchiveExport, by: User) -> None:
 def _write(lease: Lease[ArchiveExport]) -> None:
     row = lease.row
     told: list[str] = []
-    keys = vault.recipients(row.recipients.splitlines()) if row.recipients else []
+    keys = encryption.recipients(row.recipients.splitlines()) if row.recipients else []
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
         # In a thread, and so on a connection of its own: the writer's reads one moment, and is rolled back.

@@ -14,8 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import reading
+from leaderboard.archives.actions import encryption, reading
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.core.uploads import sha256_of
@@ -84,12 +83,12 @@ def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
     """
     _check_curator(by)
     try:
-        keys = vault.identities(key.splitlines())
+        keys = encryption.identities(key.splitlines())
         with opened(arrival.file) as stored:
             check_digest(stored, arrival.sha256)
             with _as_path(stored) as path:
                 made: reading.Taken = _told(reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None)
-    except vault.KeyFault as fault:
+    except encryption.KeyFault as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
     remove(arrival=arrival, by=by)
     return made

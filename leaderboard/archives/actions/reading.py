@@ -20,23 +20,16 @@ from django.db.models.fields.files import FieldFile
 from pyrage import x25519
 
 from leaderboard.archives.actions import (
-    conflicts as known,
-)
-from leaderboard.archives.actions import (
-    encryption as vault,
-)
-from leaderboard.archives.actions import (
-    integrity as sound,
-)
-from leaderboard.archives.actions import (
+    conflicts,
+    encryption,
+    integrity,
     people,
     rows,
     tables,
     writing,
 )
 from leaderboard.core.storage import AlteredError
-from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, User
-from leaderboard.models import reported_numbers as printed
+from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, User, reported_numbers
 
 Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
@@ -95,7 +88,7 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
             )
         with (
             outer.open(head.closed) as sealed,
-            vault.unsealed(sealed, keys) as clear,
+            encryption.unsealed(sealed, keys) as clear,
             ZipFile(clear) as closed,
             _files_kept() as kept,
             transaction.atomic(),
@@ -137,7 +130,7 @@ def _head(outer: ZipFile) -> Head:
             f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
             "bring the older of the two servers up to date, and write the archive again if it is the one it came from"
         )
-    faults = sound.faults(outer, head.readable, beside={writing.HEAD, head.closed or writing.HEAD})
+    faults = integrity.faults(outer, head.readable, beside={writing.HEAD, head.closed or writing.HEAD})
     if faults:
         raise ArchiveFault(*faults)
     return head
@@ -149,7 +142,7 @@ def _rows(
     """(the key here of each row's key in the archive, by model; the accounts that were renamed)."""
     renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
-    there_already: known.There = {}
+    there_already: conflicts.There = {}
     decided_in: set[str] = set()
     models: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
     for model in models:
@@ -159,20 +152,20 @@ def _rows(
         room = 0 if _is_random(model) else _room(model, [line["pk"] for line in _lines(closed, model)])
         for lines in _chunks(_lines(closed, model)):
             _check(model, lines)
-            in_the_way = known.conflicts(model, lines, numbers)
+            in_the_way = conflicts.conflicts(model, lines, numbers)
             if in_the_way:
                 raise ThereAlready(*in_the_way)
-            same = known.same(model, lines, numbers)
+            same = conflicts.same(model, lines, numbers)
             numbers[model] |= same
             there_already[model] |= same.keys()
             if model in tables.WHERE_DECIDED:
                 decided_in |= {str(line["pk"]) for line in lines}
-            new = known.to_come(model, lines, there_already, decided_in)
+            new = conflicts.to_come(model, lines, there_already, decided_in)
             if room or model is User:  # of people all are known, so that nobody else is named: see `rows.renumbered`
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumbered(model, line, numbers) for line in new]
             if model is AuditEntry:
-                new = known.not_yet_told([_of_subject(line, numbers) for line in new])
+                new = conflicts.not_yet_told([_of_subject(line, numbers) for line in new])
             if model is User:
                 strangers = people.as_strangers(new)
                 renamed += strangers
@@ -195,7 +188,7 @@ def _check(model: type[Model], lines: list[rows.Line]) -> None:
             raise ArchiveFault(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
         if model is ReportedResult:
             try:
-                printed.check(line["fields"]["values"], task=None)
+                reported_numbers.check(line["fields"]["values"], task=None)
             except ValueError as error:
                 raise ArchiveFault(f"a reported row's line: {error}") from error
 

@@ -17,10 +17,8 @@ from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 from pyrage import x25519
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import manifest_of as described
-from leaderboard.archives.actions import rows, tables
-from leaderboard.boards import queries as standings
+from leaderboard.archives.actions import encryption, manifest_of, rows, tables
+from leaderboard.boards import queries
 from leaderboard.boards.queries.citation import canonical
 from leaderboard.boards.queries.reported_results import left_out
 from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Split, User
@@ -65,7 +63,7 @@ def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipie
     if keys:
         with (
             archive.open(_not_deflated(CLOSED), "w", force_zip64=True) as sealed,
-            vault.sealed(sealed, keys) as stream,
+            encryption.sealed(sealed, keys) as stream,
             ZipFile(stream, "w", ZIP_DEFLATED) as closed,
         ):
             counted = _closed(closed, benchmark, say)
@@ -93,7 +91,7 @@ def _not_deflated(name: str) -> ZipInfo:
 
 def _readable(benchmark: Benchmark) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What anybody may read on the site: the manifest, inputs, public gold, downloads, boards."""
-    manifest = msgspec.json.encode(described.manifest_of(benchmark))
+    manifest = msgspec.json.encode(manifest_of.manifest_of(benchmark))
     yield MANIFEST, [msgspec.json.format(manifest, indent=2), b"\n"]
     for split in benchmark.dataset.splits.order_by("pk"):
         yield from _of_split(split)
@@ -106,9 +104,9 @@ def _readable(benchmark: Benchmark) -> Iterator[tuple[str, Iterable[bytes]]]:
 def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
     gold = split.current_gold
     if split.inputs and split.inputs_public:
-        yield described.file_of("inputs", split, str(split.inputs.name)), _stored(split.inputs)
+        yield manifest_of.file_of("inputs", split, str(split.inputs.name)), _stored(split.inputs)
     if gold and split.gold_public:
-        yield described.file_of("gold", split, str(gold.file.name)), _stored(gold.file)
+        yield manifest_of.file_of("gold", split, str(gold.file.name)), _stored(gold.file)
 
 
 def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
@@ -118,7 +116,7 @@ def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
         for board in shown.order_by("pk"):
             version = (board.gold_version.number, board.task_version)
             name = f"boards/{phase.slug}-gold-{version[0]}-task-{version[1]}.json"
-            yield name, canonical(standings.board_of(phase, version=version))
+            yield name, canonical(queries.board_of(phase, version=version))
 
 
 def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.archives.actions import imports as action
+from leaderboard.archives.actions import imports
 from leaderboard.archives.web.forms import ArrivalForm, KeyForm
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
@@ -36,7 +36,7 @@ def arrivals(request: PersonRequest) -> HttpResponse:
         check_upload(request)
         if not form.is_valid():
             return _list(request, form, status=422)
-        made = action.receive(file=form.cleaned_data["file"], by=request.user)
+        made = imports.receive(file=form.cleaned_data["file"], by=request.user)
     except Refused as refused:
         return _list(request, form, Refusal(refused))
     return redirect("manage_arrival", made.pk)
@@ -63,7 +63,7 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
     refusal = None
     if form.is_valid():
         try:
-            made = action.take(arrival=found, key=form.cleaned_data["key"], by=request.user)
+            made = imports.take(arrival=found, key=form.cleaned_data["key"], by=request.user)
             messages.success(request, f"{made.benchmark.title} is here, as it was.")
             if made.renamed:
                 messages.info(request, _in_words(made.renamed))
@@ -76,7 +76,7 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
         "boards": [name for name in readable if name.startswith("boards/")],
         "files": [name for name in readable if not name.startswith("boards/")],
         "rows": [(name, n) for name, n in found.head["rows"].items() if n],
-        "in_the_way": action.in_the_way(found),
+        "in_the_way": imports.in_the_way(found),
         "form": form,
         "refusal": refusal,
     }
@@ -96,7 +96,7 @@ def remove(request: PersonRequest, pk: int) -> HttpResponse:
     """Forget one that was not taken in."""
     found = get_object_or_404(ArchiveArrival, pk=pk)
     try:
-        action.remove(arrival=found, by=request.user)
+        imports.remove(arrival=found, by=request.user)
     except Refused as refused:
         return _list(request, ArrivalForm(), Refusal(refused))
     messages.success(request, "The archive is removed.")

@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.boards.actions import tracks as declared_tracks
-from leaderboard.core import time_zones as zones
-from leaderboard.core import validation as fields
+from leaderboard.core import time_zones, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.evaluation.container_limits import with_changes
@@ -32,14 +31,14 @@ def create(
     """A draft, with its maker as its first organiser. For curators."""
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")
-    fields.check_task(task)
+    validation.check_task(task)
     if dataset.task != task:
         raise Refused(Code.INVALID_NAME, f"The dataset {dataset} is for the task {dataset.task}; expected {task}.")
     benchmark = Benchmark(
         slug=slug, title=title, task=task, dataset=dataset, summary=summary, description=description, rules=rules
     )
-    fields.check_texts(title=title, summary=summary, description=description, rules=rules)
-    fields.check(benchmark)
+    validation.check_texts(title=title, summary=summary, description=description, rules=rules)
+    validation.check(benchmark)
     benchmark.save(force_insert=True)
     benchmark.organisers.add(by)
     AuditEntry.record("benchmark.created", benchmark, by=by)
@@ -79,7 +78,7 @@ def add_phase(
     a submission declares one of them.
     """
     check_manages(benchmark, by)
-    fields.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
+    validation.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
     if disclosure == Phase.Disclosure.SEALED:
         closes_at = closes_at or sealed_until
     if split.dataset_id != benchmark.dataset_id:
@@ -94,9 +93,9 @@ def add_phase(
         )
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
-    if time_zone not in zones.names():
+    if time_zone not in time_zones.names():
         raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
-    fields.check_options(benchmark.task, {**split.options, **options})
+    validation.check_options(benchmark.task, {**split.options, **options})
     _check_takes(split, takes_predictions, takes_images, limits or {})
     phase = Phase(
         benchmark=benchmark,
@@ -123,7 +122,7 @@ def add_phase(
         position=benchmark.phases.count(),
     )
     _check_disclosure(phase)
-    fields.check(phase)
+    validation.check(phase)
     phase.save(force_insert=True)
     AuditEntry.record("phase.created", phase, by=by, disclosure=disclosure)
     return phase
@@ -243,7 +242,7 @@ def add_reported(
         note=note,
         position=benchmark.reported_results.count(),
     )
-    fields.check(row)
+    validation.check(row)
     row.save(force_insert=True)
     AuditEntry.record("reported.added", row, by=by)
     return row

@@ -7,8 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.core import time_zones as zones
-from leaderboard.core import validation as fields
+from leaderboard.core import time_zones, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Extension, Phase, Team, User
@@ -27,7 +26,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
-    fields.check_moments(closes_at=closes_at)
+    validation.check_moments(closes_at=closes_at)
     phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
     if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
@@ -57,7 +56,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
 
 def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
-        told = zones.in_words(before, phase.time_zone)
+        told = time_zones.in_words(before, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"It closes {told}; expected a later end: a deadline is not moved earlier.")
     if closes_at <= timezone.now():
         raise Refused(Code.INVALID_NAME, "That moment has passed; expected one to come.")
@@ -69,7 +68,7 @@ def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
             Code.NOT_TAKEN, "This phase is opened: its finals are scored.", heading="The deadline was not moved"
         )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
-        told = zones.in_words(phase.sealed_until, phase.time_zone)
+        told = time_zones.in_words(phase.sealed_until, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"The phase is opened {told}, and scored then; expected an end before.")
 
 
@@ -77,7 +76,7 @@ def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
 def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
     """The zone in which dates are shown beside UTC; no deadline moves. For organisers."""
     check_manages(phase.benchmark, by)
-    if time_zone not in zones.names():
+    if time_zone not in time_zones.names():
         raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
     phase.time_zone = time_zone
     phase.save(update_fields=["time_zone"])

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from leaderboard.benchmarks.actions.announcements import checked_contact
-from leaderboard.core import validation as fields
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import AuditEntry, Benchmark, Dataset, User
@@ -93,7 +93,7 @@ def edit(
             heading=NOT_CHANGED,
         )
     new = {name: normal(text) for name, text in asked.items() if normal(text) != now[name]}
-    fields.check_texts(**new)
+    validation.check_texts(**new)
     _set_texts(held, {name: new[name] for name in OF_BENCHMARK if name in new})
     _set_of_dataset(held, {name: new[name] for name in OF_DATASET if name in new}, by)
     people = _set_organisers(held, new[ORGANISERS], by, leaves) if ORGANISERS in new else {}
@@ -109,7 +109,7 @@ def _set_texts(benchmark: Benchmark, new: Mapping[str, str]) -> None:
         return
     for name, text in new.items():
         setattr(benchmark, name, checked_contact(text) if name == "contact" else text)
-    fields.check(benchmark)
+    validation.check(benchmark)
     benchmark.save(update_fields=list(new))
 
 
@@ -126,7 +126,7 @@ def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> N
     dataset = benchmark.dataset
     for name, text in new.items():
         setattr(dataset, name, text)
-    fields.check(dataset)
+    validation.check(dataset)
     dataset.save(update_fields=list(new))
     AuditEntry.record("dataset.edited", dataset, by=by, changed=list(new))
 

@@ -11,8 +11,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.benchmarks.api import serializers as shapes
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.benchmarks.api import serializers
+from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.reported_serializers import reported
 from leaderboard.boards.queries import lookup
 from leaderboard.boards.queries.reported_results import reported_of
@@ -27,12 +27,12 @@ from leaderboard.submissions.queries.quotas import quotas_of
 class BenchmarksView(View):
     @extend_schema(
         operation_id="benchmark_list",
-        parameters=[queries.BenchmarkQuery],
-        responses={200: pages_of(shapes.BenchmarkLine), **errors()},
+        parameters=[query_parameters.BenchmarkQuery],
+        responses={200: pages_of(serializers.BenchmarkLine), **errors()},
     )
     def get(self, request: Request) -> Response:
         """The benchmarks that you may see, by title."""
-        wanted = queries.read(queries.BenchmarkQuery, request)
+        wanted = query_parameters.read(query_parameters.BenchmarkQuery, request)
         rows = Benchmark.objects.visible_to(request.user).order_by("title", "pk")
         if wanted["task"]:
             rows = rows.filter(task=wanted["task"])
@@ -42,15 +42,15 @@ class BenchmarksView(View):
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
         return pages.get_paginated_response(
-            shapes.BenchmarkLine([shapes.line(row, request) for row in page], many=True).data
+            serializers.BenchmarkLine([serializers.line(row, request) for row in page], many=True).data
         )
 
 
 class BenchmarkView(View):
     @extend_schema(
         operation_id="benchmark",
-        parameters=[queries.QuotaQuery],
-        responses={200: shapes.BenchmarkShape, **errors()},
+        parameters=[query_parameters.QuotaQuery],
+        responses={200: serializers.BenchmarkShape, **errors()},
     )
     def get(self, request: Request, slug: str) -> Response:
         """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
@@ -60,28 +60,28 @@ class BenchmarkView(View):
         quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
         versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
         splits = benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions)
-        told = {pk: shapes.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
+        told = {pk: serializers.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
         whole = {
-            **shapes.line(benchmark, request),
+            **serializers.line(benchmark, request),
             "description": benchmark.description,
             "rules": benchmark.rules,
             "contact": benchmark.contact,
             "announcements": benchmark.announcements.all(),
             "dataset": benchmark.dataset,
-            "splits": [shapes.split(benchmark, split, request) for split in splits],
-            "downloads": [shapes.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
-            "phases": [shapes.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
+            "splits": [serializers.split(benchmark, split, request) for split in splits],
+            "downloads": [serializers.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
+            "phases": [serializers.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
             "reported": reported(reported_of(benchmark)),
             "errata": errata_of(benchmark, reader=request.user),
         }
-        return Response(shapes.BenchmarkShape(whole).data)
+        return Response(serializers.BenchmarkShape(whole).data)
 
 
 def _team(request: Request) -> Team | None:
     """The team that the quota is told of; nobody else's."""
     if not request.user.is_authenticated:
         return None
-    wanted = queries.read(queries.QuotaQuery, request)["team"]
+    wanted = query_parameters.read(query_parameters.QuotaQuery, request)["team"]
     teams = request.user.teams.order_by("membership__id")
     if not wanted:
         return teams.first()

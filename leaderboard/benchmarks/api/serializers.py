@@ -13,7 +13,7 @@ from leaderboard.datasets.api.erratum_serializers import ErratumShape
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.submissions.queries.quotas import Quota
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 
 class BenchmarkLine(serializers.Serializer[Any]):
@@ -209,7 +209,7 @@ def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, requ
         "quota": quota,
         "leaderboard": addresses.of(request, "api_leaderboard", *place),
         "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *place),
-        "images_run": availability.of(availability.queue_of(phase)).ready if phase.takes_images else None,
+        "images_run": worker_status.of(worker_status.queue_of(phase)).ready if phase.takes_images else None,
         "limits": limits.of(phase).as_dict() if phase.takes_images else None,
         "shows_logs": phase.logs_are_shown,
         "submissions": addresses.of(request, "api_submit", *place),

@@ -17,7 +17,7 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.datasets.queries.errata import errata_of
-from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.evaluation import container_limits_text
 from leaderboard.models import Benchmark, Extension, GoldVersion, Phase, Team
 from leaderboard.submissions.queries.quotas import quota_of
 
@@ -42,7 +42,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "phases": phases,
         "announcements": benchmark.announcements.all(),
         "extensions": Extension.objects.filter(phase__in=phases, team=None).select_related("phase"),
-        "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
+        "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
         "main": main,
         "board": board,
         "rows": rows,

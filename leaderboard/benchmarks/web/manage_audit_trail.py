@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from leaderboard.benchmarks.queries import audit_trail as trail
+from leaderboard.benchmarks.queries import audit_trail
 from leaderboard.benchmarks.queries.audit_trail import Act
 from leaderboard.boards.api.csv import neutral
 from leaderboard.boards.queries.lookup import managed_or_404
@@ -101,11 +101,11 @@ def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
     """`?only=gold`: those acts alone in which somebody read gold; `?download=csv`: all of them as a file."""
     benchmark = managed_or_404(request.user, slug)
     gold_only = request.GET.get("only") == "gold"
-    rows = trail.entries(benchmark, gold_only=gold_only)
+    rows = audit_trail.entries(benchmark, gold_only=gold_only)
     if request.GET.get("download") == "csv":
-        return _as_csv(benchmark, trail.acts(rows))
+        return _as_csv(benchmark, audit_trail.acts(rows))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    lines = [(act, ACTS.get(act.action, act.action), _detail(act)) for act in trail.acts(page.object_list)]
+    lines = [(act, ACTS.get(act.action, act.action), _detail(act)) for act in audit_trail.acts(page.object_list)]
     context = {"benchmark": benchmark, "lines": lines, "page": page, "gold_only": gold_only}
     return render(request, "benchmarks/manage_audit_trail.html", context)
 

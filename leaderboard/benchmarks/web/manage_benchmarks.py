@@ -23,10 +23,10 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import datasets
-from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.evaluation import container_limits_text
 from leaderboard.models import Benchmark, GoldVersion, HiddenSubmission, NearCopy, Phase, User
-from leaderboard.rehearsals import actions as rehearsals
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.rehearsals import actions
+from leaderboard.work_queue import worker_status
 
 
 @needs("desk.open")
@@ -89,12 +89,12 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
 
 def _scorers_away(phases: Sequence[Phase]) -> str:
     """Why no scorer image can run, where a phase waits for one; empty where all is well."""
-    return availability.of(availability.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
+    return worker_status.of(worker_status.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
 
 
 def _rehearsal(phase: Phase) -> str:
     """What leads to a phase's rehearsals: empty where there were none and none can be begun."""
-    if not rehearsals.why_not(phase):
+    if not actions.why_not(phase):
         return "Rehearse"
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
@@ -109,7 +109,7 @@ def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = Non
         "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
         "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
         "why_not": benchmarks.why_not_published(found) if found.state == Benchmark.State.DRAFT else "",
-        "containers": [(phase, limit_rows.of(phase)) for phase in phases if phase.takes_images],
+        "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
         "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
         "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=found).count(),

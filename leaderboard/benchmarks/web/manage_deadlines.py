@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.benchmarks.actions import deadlines
 from leaderboard.benchmarks.web.forms.announcement import ExtensionForm, ZoneForm
 from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.refusal import Refused
@@ -25,7 +25,7 @@ def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     form, refusal = ExtensionForm(request.POST or None, time_zone=found.time_zone), None
     if form.is_valid():
         try:
-            extensions.extend(phase=found, by=request.user, **form.cleaned_data)
+            deadlines.extend(phase=found, by=request.user, **form.cleaned_data)
         except Refused as refused:
             refusal = Refusal(refused)
         else:
@@ -43,7 +43,7 @@ def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     form = ZoneForm(request.POST)
     if not form.is_valid():
         return _page(request, found, ExtensionForm(time_zone=found.time_zone), status=422, zone_form=form)
-    extensions.set_zone(phase=found, time_zone=form.cleaned_data["time_zone"], by=request.user)
+    deadlines.set_zone(phase=found, time_zone=form.cleaned_data["time_zone"], by=request.user)
     messages.success(request, "The dates are shown in that zone.")
     return redirect("manage_deadline", slug, phase)
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.benchmarks.web.charts.leakage_budget import information_chart
 from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.web.access import PersonRequest
-from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.scoring.actions import sealed_phases
 from leaderboard.scoring.queries.leakage_budget import AHEAD, budget_of, by_team, others_on
 from leaderboard.submissions.queries.quotas import quota_of
 
@@ -37,7 +37,7 @@ def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         "n_teams": len(teams),
         "others": others_on(found),
         "quota": quota_of(phase=found, team=None),
-        "by_default": sealing.by_default(found) if found.is_sealed else [],
+        "by_default": sealed_phases.by_default(found) if found.is_sealed else [],
         "chosen": found.finals.select_related("submission__system", "team", "chosen_by").order_by("team__name"),
     }
     return render(request, "benchmarks/manage_leakage_budget.html", context)

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F
 from django.utils import timezone
 
-from leaderboard.boards.actions import rank_changes as moves
+from leaderboard.boards.actions import rank_changes
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import Told, represented
 from leaderboard.models import (
@@ -65,7 +65,7 @@ def settle(phase: Phase) -> bool:
     Leaderboard.objects.filter(pk=board.pk).update(state=Leaderboard.State.CURRENT, shown_from=timezone.now())
     revise(phase.leaderboards.all())
     if replaced is not None:
-        moves.record(replaced=replaced, board=board, measure=board_state.primary_of(board))
+        rank_changes.record(replaced=replaced, board=board, measure=board_state.primary_of(board))
     return True
 
 

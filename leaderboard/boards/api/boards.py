@@ -16,12 +16,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from leaderboard.boards.api import csv as table
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api import csv, query_parameters
 from leaderboard.boards.api.reported_serializers import ReportedShape, reported
 from leaderboard.boards.api.request import asked_for, stem
-from leaderboard.boards.queries import Cell, Key, Ranges, Row
-from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries import Cell, Key, Ranges, Row, columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.etag import tagged
@@ -62,7 +60,7 @@ def _field(column: RowColumn) -> serializers.Field[Any, Any, Any, Any]:
 class RowShape(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {
-            **{column.name: _field(column) for column in row_columns.COLUMNS},
+            **{column.name: _field(column) for column in columns.COLUMNS},
             "scores": ScoreShape(many=True),
             "cost": CostShape(allow_null=True, help_text="of its container; null: see `no_cost`"),
         }
@@ -110,7 +108,7 @@ class BoardView(View):
     @extend_schema(
         operation_id="leaderboard",
         responses={200: BoardShape, 304: None, **errors()},
-        parameters=[queries.BoardPageQuery],
+        parameters=[query_parameters.BoardPageQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The leaderboard of a phase. The whole only, unless `slice` or `slices` asks for more; 150 rows a page."""
@@ -148,7 +146,7 @@ class BoardTableView(View):
     @extend_schema(
         operation_id="leaderboard_csv",
         responses={(200, "text/csv"): OpenApiTypes.STR, 304: None, **errors()},
-        parameters=[queries.BoardQuery],
+        parameters=[query_parameters.BoardQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The same as CSV: per measure its value, low, high and n; then costs and tracks, where a row has some.
@@ -158,7 +156,7 @@ class BoardTableView(View):
         page, keys = asked_for(request, slug, phase)
         board = page.board
         return HttpResponse(
-            table.written(board.rows, keys, board.cost_kinds),
+            csv.written(board.rows, keys, board.cost_kinds),
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{stem(board, slug, phase)}.csv"'},
         )
@@ -174,8 +172,8 @@ def _address(request: Request, page: int | None) -> str | None:
 
 
 def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
-    names = [column.name for column in row_columns.COLUMNS]
-    values = row_columns.values_of(row_columns.COLUMNS)
+    names = [column.name for column in columns.COLUMNS]
+    values = columns.values_of(columns.COLUMNS)
     named = [(key, key[0], dict(key[1])) for key in keys]
     return [
         {

@@ -11,11 +11,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from leaderboard.boards.api import latex, markdown, text_table
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api import latex, markdown, query_parameters, text_table
 from leaderboard.boards.api.request import asked_for, stem
-from leaderboard.boards.queries import Board, lookup
-from leaderboard.boards.queries import citation as citing
+from leaderboard.boards.queries import Board, citation, lookup
 from leaderboard.boards.web.etag import tagged
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import errors
@@ -46,7 +44,7 @@ def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
 
 @CONDITIONAL
 class LatexView(View):
-    @_described("leaderboard_latex", "application/x-tex", queries.BoardQuery)
+    @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The board as a LaTeX table. Values to three decimals with their intervals, for the package booktabs."""
         page, keys = asked_for(request, slug, phase)
@@ -57,7 +55,7 @@ class LatexView(View):
 
 @CONDITIONAL
 class MarkdownView(View):
-    @_described("leaderboard_markdown", "text/markdown", queries.BoardQuery)
+    @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """The board as a Markdown table. Values to three decimals with their intervals."""
         page, keys = asked_for(request, slug, phase)
@@ -67,11 +65,11 @@ class MarkdownView(View):
 
 @CONDITIONAL
 class BibtexView(View):
-    @_described("leaderboard_bibtex", "application/x-bibtex", queries.VersionQuery, 409)
+    @_described("leaderboard_bibtex", "application/x-bibtex", query_parameters.VersionQuery, 409)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """A BibTeX entry for the board. With its lasting address, versions, date and digest."""
         board = _whole(request, slug, phase)
-        cited = citing.citation(board)
+        cited = citation.citation(board)
         if cited is None:
             raise NothingToCite
         return _file(cited.bibtex, "application/x-bibtex", f"{stem(board, slug, phase)}.bib")
@@ -79,16 +77,16 @@ class BibtexView(View):
 
 @CONDITIONAL
 class CanonicalView(View):
-    @_described("leaderboard_canonical", "application/json", queries.VersionQuery, told=OpenApiTypes.OBJECT)
+    @_described("leaderboard_canonical", "application/json", query_parameters.VersionQuery, told=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """What the board says, as bytes that a digest can be made of. JSON with sorted keys and no white space.
 
         Its SHA-256 is the one that a citation names. It holds every revealed score, and neither rank ranges nor costs.
         """
         board = _whole(request, slug, phase)
-        return _file(citing.canonical(board), "application/json", f"{stem(board, slug, phase)}.json")
+        return _file(citation.canonical(board), "application/json", f"{stem(board, slug, phase)}.json")
 
 
 def _whole(request: Request, slug: str, phase: str) -> Board:
-    version = queries.version(queries.read(queries.VersionQuery, request))
+    version = query_parameters.version(query_parameters.read(query_parameters.VersionQuery, request))
     return lookup.cited_board_or_404(request.user, slug, phase, **version)

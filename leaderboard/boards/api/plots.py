@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.boards import CONDITIONAL
 from leaderboard.boards.queries import Row, by_primary, lookup
 from leaderboard.boards.queries.plots import Drawn, drawn_of, tells_drawings
@@ -83,12 +83,12 @@ PAGE_SHAPE = inline_serializer(
 class DrawingsView(View):
     @extend_schema(
         operation_id="leaderboard_drawings",
-        parameters=[queries.ComparisonQuery],
+        parameters=[query_parameters.ComparisonQuery],
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """What is drawn of each system of a board, from best to worst. ROC curves, ranks against people's, pairs."""
-        version = queries.version(queries.read(queries.ComparisonQuery, request))
+        version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         told = tells_drawings(board)
         pages = Pages()

@@ -7,8 +7,7 @@ from dataclasses import replace
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from leaderboard.boards.api import column_choice as columns
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api import column_choice, query_parameters
 from leaderboard.boards.queries import AskedError, Board, Key, Page, asked, lookup, page_of
 
 EVERYTHING = 1_000_000
@@ -20,17 +19,17 @@ def asked_for(request: Request, slug: str, phase: str, *, paged: bool = False) -
 
     paged: a PageOfBoardQuery's page of it; else all rows.
     """
-    query = queries.read(queries.BoardPageQuery if paged else queries.BoardQuery, request)
+    query = query_parameters.read(query_parameters.BoardPageQuery if paged else query_parameters.BoardQuery, request)
     try:
-        board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **queries.version(query))
+        board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **query_parameters.version(query))
         given = request.query_params.dict()
         wanted = asked(board, given if paged else {**given, "page": "", "page_size": ""})
     except AskedError as error:
         raise ValidationError({error.parameter: error.text}) from error
-    columns.check(board, measures=query["measure"], slices=query["slices"])
-    within = None if columns.ALL in query["slices"] else tuple(query["slices"])
+    column_choice.check(board, measures=query["measure"], slices=query["slices"])
+    within = None if column_choice.ALL in query["slices"] else tuple(query["slices"])
     page = page_of(board, wanted if paged else replace(wanted, size=EVERYTHING), within=within, reader=request.user)
-    keys = columns.chosen(page.board, measures=query["measure"], slices=query["slices"], base=wanted.slice_)
+    keys = column_choice.chosen(page.board, measures=query["measure"], slices=query["slices"], base=wanted.slice_)
     return page, keys
 
 

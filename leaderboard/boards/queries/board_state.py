@@ -11,7 +11,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, NullIf
 
 from leaderboard.boards.disclosure.ladder import Bounded
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import (
     GoldVersion,
     HiddenSubmission,
@@ -120,14 +120,14 @@ def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float |
 
 def primary_of(board: Leaderboard) -> str:
     """The name of the measure that ranks a board."""
-    return scoring.of_board(board).primary(board.gold_version)
+    return scorer_of_phase.of_board(board).primary(board.gold_version)
 
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
     """The measure of a name, for the names that the board's runs report."""
-    return scoring.of_board(board).measure
+    return scorer_of_phase.of_board(board).measure
 
 
 def direction(board: Leaderboard, measure: str) -> int:
     """+1 where more is better, -1 where less is."""
-    return -1 if scoring.of_board(board).measure(measure).higher_is_better is False else 1
+    return -1 if scorer_of_phase.of_board(board).measure(measure).higher_is_better is False else 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from leaderboard.boards.queries import board_state
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Leaderboard, Phase, Run, Standing, State, System
 
 
@@ -103,7 +103,7 @@ def outdated_version(phase: Phase) -> int | None:
 
 
 def _is_behind(shown: Leaderboard) -> bool:
-    version = scoring.of(shown.phase).version
+    version = scorer_of_phase.of(shown.phase).version
     if shown.task_version >= version:
         return False
     prepared = board_state.preparing(shown.phase)

@@ -22,7 +22,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import parse_etags
 from django.views.decorators.http import conditional_page
 
-from leaderboard.core import response_cache as kept
+from leaderboard.core import response_cache
 from leaderboard.core.compiled_queries import Prepared, moment
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
 
@@ -43,7 +43,7 @@ def tagged(view: View) -> View:
         if tag in parse_etags(request.headers.get("If-None-Match", "")):
             response: HttpResponse = HttpResponseNotModified()
         else:
-            response = kept.answer(
+            response = response_cache.answer(
                 (tag, request.method, request.build_absolute_uri()),
                 lambda: view(request, slug=slug, phase=phase, **more),
             )

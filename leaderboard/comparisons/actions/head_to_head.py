@@ -21,9 +21,7 @@ from evaluator.jobs.compare import SideBySideReport
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_items
 from leaderboard.comparisons.actions import pairs
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import provenance
-from leaderboard.evaluation import sandbox_client as referee
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
 from leaderboard.work_queue.lease import Lease
@@ -65,7 +63,7 @@ def wanted(
     there = SideBySide.objects.filter(a=first, b=second).first()
     if there is not None:
         return NotAsked.OUTDATED if there.reason == Reason.OUTDATED else there
-    if board.task_version != scoring.of_board(board).version:
+    if board.task_version != scorer_of_phase.of_board(board).version:
         return NotAsked.OUTDATED
     if Run.objects.filter(pk__in=(first, second)).exclude(outcomes="").count() < 2:
         return NotAsked.NO_OUTCOMES
@@ -86,7 +84,7 @@ def wanted(
 def _compare(lease: Lease[SideBySide]) -> None:
     row = lease.row
     board = row.leaderboard
-    scored = scoring.of_board(board)
+    scored = scorer_of_phase.of_board(board)
     if board.task_version != scored.version:
         raise NoAnswerError(Reason.OUTDATED)
     gold = board.gold_version if reveals_items(board.phase) else None
@@ -95,7 +93,9 @@ def _compare(lease: Lease[SideBySide]) -> None:
         for run in (row.a, row.b):
             tables.append(stack.enter_context(opened(run.outcomes)))
             check_digest(tables[-1], run.outcomes_sha256)
-        answer = referee.side_by_side(a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer)
+        answer = sandbox_client.side_by_side(
+            a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer
+        )
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
     lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.read(SideBySideReport))))

@@ -11,9 +11,7 @@ from django.conf import settings
 
 from evaluator.jobs.compare import CompareBoardReport
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import provenance
-from leaderboard.evaluation import sandbox_client as referee
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Reason, Run
 from leaderboard.work_queue.work import NoAnswerError
@@ -50,7 +48,7 @@ def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 def _close(left: dict[UUID, set[UUID]]) -> set[UUID]:
     """Runs with many pairs among them: each next one is that with the most pairs with those before."""
     chosen: set[UUID] = set()
-    while len(chosen) < min(referee.MOST_TABLES, len(left)):
+    while len(chosen) < min(sandbox_client.MOST_TABLES, len(left)):
         chosen.add(max(left.keys() - chosen, key=lambda run: (len(left[run] & chosen), len(left[run]), -run.int)))
     return chosen
 
@@ -67,8 +65,10 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
         for run in places:
             tables.append(stack.enter_context(opened(runs[run].outcomes)))
             check_digest(tables[-1], runs[run].outcomes_sha256)
-        scorer = scoring.of_board(board).scorer
-        answer = referee.compare_board(tables=tables, pairs=asked, measure=measure, seed=provenance.SEED, scorer=scorer)
+        scorer = scorer_of_phase.of_board(board).scorer
+        answer = sandbox_client.compare_board(
+            tables=tables, pairs=asked, measure=measure, seed=provenance.SEED, scorer=scorer
+        )
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
     report = _checked(answer.read(CompareBoardReport), asked)

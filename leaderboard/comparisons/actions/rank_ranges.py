@@ -22,7 +22,7 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import corrected
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
 from leaderboard.work_queue.lease import Lease, LeaseLostError
 from leaderboard.work_queue.work import NoAnswerError, StateColumns, Work
@@ -92,7 +92,7 @@ def renewed(*, board: Leaderboard, again: bool) -> int:
 
 def _has_outcomes(board: Leaderboard) -> bool:
     """Whether runs can be compared: a scorer of the organisers' own may give values alone, then for each run."""
-    scored = scoring.of_board(board)
+    scored = scorer_of_phase.of_board(board)
     if scored.scorer is None:
         return True
     # Hidden ones too: a board that nothing stands on may have been compared before.
@@ -103,7 +103,7 @@ def _has_outcomes(board: Leaderboard) -> bool:
 
 def _compare(lease: Lease[Ranking]) -> None:
     board = lease.row.leaderboard
-    scored = scoring.of_board(board)
+    scored = scorer_of_phase.of_board(board)
     measure = scored.primary(board.gold_version)
     runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
     wanted = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}
@@ -157,7 +157,7 @@ def _finish(lease: Lease[Ranking]) -> None:
         _make_way(lease)
         return
     standings = competing(board)
-    measure = scoring.of_board(board).primary(board.gold_version)
+    measure = scorer_of_phase.of_board(board).primary(board.gold_version)
     found = corrected(
         values={row.release.run_id: row.value for row in standings if row.value is not None},
         comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list("a", "b", "p", "draws"),

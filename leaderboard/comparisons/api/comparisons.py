@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from evaluator.statistics import confidence
 from evaluator.statistics.multiple_testing import ALPHA
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.boards import CONDITIONAL
 from leaderboard.boards.queries import Ranges, Row, lookup
 from leaderboard.comparisons.queries.pairs import RankedPair, ranked_pairs
@@ -63,12 +63,12 @@ PAGE_SHAPE = inline_serializer(
 class ComparisonsView(View):
     @extend_schema(
         operation_id="leaderboard_comparisons",
-        parameters=[queries.ComparisonQuery],
+        parameters=[query_parameters.ComparisonQuery],
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """All pairs of the systems that are ranked, in the order of their ranks. What rank ranges rest on."""
-        version = queries.version(queries.read(queries.ComparisonQuery, request))
+        version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         pages = Pages()
         page = pages.paginate_queryset(ranked_pairs(board), request, view=self) or []

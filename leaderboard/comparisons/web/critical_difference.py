@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.etag import tagged
 from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, ranked_pairs
@@ -36,7 +36,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     pairs = ranked_pairs(board)
     wanted = request.GET.get("download")
     if wanted == "csv":
-        return pictures.as_csv(board, "pairs", HEADS, map(_line, pairs))
+        return svg_csv_download.as_csv(board, "pairs", HEADS, map(_line, pairs))
     ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
     shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
     different = {frozenset((pair.a.system_id, pair.b.system_id)) for pair in shown if pair.significant}
@@ -47,7 +47,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     chart = apart_chart(ranked, board.primary, differ)
     context: dict[str, Any] = {"chart": chart, "measure": board.primary}
     if wanted == "svg" and chart is not None:
-        return pictures.as_svg(
+        return svg_csv_download.as_svg(
             board, "told-apart", "comparisons/critical_difference_plot.html", context, height=chart.height
         )
     context |= {

@@ -9,13 +9,13 @@ from django.utils import timezone
 
 from leaderboard.boards.actions import tracks
 from leaderboard.containers.actions import image_files, images, scorers
-from leaderboard.core import chunked_upload as pieces
+from leaderboard.core import chunked_upload
 from leaderboard.core.chunked_upload import AT_ONCE, PIECE_BYTES, PIECES, discard
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
 from leaderboard.models.image import images_storage
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 
 __all__ = [
     "AT_ONCE",
@@ -38,7 +38,7 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", tra
     `track`: as `finish` will have it. It is looked at before gigabytes are sent, and nothing else comes of it here.
     """
     images.check_takes_images(phase)
-    submissions.check_open_to(phase, by, timezone.now())
+    submit.check_open_to(phase, by, timezone.now())
     tracks.check_known(phase=phase, track=track)
     images.check_size(phase, size)
     return _begun(by=by, name=name, size=size, sha256=sha256, phase=phase)
@@ -52,31 +52,33 @@ def begin_scorer(*, benchmark: Benchmark, by: User, name: str, size: int, sha256
 
 
 def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> ImageUpload:
-    return pieces.begin(ImageUpload, by=by, name=name, size=size, sha256=sha256, refuse=Code.INVALID_IMAGE, **whose)
+    return chunked_upload.begin(
+        ImageUpload, by=by, name=name, size=size, sha256=sha256, refuse=Code.INVALID_IMAGE, **whose
+    )
 
 
 def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
     """Keep the next piece. Raises Refused where it does not begin at `received`: the sender asks, and goes on there."""
-    return pieces.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_IMAGE)
+    return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_IMAGE)
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
     """Put the pieces together and submit the image. A refused one stays, to be asked for again."""
-    pieces.check_whole(upload, refuse=Code.INVALID_IMAGE)
+    chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     phase = upload.phase
     if phase is None:
         raise Refused(Code.INVALID_IMAGE, "This upload is for a scorer, not for a phase.")
-    submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
+    submit.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     images.check_takes_images(phase)
     image = _image_of(upload)
     submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, note=note)
-    pieces.delete_pieces(images_storage(), upload.pk)
+    chunked_upload.delete_pieces(images_storage(), upload.pk)
     return submission
 
 
 def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     """Put the pieces together and make them the benchmark's next scorer. `described` as for `scorers.add`."""
-    pieces.check_whole(upload, refuse=Code.INVALID_IMAGE)
+    chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     benchmark = upload.benchmark
     if benchmark is None:
         raise Refused(Code.INVALID_IMAGE, "This upload is for a phase, not for a scorer.")
@@ -84,14 +86,14 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     scorers.check_declared(described["measures"], described["primary"])
     image = _image_of(upload)
     made = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)
-    pieces.delete_pieces(images_storage(), upload.pk)
+    chunked_upload.delete_pieces(images_storage(), upload.pk)
     return made
 
 
 @transaction.atomic
 def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
     """Of two requests that finish an upload one makes a scorer."""
-    pieces.hold(upload)
+    chunked_upload.hold(upload)
     made = scorers.add(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
     return made
@@ -99,14 +101,14 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
 
 def _image_of(upload: ImageUpload) -> Image:
     """The pieces as an image, stored once. Raises Refused where they are not what was announced."""
-    with pieces.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
+    with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
         return image_files.kept(archive=archive, sha256=sha256)
 
 
 @transaction.atomic
 def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
     """The upload ends with its submission: of two requests that finish it, one is charged."""
-    pieces.hold(upload)
+    chunked_upload.hold(upload)
     submission = images.submit(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
     return submission
@@ -114,4 +116,4 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
 
 def forget_old() -> int:
     """Discard what nobody has gone on with for days, and pieces without an upload; how many uploads that were."""
-    return pieces.forget_old(ImageUpload)
+    return chunked_upload.forget_old(ImageUpload)

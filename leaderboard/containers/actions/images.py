@@ -9,28 +9,27 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.containers.actions import engine, image_files
-from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import engine, image_files, run_system
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import AuditEntry, Image, Phase, State, Submission, System, User
 from leaderboard.submissions.actions import submit as submissions
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 
 def check_takes_images(phase: Phase) -> None:
     """Raises Refused that says why the phase takes no image at this moment."""
     if not phase.takes_images:
         raise Refused(Code.NOT_TAKEN, "This phase takes predictions files, no container images.")
-    here = availability.of(availability.queue_of(phase))
+    here = worker_status.of(worker_status.queue_of(phase))
     if not here.ready:
         raise Refused(Code.ENGINE_AWAY, f"Containers cannot be submitted at this moment. {here.why_not}")
 
 
 def check_size(phase: Phase, size: int) -> None:
     """Raises Refused for an archive that cannot be an image within the phase's limit."""
-    most = limits.of(phase).image_bytes
+    most = container_limits.of(phase).image_bytes
     if not 1 <= size <= most:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, as this phase allows.")
 
@@ -53,7 +52,7 @@ def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str,
     submission = submissions.charged(phase=phase, system=system, by=by, track=track, note=note, at=at, image=image)
     image_files.check_stored(image)
     submission.phase = phase
-    predictions.queue(submission=submission)
+    run_system.queue(submission=submission)
     AuditEntry.record("submission.accepted", submission, by=by, image=str(image))
     return submission
 

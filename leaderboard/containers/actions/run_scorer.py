@@ -28,11 +28,7 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.containers.actions import engine, scorer_engine, workers
 from leaderboard.containers.actions.scorer_engine import TIMES, Ran
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import container_limits as limits
-from leaderboard.evaluation import provenance
-from leaderboard.evaluation import report_checks as reports
-from leaderboard.evaluation import sandbox_client as referee
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import container_limits, provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import Image, Phase, Reason, Run, Scorer, State
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import worker_status
@@ -61,7 +57,7 @@ def _is_by_the_present_scorer(run_id: UUID) -> bool:
     phase = Phase.objects.select_related("benchmark", "scorer").get(pk=run.prediction.submission.phase_id)
     if run.scorer_id == phase.scorer_id:
         return True
-    runs.replace(run, scoring.of(phase).version)
+    runs.replace(run, scorer_of_phase.of(phase).version)
     return False
 
 
@@ -90,7 +86,7 @@ def _executed(
     """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
     run = lease.row
     assert run.scorer is not None, "only runs by a scorer are claimed"
-    allowed, image = limits.of_scorer(), run.scorer.image
+    allowed, image = container_limits.of_scorer(), run.scorer.image
     given: dict[str, Any] = {
         "run": run,
         "time": time,
@@ -112,7 +108,7 @@ def _executed(
     return ran
 
 
-def _loaded(image: Image, allowed: limits.ContainerLimits) -> str:
+def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
     """The engine's name for the image, which is read and checked first."""
     loaded = engine.load(image, allowed, when_read=lambda: None)
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
@@ -132,17 +128,17 @@ def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: di
 def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: list[float]) -> None:
     run, scorer = lease.row, lease.row.scorer
     assert scorer is not None, "only runs by a scorer are claimed"
-    answer = referee.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
+    answer = sandbox_client.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
     if answer.reason:
         raise ScorerFault("What it wrote could not be read within the limits of time and memory.")
     if not answer.ok:
         raise ScorerFault(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
     phase = run.prediction.submission.phase
-    scored = scoring.Scoring(scoring.of(phase).task, scorer)
+    scored = scorer_of_phase.Scoring(scorer_of_phase.of(phase).task, scorer)
     try:
         result = answer.read(ScorerOutputReport)
-        reports.check(result, task=scored.task.name, task_version=scorer.number, measures=scored.declared)
-    except reports.ReportError as error:
+        report_checks.check(result, task=scored.task.name, task_version=scorer.number, measures=scored.declared)
+    except report_checks.ReportError as error:
         raise ScorerFault(f"What it wrote cannot be ranked: {error}.") from None
     receipt = {
         "number": scorer.number,
@@ -151,7 +147,7 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
         "units": _units(result),
         "execution_seconds": [costs.step(one) for one in seconds],
         "runtime": scorer_engine.held_by(),
-        "limits": limits.of_scorer().as_dict(),
+        "limits": container_limits.of_scorer().as_dict(),
     }
     with transaction.atomic():
         # Runs of one scorer on one gold are published one after the other: the first says what the units are.
@@ -231,7 +227,7 @@ WORK = replace(
         engine.SandboxError: Failure(Reason.ENGINE),
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },
-    is_ready=lambda: workers.ready(workers.SCORERS) and referee.answers(),
+    is_ready=lambda: workers.ready(workers.SCORERS) and sandbox_client.answers(),
     may_claim=_is_by_the_present_scorer,
     on_renewal=lambda: workers.still_here(queue=workers.SCORERS),
     has_workers=lambda: worker_status.of(worker_status.SCORERS).ready,

@@ -19,11 +19,10 @@ from leaderboard.boards.queries import board_state
 from leaderboard.containers.actions import engine, image_files, workers
 from leaderboard.core.storage import AlteredError, check_digest, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.evaluation import container_limits as limits
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import container_limits, sandbox_client
 from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work, lease_lost
 from leaderboard.work_queue.worker_status import queue_of
@@ -50,7 +49,7 @@ def _predict(lease: Lease[Prediction]) -> None:
     prediction, submission = lease.row, lease.row.submission
     phase, image = submission.phase, submission.image
     assert image is not None, "the database holds: a submission of an image has one"
-    allowed = limits.of(phase)
+    allowed = container_limits.of(phase)
     options = {**phase.split.options, **phase.options}
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made, opened(phase.split.inputs) as inputs:
         check_digest(inputs, prediction.inputs_sha256)
@@ -63,7 +62,7 @@ def _predict(lease: Lease[Prediction]) -> None:
         _collect(lease, made, ran.name, told)
 
 
-def _ran(lease: Lease[Prediction], image: Image, allowed: limits.ContainerLimits, **given: Any) -> engine.Ran:
+def _ran(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits, **given: Any) -> engine.Ran:
     """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
     # One that was read under the wider limits of another phase is read again under these.
     is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes
@@ -80,7 +79,7 @@ def _ran(lease: Lease[Prediction], image: Image, allowed: limits.ContainerLimits
     raise AssertionError("two attempts return or raise")
 
 
-def _loaded(lease: Lease[Prediction], image: Image, allowed: limits.ContainerLimits) -> str:
+def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
     """The engine's name for the image, which is read and checked first."""
     _enter(lease, Stage.READING)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
@@ -100,8 +99,10 @@ def _collect(lease: Lease[Prediction], made: IO[bytes], name: str, told: dict[st
     if gold is None:
         raise AlteredError("the split has lost its gold")
     try:
-        answer = referee.validate(split=phase.split, gold=gold, predictions=made, name=name, options=phase.options)
-    except referee.SandboxError as error:
+        answer = sandbox_client.validate(
+            split=phase.split, gold=gold, predictions=made, name=name, options=phase.options
+        )
+    except sandbox_client.SandboxError as error:
         log.error("sandbox_broke", prediction=str(lease.row.pk), error=str(error))
         WORK.retry_or_fail(lease, reason=Reason.SANDBOX)
         return
@@ -153,7 +154,7 @@ def _problem(text: str) -> dict[str, Any]:
 def _hand_over(lease: Lease[Prediction], **made: Any) -> None:
     """The prediction is done and its run waits, at once. Locks as an upload does: the split, then the phase."""
     phase = lease.row.submission.phase
-    submissions.locked_split(phase)
+    submit.locked_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **made)
     gold = board_state.gold_of(phase)
     if gold is None:
@@ -214,7 +215,7 @@ WORK = Work(
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },
     columns=StateColumns(stage=""),
-    is_ready=lambda: workers.ready() and referee.answers(),
+    is_ready=lambda: workers.ready() and sandbox_client.answers(),
     marks_outdated=True,
     on_renewal=workers.still_here,
     on_failure=_on_failure,

@@ -15,7 +15,7 @@ from leaderboard.containers.actions import engine, image_files, images
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.core.uploads import sha256_of
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import AuditEntry, Benchmark, Image, Phase, Scorer, User
 from leaderboard.scoring.actions import rescoring
 
@@ -30,7 +30,7 @@ def check_declared(measures: Any, primary: str) -> None:
 
 def check_size(size: int) -> None:
     """Raises Refused for an archive that cannot be an image within the server's limit."""
-    most = limits.of_scorer().image_bytes
+    most = container_limits.of_scorer().image_bytes
     if not 1 <= size <= most:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}.")
 

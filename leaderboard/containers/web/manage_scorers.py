@@ -21,9 +21,9 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Benchmark, ImageUpload, Phase, Reason, Run, Scorer, State
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 SHOWN_FAILURES = 20
 
@@ -97,14 +97,14 @@ def _page(
     )
     uploads = list(ImageUpload.objects.filter(by=request.user, benchmark=benchmark))
     chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
-    allowed = limits.of_scorer()
+    allowed = container_limits.of_scorer()
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
         "scorers": benchmark.scorers.select_related("image", "created_by").order_by("-number"),
         "phases": [(phase, AttachForm(phase=phase)) for phase in _phases(benchmark)],
         "failed": failed.order_by("-finished_at")[:SHOWN_FAILURES],
-        "here": availability.of(availability.SCORERS),
+        "here": worker_status.of(worker_status.SCORERS),
         "form": form,
         "limits": allowed,
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

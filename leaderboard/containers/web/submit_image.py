@@ -20,13 +20,12 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal, with_retry
 from leaderboard.core.web.upload import check_upload
-from leaderboard.evaluation import container_limits as limits
-from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.evaluation import container_limits, container_limits_text
 from leaderboard.models import ImageUpload, Phase, Submission
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.web.forms import ImageForm
 from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 
 @login_required
@@ -77,7 +76,7 @@ def _page(
     request: PersonRequest, phase: Phase, form: ImageForm, refused: Refused | None = None, status: int = 200
 ) -> HttpResponse:
     quotas = quotas_of_person(request.user, phase)
-    here = availability.of(availability.queue_of(phase))
+    here = worker_status.of(worker_status.queue_of(phase))
     uploads = list(ImageUpload.objects.filter(by=request.user).select_related("phase__benchmark", "benchmark"))
     chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
     context = {
@@ -90,8 +89,8 @@ def _page(
         "open": deadlines.is_open_to(phase, request.user),
         "here": here,
         "may_submit": phase.takes_images and here.ready and may_submit(phase, quotas, request.user),
-        "rows": limit_rows.of(phase),
-        "limits": limits.of(phase),
+        "rows": container_limits_text.of(phase),
+        "limits": container_limits.of(phase),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "uploads": uploads,
         "chosen": chosen if chosen and chosen.phase_id == phase.pk else None,

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks as busy
+from leaderboard.core import db_locks
 from leaderboard.core.logs import places
 from leaderboard.core.refusal import NotFound, Refused
 
@@ -70,9 +70,9 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             return _of_framework(Interrupted())
         case SuspiciousOperation() | MultiPartParserError() | RecursionError():
             return _answer(400, "bad_request", "The request could not be read.")
-    if busy.is_busy(error):
-        response = _answer(503, "busy", busy.MESSAGE)
-        response["Retry-After"] = str(busy.RETRY_AFTER)
+    if db_locks.is_busy(error):
+        response = _answer(503, "busy", db_locks.MESSAGE)
+        response["Retry-After"] = str(db_locks.RETRY_AFTER)
         return response
     return None if settings.DEBUG else _broken(error)
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from leaderboard.core.names import confusables as looks
+from leaderboard.core.names import confusables
 from leaderboard.core.names.anonymous import NOBODY
 from leaderboard.core.refusal import Code, Refused
 
@@ -84,14 +84,14 @@ def is_of_baselines(name: str) -> bool:
 
 
 def _drawn(name: str) -> tuple[str, str, str]:
-    skeleton = looks.skeleton(name)
-    return key(name), key(skeleton), key(looks.joined(skeleton))
+    skeleton = confusables.skeleton(name)
+    return key(name), key(skeleton), key(confusables.joined(skeleton))
 
 
 def _read(name: str) -> tuple[str, str]:
     """As a reader may take it; digits stay digits."""
-    latin = looks.latin(name)
-    return key(latin), key(looks.joined(latin))
+    latin = confusables.latin(name)
+    return key(latin), key(confusables.joined(latin))
 
 
 def _is_hidden(name: str, place: int) -> bool:

@@ -14,7 +14,7 @@ from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks as busy
+from leaderboard.core import db_locks
 
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
@@ -70,8 +70,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     benchmark whose task's package is missing has no pages until the operator installs it: 503 as well.
     """
     error = sys.exception()
-    if busy.is_busy(error):
-        return _unavailable(request, "busy", busy.MESSAGE)
+    if db_locks.is_busy(error):
+        return _unavailable(request, "busy", db_locks.MESSAGE)
     if isinstance(error, MissingTaskError):
         return _unavailable(request, "task_missing", str(error))
     if _is_program(request):
@@ -84,7 +84,7 @@ def _unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
         response: HttpResponse = JsonResponse({"code": code, "message": message}, status=503)
     else:
         response = HttpResponse(loader.get_template("503.html").render({"message": message}), status=503)
-    response["Retry-After"] = str(busy.RETRY_AFTER)
+    response["Retry-After"] = str(db_locks.RETRY_AFTER)
     return response
 
 

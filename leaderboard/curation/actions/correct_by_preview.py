@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluator.curation.generators.catalog import OFFERS, filled
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.curation.actions import preview_files as parts
+from leaderboard.curation.actions import preview_files
 from leaderboard.datasets.actions import corrections
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split, State, User
@@ -52,8 +52,8 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
             f"The part {part.name} corrects no split {split.name}: expected a published split that the same generator "
             "made, with the same parameters and seed.",
         )
-    content = parts.made_again(generation)[part.name]
-    with parts.as_upload(content, f"{part.name}-of-preview-{generation.pk}.jsonl") as file:
+    content = preview_files.made_again(generation)[part.name]
+    with preview_files.as_upload(content, f"{part.name}-of-preview-{generation.pk}.jsonl") as file:
         made = corrections.propose(split=split, file=file, by=by)
     told = {"generation": generation.pk, "split": split.name, "sha256": part.sha256}
     AuditEntry.record("generation.corrects", generation.dataset, by=by, **told)

@@ -9,7 +9,7 @@ from functools import partial
 from django.db import transaction
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.curation.actions import preview_files as parts
+from leaderboard.curation.actions import preview_files
 from leaderboard.datasets.actions import datasets, splits
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
 
@@ -40,7 +40,7 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
     if not wanted:
         raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
     _check_free(generation, wanted)
-    contents = parts.made_again(generation)
+    contents = preview_files.made_again(generation)
     # Making them takes a while: another request for the same may have come to its end.
     _check_free(generation, wanted)
     made: list[Split] = []
@@ -79,7 +79,7 @@ def _made(generation: Generation, one: Wanted, contents: dict[str, bytes], by: U
     )
     content = contents[one.part.name]
     try:
-        with parts.as_upload(content) as file:
+        with preview_files.as_upload(content) as file:
             reason = f"Made by the generator {generation.generator}, version {generation.version}."
             splits.add_gold(split=split, file=file, reason=reason, by=by)
         _tie(one.part, split, by)

@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
-from leaderboard.curation.actions import run_generator as generating
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.curation.actions import run_generator
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Generation, State
 
@@ -28,9 +28,9 @@ def made_again(generation: Generation) -> dict[str, bytes]:
     if generation.state != State.DONE:
         raise Refused(Code.NOT_READY, "The preview is not done; its parts can be used when it is.")
     try:
-        answer = generating.run(generation)
-        _, contents = generating.read(answer) if answer.ok else (None, {})
-    except (referee.SandboxError, ReportError) as error:
+        answer = run_generator.run(generation)
+        _, contents = run_generator.read(answer) if answer.ok else (None, {})
+    except (sandbox_client.SandboxError, ReportError) as error:
         log.error("referee_away", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not answer. Try again soon."

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from leaderboard.core import chunked_upload as pieces
+from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions.datasets import check_manages
@@ -25,23 +25,23 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "")
     check_manages(dataset, by)
     _check_size(size)
     _check_few(dataset)
-    return pieces.begin(
+    return chunked_upload.begin(
         RawUpload, by=by, name=_plain(name), size=size, sha256=sha256, refuse=Code.INVALID_NAME, dataset=dataset
     )
 
 
 def add_piece(*, upload: RawUpload, offset: int, piece: bytes) -> RawUpload:
     """Keep the next piece. Raises Refused where it does not begin at `received`: the sender asks, and goes on there."""
-    return pieces.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_NAME)
+    return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_NAME)
 
 
 def finish(*, upload: RawUpload, by: User) -> RawFile:
     """Put the pieces together and keep the file. Raises Refused where they are not what was announced."""
     check_manages(upload.dataset, by)
-    pieces.check_whole(upload, refuse=Code.NOT_READY)
-    with pieces.whole(upload, name="raw", what="file", refuse=Code.INVALID_NAME) as (file, sha256):
+    chunked_upload.check_whole(upload, refuse=Code.NOT_READY)
+    with chunked_upload.whole(upload, name="raw", what="file", refuse=Code.INVALID_NAME) as (file, sha256):
         made = _kept(dataset=upload.dataset, file=file, name=upload.name, sha256=sha256, by=by, upload=upload)
-    pieces.delete_pieces(upload.storage(), upload.pk)
+    chunked_upload.delete_pieces(upload.storage(), upload.pk)
     return made
 
 
@@ -75,7 +75,7 @@ def _kept(
     there = dataset.raw_files.filter(sha256=sha256).first()
     if there is not None:
         if upload is not None:
-            pieces.discard(upload)
+            chunked_upload.discard(upload)
         raise Refused(Code.NAME_TAKEN, f"This very file is here already, as {there.name}.")
     raw = RawFile(
         dataset=dataset, name=name, sha256=sha256, bytes=file.size, uploaded_by=by, uploaded_at=timezone.now()
@@ -87,7 +87,7 @@ def _kept(
             _check_few(dataset)
             if upload is not None:
                 # Of two requests that finish an upload one makes a file.
-                pieces.hold(upload)
+                chunked_upload.hold(upload)
                 RawUpload.objects.filter(pk=upload.pk).delete()
             raw.save(force_insert=True)
             AuditEntry.record("raw_file.added", dataset, by=by, name=name, sha256=sha256, bytes=raw.bytes)

@@ -21,13 +21,13 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions.datasets import check_manages
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Split, State, User
 
 log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 STANDING = (*UNDER_WAY, State.DONE)
-MOST_TRAINS = referee.MOST_TABLES - 2
+MOST_TRAINS = sandbox_client.MOST_TABLES - 2
 MOST_FILES = 50
 """Uploaded ones, of one gold version."""
 
@@ -161,10 +161,10 @@ def _queued(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
 def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict[str, str]) -> None:
     name = (file.name or "predictions.jsonl")[-255:]
     try:
-        answer = referee.validate(
+        answer = sandbox_client.validate(
             split=split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=options
         )
-    except referee.SandboxError as error:
+    except sandbox_client.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The file could not be checked: the server's sandbox does not answer. Try again soon."

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, filled, offered
 from evaluator.jsonl.decompress import ReadLimits
-from leaderboard.core import validation as fields
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.curation.actions import run_generator
 from leaderboard.datasets.actions.datasets import check_manages
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, State, User
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
@@ -47,7 +47,7 @@ def begin(
         for one in offer.parameters
     }
     _check_parameters(offer, given)
-    fields.check_options(dataset.task, dict(options))
+    validation.check_options(dataset.task, dict(options))
     files = _sources(offer, dataset, sources)
     if seed is None:
         seed = secrets.randbelow(SEED_BELOW)
@@ -162,8 +162,10 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
             Code.TOO_LARGE,
             f"{big.name} has {big.bytes:,} bytes; {offer.title} takes at most {most // 1_000_000} MB of one file.",
         )
-    if len(files) > referee.MOST_TABLES:
-        raise Refused(Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {referee.MOST_TABLES}.")
+    if len(files) > sandbox_client.MOST_TABLES:
+        raise Refused(
+            Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {sandbox_client.MOST_TABLES}."
+        )
     return files
 
 
@@ -171,7 +173,7 @@ def most_read(offer: Offer) -> int:
     """Bytes of one raw file, unpacked: what reads gold holds all of it, and writes as much again."""
     if offer.in_pieces:
         return int(settings.MAX_RAW_BYTES)
-    return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, referee.MOST_MADE)
+    return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, sandbox_client.MOST_MADE)
 
 
 def _salt(dataset: Dataset) -> str:

@@ -13,9 +13,7 @@ from msgspec import to_builtins
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import provenance
-from leaderboard.evaluation import report_checks as reports
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import provenance, report_checks, sandbox_client
 from leaderboard.models import DryRun, Reason, State
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
@@ -68,7 +66,7 @@ def predictions(row: DryRun) -> Iterator[IO[bytes]]:
         yield made
 
 
-def _baseline(row: DryRun) -> referee.Answer:
+def _baseline(row: DryRun) -> sandbox_client.Answer:
     split, trains = row.gold.split, list(row.trains.select_related("split").order_by("split", "pk"))
     with ExitStack() as stack:
         files = {"inputs": stack.enter_context(opened(split.inputs))}
@@ -76,7 +74,7 @@ def _baseline(row: DryRun) -> referee.Answer:
         for place, train in enumerate(trains):
             files[str(place)] = stack.enter_context(opened(train.file))
             check_digest(files[str(place)], train.sha256)
-        return referee.baseline(
+        return sandbox_client.baseline(
             task=split.dataset.task,
             name=row.name,
             files=files,
@@ -90,7 +88,7 @@ def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     gold, task = row.gold, TASKS[row.gold.split.dataset.task]
     with opened(gold.file) as stored:
         check_digest(stored, gold.sha256)
-    answer = referee.score(
+    answer = sandbox_client.score(
         task=task.name,
         gold=gold,
         predictions=file,
@@ -103,7 +101,7 @@ def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
         if not answer.reason and answer.report.get("fault") == "predictions":
             raise UnfitError
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    found = reports.checked(
+    found = report_checks.checked(
         answer.report,
         task=task.name,
         task_version=task.version,

@@ -20,7 +20,7 @@ from django.db import transaction
 from evaluator.curation.generators.catalog import OFFERS
 from evaluator.jobs.generate import GenerateReport
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GeneratedPart, Generation, Reason, State
 from leaderboard.work_queue.lease import Lease, LeaseLostError
@@ -52,7 +52,7 @@ def _generate(lease: Lease[Generation]) -> None:
     lease.finish(state=State.DONE)
 
 
-def run(row: Generation) -> referee.Answer:
+def run(row: Generation) -> sandbox_client.Answer:
     """The generator on its raw files, in the sandbox. Raises SandboxError, FileNotFoundError, AlteredError."""
     sources = list(row.sources.select_related("raw"))
     with ExitStack() as stack:
@@ -60,7 +60,7 @@ def run(row: Generation) -> referee.Answer:
         for place, source in enumerate(sources):
             files[str(place)] = stack.enter_context(opened(source.raw.file))
             check_digest(files[str(place)], source.raw.sha256)
-        return referee.generate(
+        return sandbox_client.generate(
             task=row.dataset.task,
             generator=row.generator,
             parameters=row.parameters,
@@ -71,7 +71,7 @@ def run(row: Generation) -> referee.Answer:
         )
 
 
-def read(answer: referee.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
+def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
     """What a generator that went through told, and its parts by name. Raises ReportError."""
     told = answer.read(GenerateReport)
     if not told.parts or sum(part.bytes for part in told.parts) != len(answer.attachment):
@@ -83,7 +83,7 @@ def read(answer: referee.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
     return told, contents
 
 
-def _went_through(lease: Lease[Generation], answer: referee.Answer) -> bool:
+def _went_through(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
     """Files and parameters at fault end the work; their problems are kept. Raises NoAnswerError where none is told."""
     if answer.reason:
         raise NoAnswerError(answer.reason)
@@ -114,14 +114,14 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
     row = lease.row
     asked: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with unnamed(content) as file:
-        prepared = referee.prepare_gold(gold=file, **asked)
+        prepared = sandbox_client.prepare_gold(gold=file, **asked)
         if not prepared.ok and OFFERS[row.generator].keeps_lines:
             prepared.report["problems"] = _in_raw_file(row, content, prepared.report.get("problems", []))
         if not _went_through(lease, prepared):
             return False
         told: dict[str, Any] = {}
         for name in LOOKED_AT:
-            answer = referee.gold_part(part=name, gold=file, **asked)
+            answer = sandbox_client.gold_part(part=name, gold=file, **asked)
             if not _went_through(lease, answer):
                 return False
             told |= answer.report.get("told", {}).get("keys", {})

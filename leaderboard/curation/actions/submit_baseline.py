@@ -23,7 +23,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
 from leaderboard.core.uploads import sha256_of
-from leaderboard.curation.actions import run_dry_run as dry_run_scores
+from leaderboard.curation.actions import run_dry_run
 from leaderboard.curation.actions.run_dry_run import UnfitError
 from leaderboard.evaluation.sandbox_client import SandboxError
 from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
@@ -133,7 +133,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
     with TemporaryUploadedFile(name, "application/x-ndjson", 0, None) as file:
         content = cast(IO[bytes], file.file)
         try:
-            with dry_run_scores.predictions(row) as found:
+            with run_dry_run.predictions(row) as found:
                 shutil.copyfileobj(found, content)
         except SandboxError as error:
             log.error("referee_away", error=str(error))

@@ -21,9 +21,8 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.curation.actions import request_dry_run as dry_runs
-from leaderboard.curation.actions import submit_baseline as baseline_rows
-from leaderboard.curation.queries import dry_run_report as tried
+from leaderboard.curation.actions import request_dry_run, submit_baseline
+from leaderboard.curation.queries import dry_run_report
 from leaderboard.curation.web.charts.dry_run import plot
 from leaderboard.curation.web.forms.dry_run import DryRunForm
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN, FAILED
@@ -60,7 +59,7 @@ def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     benchmark, found = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, found)
     try:
-        dry_runs.begin(split=found, phase=phase, by=request.user)
+        request_dry_run.begin(split=found, phase=phase, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, found, Refusal(refused))
     return _back(slug, split, phase)
@@ -77,7 +76,7 @@ def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         check_upload(request)
         if not form.is_valid():
             return _page(request, benchmark, found, form=form)
-        row = dry_runs.add(split=found, phase=phase, by=request.user, **form.cleaned_data)
+        row = request_dry_run.add(split=found, phase=phase, by=request.user, **form.cleaned_data)
     except Refused as refused:
         return _page(request, benchmark, found, Refusal(refused), form)
     messages.success(request, f"{row.name} waits to be scored.")
@@ -92,7 +91,7 @@ def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
     row = get_object_or_404(DryRun, pk=pk, gold__split=found)
     phase = benchmark.phases.filter(slug=row.scored_as, split=found).first()
     gold = row.gold
-    dry_runs.remove(row=row, by=request.user)
+    request_dry_run.remove(row=row, by=request.user)
     messages.success(request, f"{row.name} is removed.")
     return _back(slug, split, phase, None if gold == found.current_gold else gold)
 
@@ -106,7 +105,7 @@ def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
     phases = benchmark.phases.filter(split=found).select_related("benchmark", "split__dataset")
     phase = get_object_or_404(phases, slug=request.POST.get("to", ""))
     try:
-        made = baseline_rows.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
+        made = submit_baseline.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
     except Refused as refused:
         return _page(request, benchmark, found, Refusal(refused))
     messages.success(request, f"{row.name} is submitted to {phase.title} as a baseline.")
@@ -146,7 +145,7 @@ def _back(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None =
 
 
 def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
-    found = tried.trial(gold, phase.slug if phase else "") if gold is not None else None
+    found = dry_run_report.trial(gold, phase.slug if phase else "") if gold is not None else None
     rows = found.tried if found else []
     return {
         "benchmark": benchmark,
@@ -160,27 +159,31 @@ def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: Gold
     }
 
 
-def _watched(trial: tried.Trial, one: tried.Tried) -> tuple[str, tried.Cell, float | None, tried.Cell]:
+def _watched(
+    trial: dry_run_report.Trial, one: dry_run_report.Tried
+) -> tuple[str, dry_run_report.Cell, float | None, dry_run_report.Cell]:
     """(the measure that it is watched by, that, what knowing nothing gives, the primary measure)"""
     name = one.baseline.watched if one.baseline else trial.primary
     return name, one.cell(name), trial.knowing_nothing(one), one.cell(trial.primary)
 
 
-def _boards(benchmark: Benchmark, split: Split, found: tried.Trial) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
+def _boards(
+    benchmark: Benchmark, split: Split, found: dry_run_report.Trial
+) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
     """Each phase that takes them, with (baseline, what was submitted of it or None)."""
     phases = [
         phase
         for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")
-        if baseline_rows.takes(phase)
+        if submit_baseline.takes(phase)
     ]
-    there = baseline_rows.standing(benchmark) if phases else {}
+    there = submit_baseline.standing(benchmark) if phases else {}
     offered = [
         (
             phase,
             [
                 (one.row, there.get((phase.pk, one.row.name)))
                 for one in found.done
-                if baseline_rows.fits(one.row, phase)
+                if submit_baseline.fits(one.row, phase)
             ],
         )
         for phase in phases
@@ -191,12 +194,12 @@ def _boards(benchmark: Benchmark, split: Split, found: tried.Trial) -> list[tupl
 def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
     """Where earlier dry runs can be put on a board: gold version, slug and title of the phase they were scored as."""
     phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
-    open_ones = [one for one in phases.values() if baseline_rows.takes(one)]
+    open_ones = [one for one in phases.values() if submit_baseline.takes(one)]
     rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
     found = {
         (row.gold.number, row.scored_as, phases[row.scored_as].title if row.scored_as else "")
         for row in rows
-        if any(baseline_rows.fits(row, phase) for phase in open_ones)
+        if any(submit_baseline.fits(row, phase) for phase in open_ones)
     }
     return sorted(found, key=lambda one: (-one[0], one[1]))
 
@@ -215,8 +218,8 @@ def _page(
     phase = _phase(request, benchmark, split)
     gold = _gold(request, split)
     context = _context(benchmark, split, phase, gold)
-    found: tried.Trial | None = context["trial"]
-    made = {one.row.name for one in found.tried if one.row.state in dry_runs.STANDING} if found else set()
+    found: dry_run_report.Trial | None = context["trial"]
+    made = {one.row.name for one in found.tried if one.row.state in request_dry_run.STANDING} if found else set()
     context |= {
         "boards": _boards(benchmark, split, found) if found else [],
         "is_current": gold == split.current_gold,
@@ -224,7 +227,7 @@ def _page(
         "phases": benchmark.phases.filter(split=split),
         "baselines": TASKS[benchmark.task].baselines,
         "to_make": [one for one in TASKS[benchmark.task].baselines if one.name not in made],
-        "why_not": dry_runs.why_not(split),
+        "why_not": request_dry_run.why_not(split),
         "earlier": _earlier(benchmark, split) if gold == split.current_gold else [],
         "warnings": found.warnings if found and found.is_over else [],
         "plot": plot(found) if found else None,

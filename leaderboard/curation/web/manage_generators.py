@@ -15,10 +15,10 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import request_preview
 from leaderboard.curation.web.forms.generator import GeneratorForm, initial_of
-from leaderboard.datasets.web import steps as flow
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.datasets.web import steps
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Benchmark, Generation, Split
 
 
@@ -41,7 +41,7 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            made = generations.begin(
+            made = request_preview.begin(
                 dataset=benchmark.dataset,
                 generator=offer.name,
                 sources=form.sources,
@@ -58,14 +58,14 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
         "task": TASKS[benchmark.task],
         "offer": offer,
         "form": form,
-        "under_way": generations.under_way(benchmark.dataset),
-        "forgotten": generations.forgotten_next(benchmark.dataset),
-        "most_mb": generations.most_read(offer) // 1_000_000,
-        "made_mb": referee.MOST_MADE // 1_000_000,
+        "under_way": request_preview.under_way(benchmark.dataset),
+        "forgotten": request_preview.forgotten_next(benchmark.dataset),
+        "most_mb": request_preview.most_read(offer) // 1_000_000,
+        "made_mb": sandbox_client.MOST_MADE // 1_000_000,
         "seconds": settings.SCORE_SECONDS,
-        "kept": generations.KEPT_PREVIEWS,
+        "kept": request_preview.KEPT_PREVIEWS,
         "corrects": _corrected_by(earlier),
-        "steps": flow.steps(benchmark, flow.GENERATOR),
+        "steps": steps.steps(benchmark, steps.GENERATOR),
         "has_raws": benchmark.dataset.raw_files.exists(),
         "refusal": refusal,
     }

@@ -18,14 +18,11 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.curation.actions import correct_by_preview as part_corrections
-from leaderboard.curation.actions import drafts
-from leaderboard.curation.actions import request_preview as generations
+from leaderboard.curation.actions import correct_by_preview, drafts, request_preview
 from leaderboard.curation.actions.drafts import Wanted
 from leaderboard.curation.web.forms.generator import DraftForm
-from leaderboard.datasets.web import generator_texts as generation_words
-from leaderboard.datasets.web import steps as flow
-from leaderboard.datasets.web.charts import audit as charts
+from leaderboard.datasets.web import generator_texts, steps
+from leaderboard.datasets.web.charts import audit
 from leaderboard.datasets.web.first_lines import hidden, pretty
 from leaderboard.models import AuditEntry, Benchmark, GeneratedPart, Generation, State, User
 
@@ -39,8 +36,8 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """What the generator made, or how far it is; of one that was forgotten, that it was."""
     benchmark = managed_or_404(request.user, slug)
     there = benchmark.dataset.generations.filter(pk=pk).exists()
-    if not there and generations.is_forgotten(benchmark.dataset, pk):
-        context = {"benchmark": benchmark, "kept": generations.KEPT_PREVIEWS}
+    if not there and request_preview.is_forgotten(benchmark.dataset, pk):
+        context = {"benchmark": benchmark, "kept": request_preview.KEPT_PREVIEWS}
         return render(request, "curation/manage_preview_forgotten.html", context, status=410)
     return _page(request, *_found(request.user, slug, pk))
 
@@ -51,7 +48,7 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """The part of the page that follows the work; once that is over the page is asked to load anew."""
     benchmark, generation = _found(request.user, slug, pk)
-    context = {"benchmark": benchmark, "followed": generation_words.following(generation)}
+    context = {"benchmark": benchmark, "followed": generator_texts.following(generation)}
     answer = render(request, "curation/manage_preview_state.html", context)
     if generation.is_over:
         answer["HX-Refresh"] = "true"
@@ -64,7 +61,7 @@ def cancel(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """End it where it is."""
     benchmark, generation = _found(request.user, slug, pk)
     try:
-        generations.cancel(generation=generation, by=request.user)
+        request_preview.cancel(generation=generation, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused)
     messages.success(request, "The preview is cancelled.")
@@ -77,7 +74,7 @@ def forget(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Remove it, so that its raw files may be removed too."""
     benchmark, generation = _found(request.user, slug, pk)
     try:
-        generations.forget(generation=generation, by=request.user)
+        request_preview.forget(generation=generation, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused)
     messages.success(request, "The preview is forgotten.")
@@ -122,7 +119,7 @@ def correct(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     part = get_object_or_404(generation.parts.all(), place=int(place))
     split = get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
     try:
-        made = part_corrections.propose(generation=generation, part=part, split=split, by=request.user)
+        made = correct_by_preview.propose(generation=generation, part=part, split=split, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused)
     return redirect("manage_correction", slug, split.name, made.pk)
@@ -162,13 +159,13 @@ def _page(
     context = {
         "benchmark": benchmark,
         "generation": generation,
-        "followed": generation_words.following(generation),
-        "told": generation_words.told(generation, seed=True),
+        "followed": generator_texts.following(generation),
+        "told": generator_texts.told(generation, seed=True),
         "parts": made if is_done else [],
         "forms": forms,
-        "corrigible": part_corrections.corrigible(generation),
+        "corrigible": correct_by_preview.corrigible(generation),
         "form_errors": [form for _, form in forms if form.is_bound and form.errors],
-        "steps": flow.steps(benchmark, flow.DRAFT if is_done and not forms else flow.PREVIEW, generation=generation),
+        "steps": steps.steps(benchmark, steps.DRAFT if is_done and not forms else steps.PREVIEW, generation=generation),
         "may_forget": generation.is_over and not any(split for split, _ in made),
         "refusal": Refusal(refused) if refused else None,
     }
@@ -181,7 +178,7 @@ def _told(part: GeneratedPart) -> dict[str, Any]:
     return {
         "part": part,
         "facts": facts,
-        "balance": charts.balance(facts.get("balance", [])),
-        "sizes": [(charts.slice_name(row["slice"]), row) for row in facts.get("sizes", [])],
+        "balance": audit.balance(facts.get("balance", [])),
+        "sizes": [(audit.slice_name(row["slice"]), row) for row in facts.get("sizes", [])],
         "pairs": [(pretty(inputs), pretty(hidden(gold, inputs))) for inputs, gold in part.first],
     }

@@ -16,15 +16,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluator.curation.generators.catalog import OFFERS, offered
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_or_404
-from leaderboard.core import chunked_upload as pieces
+from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.curation.actions import raw_files
-from leaderboard.curation.actions import request_preview as previews
+from leaderboard.curation.actions import raw_files, request_preview
 from leaderboard.curation.web.forms.raw_file import RawForm
-from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web import steps
 from leaderboard.models import Benchmark, RawUpload
 
 
@@ -72,7 +71,7 @@ def give_up(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     """Discard one's own unfinished upload."""
     benchmark = managed_or_404(request.user, slug)
     upload = get_object_or_404(RawUpload, pk=pk, by=request.user, dataset=benchmark.dataset)
-    pieces.discard(upload)
+    chunked_upload.discard(upload)
     messages.success(request, f"The upload of {upload.name} is given up.")
     return redirect("manage_new_split", slug)
 
@@ -87,11 +86,11 @@ def _page(
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
-        "steps": flow.steps(benchmark, flow.GENERATOR if raws else flow.RAW),
+        "steps": steps.steps(benchmark, steps.GENERATOR if raws else steps.RAW),
         "raws": raws,
         "offers": offered(benchmark.task),
         "generations": [(one, OFFERS.get(one.generator)) for one in generations],
-        "kept": previews.KEPT_PREVIEWS,
+        "kept": request_preview.KEPT_PREVIEWS,
         "form": form,
         "uploads": uploads,
         "chosen": next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None),

@@ -20,13 +20,13 @@ from evaluator.jobs.audit import NAMES, AuditPartReport
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.datasets.actions.datasets import check_manages
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
-MOST_TRAINS = referee.MOST_TABLES - 2
+MOST_TRAINS = sandbox_client.MOST_TABLES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 
@@ -91,7 +91,7 @@ def _audit(lease: Lease[SplitAudit]) -> None:
     told = list(row.parts)
     with _open(row, trains) as files:
         for name in NAMES[len(told) :]:
-            answer = referee.audit_part(
+            answer = sandbox_client.audit_part(
                 part=name,
                 gold=row.gold,
                 files=files,
@@ -103,7 +103,7 @@ def _audit(lease: Lease[SplitAudit]) -> None:
                 # Half of it was told by another release, which may have looked otherwise.
                 told.clear()
                 _keep(lease, told, answer.code_sha256)
-                raise referee.SandboxError("the audit was begun by another release, and begins again")
+                raise sandbox_client.SandboxError("the audit was begun by another release, and begins again")
             told.append(_checked(answer))
             _keep(lease, told, answer.code_sha256)
     lease.finish(state=State.DONE, report=assembled(told), parts=[])
@@ -114,7 +114,7 @@ def _keep(lease: Lease[SplitAudit], told: list[dict[str, Any]], code: str) -> No
     lease.write(parts=told, code_sha256=code)
 
 
-def _checked(answer: referee.Answer) -> dict[str, Any]:
+def _checked(answer: sandbox_client.Answer) -> dict[str, Any]:
     """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)

@@ -6,7 +6,7 @@ from functools import partial
 
 from django.db import transaction
 
-from leaderboard.core import validation as fields
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, User
 
@@ -16,10 +16,10 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
     """An empty dataset; `described` may hold description, licence, citation and source_url. For curators."""
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
-    fields.check_task(task)
+    validation.check_task(task)
     dataset = Dataset(slug=slug, title=title, task=task, **described)
-    fields.check_texts(title=title, **described)
-    fields.check(dataset)
+    validation.check_texts(title=title, **described)
+    validation.check(dataset)
     dataset.save(force_insert=True)
     AuditEntry.record("dataset.created", dataset, by=by)
     return dataset

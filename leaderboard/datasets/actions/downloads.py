@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from django.core.files import File
 from django.db import transaction
 
-from leaderboard.core import validation as fields
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions.datasets import check_manages
@@ -38,7 +38,7 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
         bytes=file.size,
         file=file,
     )
-    fields.check(made)
+    validation.check(made)
     file.seek(0)
     made.file.save(f"{name}{made.suffix}", file, save=False)
     try:

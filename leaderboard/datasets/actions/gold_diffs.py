@@ -10,7 +10,7 @@ from django.db import transaction
 
 from evaluator.jobs.gold_diff import GoldDifferenceReport, ItemRow
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import ChangedItem, Correction, Reason, State
 from leaderboard.work_queue.lease import Lease
@@ -26,7 +26,7 @@ def _compare(lease: Lease[Correction]) -> None:
     with opened(row.base.file) as before, opened(row.file) as after:
         check_digest(before, row.base.sha256)
         check_digest(after, row.sha256)
-        answer = referee.gold_difference(
+        answer = sandbox_client.gold_difference(
             split=row.split,
             files={"before": before, "after": after},
             names={

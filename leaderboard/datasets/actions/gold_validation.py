@@ -15,7 +15,7 @@ from evaluator.errors import shown
 from evaluator.jobs.gold import PrepareGoldReport
 from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Split
 
@@ -38,8 +38,10 @@ class Prepared:
 def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
     """Check gold for a split; raises Refused INVALID_GOLD with the lines at fault, or REFEREE_AWAY."""
     try:
-        answer = referee.prepare_gold(task=split.dataset.task, gold=_stream(file), name=name, options=split.options)
-    except referee.SandboxError as error:
+        answer = sandbox_client.prepare_gold(
+            task=split.dataset.task, gold=_stream(file), name=name, options=split.options
+        )
+    except sandbox_client.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The gold could not be checked: the server's sandbox does not answer. Try again soon."

@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Division, GoldVersion, Split, User
 
 log = structlog.get_logger(__name__)
@@ -37,8 +37,8 @@ def draw(*, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int,
     gold.seek(0)
     asked = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": kept}
     try:
-        answer = referee.divide(gold=gold, name=name, **asked)
-    except (referee.SandboxError, AlteredError, FileNotFoundError) as error:
+        answer = sandbox_client.divide(gold=gold, name=name, **asked)
+    except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("not_divided", split=split.pk, error=type(error).__name__)
         raise Refused(Code.REFEREE_AWAY, "The groups could not be divided: ask the operator to look.") from error
     if not answer.ok:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions.datasets import check_manages
-from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.queries import audit_results
 from leaderboard.models import AuditAnswer, AuditEntry, Split, SplitAudit, State, User
 
 LONGEST = 4000
@@ -23,10 +23,10 @@ def publish(*, split: Split, by: User) -> Split:
     check_manages(split.dataset, by)
     # A gold version that comes at this moment waits for us, or we see it.
     found = Split.objects.select_for_update().get(pk=split.pk)
-    if why_not := audited.why_not_published(found):
+    if why_not := audit_results.why_not_published(found):
         heading = "The split was not published" if found.is_draft else "The split is no draft"
         raise Refused(Code.NOT_READY, why_not, heading=heading)
-    verdict = audited.verdict(found)
+    verdict = audit_results.verdict(found)
     audit = verdict.audit if verdict.is_passed else None
     if audit is not None:
         SplitAudit.objects.filter(pk=audit.pk).update(accepted_at=timezone.now(), accepted_by=by)
@@ -101,7 +101,7 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
             heading="The answers were not kept",
         )
     told = found.report["findings"]
-    if not 0 <= finding < len(told) or told[finding]["severity"] not in audited.TO_ANSWER:
+    if not 0 <= finding < len(told) or told[finding]["severity"] not in audit_results.TO_ANSWER:
         raise Refused(Code.INVALID_NAME, f"Finding {finding} is none that is answered; expected an error or a warning.")
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The answer has {len(text)} characters; expected at most {LONGEST}.")
@@ -136,7 +136,9 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
             "Only an audit that is done, and not public yet, can be made public.",
             heading="The audit was not made public",
         )
-    waiting = sum(one.severity in audited.TO_ANSWER and one.answer is None for one in audited.findings(found))
+    waiting = sum(
+        one.severity in audit_results.TO_ANSWER and one.answer is None for one in audit_results.findings(found)
+    )
     if waiting:
         raise Refused(
             Code.NOT_READY,

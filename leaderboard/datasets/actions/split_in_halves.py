@@ -9,8 +9,7 @@ from django.db import transaction
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
-from leaderboard.datasets.actions import datasets
-from leaderboard.datasets.actions import halves_files as divisions
+from leaderboard.datasets.actions import datasets, halves_files
 from leaderboard.models import AuditEntry, Division, Split, User
 
 HALF = Decimal("0.5")
@@ -36,7 +35,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     if not 0 <= drawn_by < 1 << 63:
         raise Refused(Code.INVALID_NAME, f"The seed is {drawn_by}; expected a whole number from 0 to {(1 << 63) - 1}.")
     with opened(gold.file) as file:
-        drawn = divisions.draw(split=split, gold=file, name=str(gold.file.name), share=share, seed=drawn_by)
+        drawn = halves_files.draw(split=split, gold=file, name=str(gold.file.name), share=share, seed=drawn_by)
     with transaction.atomic():
         Split.objects.select_for_update().get(pk=split.pk)
         if split.current_gold != gold:
@@ -46,7 +45,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
                 heading="The groups were not divided",
             )
         _check_undivided(split, Division.objects.filter(gold=gold).exists())
-        division = divisions.store(gold=gold, drawn=drawn, by=by)
+        division = halves_files.store(gold=gold, drawn=drawn, by=by)
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=drawn.n_public, n_private=drawn.n_private
         )

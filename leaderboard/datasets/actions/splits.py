@@ -12,14 +12,14 @@ from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from leaderboard.core import validation as fields
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import halves_files as divisions
+from leaderboard.datasets.actions import halves_files
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.datasets.actions.gold_validation import Prepared, prepare
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, Split, Submission, User
 from leaderboard.scoring.actions import rescoring
 
@@ -53,8 +53,8 @@ def create_split(
         options=options or {},
     )
     check_name_is_free(dataset, name)
-    fields.check(split)
-    fields.check_options(dataset.task, split.options)
+    validation.check(split)
+    validation.check_options(dataset.task, split.options)
     split.save(force_insert=True)
     AuditEntry.record("split.created", split, by=by, gold_public=gold_public)
     return split
@@ -147,17 +147,17 @@ def check_is_another(split: Split, digest: str) -> None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {same.number} of {split.name} already.")
 
 
-def _divided_again(split: Split, file: File[bytes], name: str, before: Division) -> divisions.Drawn:
+def _divided_again(split: Split, file: File[bytes], name: str, before: Division) -> halves_files.Drawn:
     """The halves of corrected gold: groups that stay keep their half."""
     assert file.file is not None, "it was read a moment ago"
-    return divisions.draw(split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before)
+    return halves_files.draw(split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before)
 
 
 def _keep(
     *,
     gold: GoldVersion,
     prepared: Prepared,
-    drawn: divisions.Drawn | None,
+    drawn: halves_files.Drawn | None,
     before: Division | None,
     by: User,
     within: Callable[[GoldVersion], None] | None,
@@ -187,7 +187,7 @@ def _keep(
             gold.number = last + 1
             gold.save(force_insert=True)
             if drawn is not None:
-                division = divisions.store(gold=gold, drawn=drawn, by=by)
+                division = halves_files.store(gold=gold, drawn=drawn, by=by)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
             if within is not None:
                 within(gold)
@@ -231,10 +231,10 @@ def _check_inputs(waiting: Split) -> None:
     """Inputs are no answers, so as predictions they are refused; but the referee reads inputs first, and tells."""
     try:
         with opened(waiting.inputs) as file:
-            answer = referee.validate(
+            answer = sandbox_client.validate(
                 split=waiting, gold=GoldVersion(expects={}), predictions=file, name="inputs.jsonl", options={}
             )
-    except referee.SandboxError as error:
+    except sandbox_client.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not answer."

@@ -19,11 +19,10 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import audits as split_audits
-from leaderboard.datasets.actions import lifecycle as publication
-from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.actions import lifecycle
+from leaderboard.datasets.queries import audit_results
 from leaderboard.datasets.queries.audit_results import Found
-from leaderboard.datasets.web import manage_lifecycle as manage_life
-from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web import manage_lifecycle, steps
 from leaderboard.datasets.web.audit_status_texts import following
 from leaderboard.datasets.web.charts import audit as charts
 from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, State, User
@@ -37,7 +36,7 @@ def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     try:
         split_audits.begin(split=found, by=request.user)
     except Refused as refused:
-        return manage_life.page(request, benchmark, found, Refusal(refused))
+        return manage_lifecycle.page(request, benchmark, found, Refusal(refused))
     return redirect("manage_split", slug, split)
 
 
@@ -49,7 +48,7 @@ def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
     try:
         split_audits.cancel(audit=audit, by=request.user)
     except Refused as refused:
-        return manage_life.page(request, benchmark, audit.gold.split, Refusal(refused))
+        return manage_lifecycle.page(request, benchmark, audit.gold.split, Refusal(refused))
     messages.success(request, "The audit is cancelled.")
     return redirect("manage_split", slug, split)
 
@@ -89,7 +88,7 @@ def show(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse
     """Make the audit of a published split's gold public."""
     benchmark, audit = _done_or_404(request.user, slug, split, pk)
     try:
-        publication.show_audit(audit=audit, by=request.user)
+        lifecycle.show_audit(audit=audit, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, audit, Refusal(refused))
     messages.success(request, "The audit is public, with its answers.")
@@ -111,10 +110,10 @@ def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark,
 
 def _keep_answers(request: PersonRequest, audit: SplitAudit) -> int:
     """How many findings have an answer after it. Fields that were not sent stay as they are."""
-    for found in audited.findings(audit):
+    for found in audit_results.findings(audit):
         text = request.POST.get(f"answer-{found.place}")
         if text is not None:
-            publication.answer(audit=audit, finding=found.place, text=text, by=request.user)
+            lifecycle.answer(audit=audit, finding=found.place, text=text, by=request.user)
     return audit.answers.count()
 
 
@@ -123,10 +122,10 @@ def _page(
 ) -> HttpResponse:
     split, told = audit.gold.split, audit.report
     AuditEntry.record("audit.read", audit, by=request.user, split=split.name, gold=audit.gold.number)
-    found = audited.findings(audit)
+    found = audit_results.findings(audit)
     earlier = _earlier_answers(audit)
     may_answer = audit.accepted_at is None
-    answered = audited.TO_ANSWER if not split.is_draft else ("warning",)
+    answered = audit_results.TO_ANSWER if not split.is_draft else ("warning",)
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "split": split,
@@ -143,7 +142,7 @@ def _page(
         "examples": [one for one in found if one.told["numbers"].get("texts")],
         "cues": _cues(told["cues"]),
         "refusal": refusal,
-        "steps": flow.steps_of_split(benchmark, split),
+        "steps": steps.steps_of_split(benchmark, split),
     }
     return render(request, "datasets/manage_audit.html", context, status=refusal.status if refusal else 200)
 

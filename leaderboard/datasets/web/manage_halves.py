@@ -12,7 +12,7 @@ from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.datasets.actions import split_in_halves as halves
+from leaderboard.datasets.actions import split_in_halves
 from leaderboard.datasets.web.forms.halves import HalvesForm
 from leaderboard.models import Division
 
@@ -26,7 +26,7 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     refusal = None
     if form.is_valid():
         try:
-            made = halves.divide(
+            made = split_in_halves.divide(
                 split=found, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
             )
         except Refused as refused:

@@ -13,9 +13,9 @@ from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.datasets.actions import lifecycle as publication
-from leaderboard.datasets.queries import audit_results as audited
-from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.actions import lifecycle
+from leaderboard.datasets.queries import audit_results
+from leaderboard.datasets.web import steps
 from leaderboard.datasets.web.audit_status_texts import following
 from leaderboard.datasets.web.forms.retire import RetireForm
 from leaderboard.models import Benchmark, Split
@@ -35,7 +35,7 @@ def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show it to everybody."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     try:
-        publication.publish(split=found, by=request.user)
+        lifecycle.publish(split=found, by=request.user)
     except Refused as refused:
         return page(request, benchmark, found, Refusal(refused))
     messages.success(request, f"The split {found.name} is published.")
@@ -51,7 +51,7 @@ def retire(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     if not form.is_valid():
         return page(request, benchmark, found, form=form)
     try:
-        publication.retire(split=found, reason=form.cleaned_data["reason"], by=request.user)
+        lifecycle.retire(split=found, reason=form.cleaned_data["reason"], by=request.user)
     except Refused as refused:
         return page(request, benchmark, found, Refusal(refused))
     messages.success(request, f"The split {found.name} is retired; its phases take nothing more.")
@@ -67,19 +67,19 @@ def page(
 ) -> HttpResponse:
     """The desk's page of a split, with what was refused, if anything was."""
     gold = split.current_gold
-    verdict = audited.verdict(split)
+    verdict = audit_results.verdict(split)
     # Gold that was corrected since has no audit of its own yet; the split was published with one all the same.
-    was_audited = verdict.is_passed or bool(audited.public_audits(split))
+    was_audited = verdict.is_passed or bool(audit_results.public_audits(split))
     audits = list(gold.audits.select_related("requested_by", "gold")) if gold else []
     context = {
         "benchmark": benchmark,
         "split": split,
         "gold": gold,
         "verdict": verdict,
-        "why_not": audited.why_not_published(split) if split.is_draft else "",
+        "why_not": audit_results.why_not_published(split) if split.is_draft else "",
         "steps": _steps(split, was_audited),
         "was_audited": was_audited,
-        "flow": flow.steps_of_split(benchmark, split),
+        "flow": steps.steps_of_split(benchmark, split),
         "followed": following(audits[0]) if audits else None,
         "audits": audits,
         "form": form or RetireForm(),

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.web.access import PersonRequest
-from leaderboard.datasets.web import steps as flow
+from leaderboard.datasets.web import steps
 from leaderboard.datasets.web.first_lines import sampled_pairs
 from leaderboard.models import AuditEntry
 
@@ -32,6 +32,6 @@ def beside(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "split": found,
         "gold": gold,
         "pairs": sampled_pairs(found, gold, LINES),
-        "steps": flow.steps_of_split(benchmark, found),
+        "steps": steps.steps_of_split(benchmark, found),
     }
     return render(request, "datasets/manage_publish_preview.html", context)

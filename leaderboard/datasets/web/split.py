@@ -9,10 +9,9 @@ from django.views.decorators.http import condition, conditional_page, require_sa
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
-from leaderboard.datasets.queries import audit_results as audited
-from leaderboard.datasets.queries import download_zip as split_archive
+from leaderboard.datasets.queries import audit_results, download_zip
 from leaderboard.datasets.queries.errata import errata_of
-from leaderboard.datasets.web import generator_texts as generation_words
+from leaderboard.datasets.web import generator_texts
 from leaderboard.datasets.web.audit_finding_texts import told
 from leaderboard.models import Benchmark, Split
 
@@ -23,7 +22,8 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
     """The page. A draft's is seen by those who manage it alone."""
     benchmark, found = _split(request, slug, split)
     audits = [
-        (audit, [(one, told(one.code)) for one in audited.digest(audit)]) for audit in audited.public_audits(found)
+        (audit, [(one, told(one.code)) for one in audit_results.digest(audit)])
+        for audit in audit_results.public_audits(found)
     ]
     gold = found.current_gold
     context = {
@@ -37,7 +37,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
         "phases": benchmark.phases.filter(split=found),
         "has_archive": bool(found.inputs) and found.inputs_public,
         "is_manager": benchmark.is_managed_by(request.user),
-        **generation_words.provenance(found),
+        **generator_texts.provenance(found),
     }
     return render(request, "datasets/split.html", context)
 
@@ -48,14 +48,14 @@ def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     benchmark, found = _split(request, slug, split)
     if not found.inputs or not found.inputs_public:
         raise Http404("no inputs")
-    members = split_archive.texts(benchmark, found)
-    digest = f'"{split_archive.digest(members)}"'
+    members = download_zip.texts(benchmark, found)
+    digest = f'"{download_zip.digest(members)}"'
 
     @condition(etag_func=lambda _: digest)
     def respond(_: HttpRequest) -> StreamingHttpResponse:
         named = f'attachment; filename="{slug}-{split}.zip"'
         response = StreamingHttpResponse(
-            split_archive.pieces(found, members),
+            download_zip.pieces(found, members),
             content_type="application/zip",
             headers={"Content-Disposition": named},
         )

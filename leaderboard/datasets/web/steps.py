@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.queries import audit_results
 from leaderboard.models import Benchmark, Generation, Split
 
 NAMES = ("Raw file", "Generator", "Preview", "Draft", "Audit", "Publish", "Phase")
@@ -51,6 +51,6 @@ def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:
     if not split.is_draft:
         done = benchmark.phases.filter(split=split).exists()
         return steps(benchmark, len(NAMES) if done else PHASE, generation=part.generation, split=split)
-    verdict = audited.verdict(split)
+    verdict = audit_results.verdict(split)
     here = PUBLISH if verdict.is_passed or split.gold_public else AUDIT if verdict.audit else DRAFT
     return steps(benchmark, here, generation=part.generation, split=split)

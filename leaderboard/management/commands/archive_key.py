@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives.actions import encryption as vault
+from leaderboard.archives.actions import encryption
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, help="where to write; it must not be there yet")
 
     def handle(self, *, file: Path, **_: Any) -> None:
-        secret, public = vault.fresh()
+        secret, public = encryption.fresh()
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.boards.queries.reported_results import left_out
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Benchmark, Leaderboard
-from leaderboard.scoring.verification import rebuild_plots as redrawing
+from leaderboard.scoring.verification import rebuild_plots
 from leaderboard.scoring.verification.rebuild_board import differences
 
 
@@ -28,8 +28,8 @@ class Command(BaseCommand):
     def handle(self, *, without_drawings: bool = False, **_: Any) -> None:
         shown = Leaderboard.objects.filter(state__in=Leaderboard.PUBLIC).order_by("pk")
         found = {board: differences(board) for board in shown.select_related("phase__benchmark", "gold_version__split")}
-        if not without_drawings and referee.answers():
-            found = {board: [*different, *redrawing.differences(board)] for board, different in found.items()}
+        if not without_drawings and sandbox_client.answers():
+            found = {board: [*different, *rebuild_plots.differences(board)] for board, different in found.items()}
         else:
             self.stdout.write("drawings were not compared" + ("" if without_drawings else ": no sandbox answers"))
         for board, different in found.items():

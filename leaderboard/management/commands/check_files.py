@@ -7,8 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.management.stores import answering
-from leaderboard.operations import orphaned_files as strays
-from leaderboard.operations import stored_files
+from leaderboard.operations import orphaned_files, stored_files
 
 
 class Command(BaseCommand):
@@ -27,7 +26,7 @@ class Command(BaseCommand):
             if looked.fault:
                 faults += 1
                 self.stdout.write(f"{looked.owner}: {looked.fault}")
-        without = strays.find()
+        without = orphaned_files.find()
         for stray in without.files:
             self.stdout.write(f"{stray}: no record names it")
         if faults:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.boards.queries import board_state
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Phase
 
 
@@ -28,5 +28,5 @@ class Command(BaseCommand):
         board = board_state.current(found) if found else None
         if board is None:
             raise CommandError(f"there is no board of a phase {phase} in a benchmark {benchmark}")
-        n = comparisons.renewed(board=board, again=again)
+        n = rank_ranges.renewed(board=board, again=again)
         self.stdout.write(f"{n} comparisons are computed anew" if again else "the missing comparisons are computed")

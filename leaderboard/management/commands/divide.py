@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.core.refusal import Refused
-from leaderboard.datasets.actions import split_in_halves as halves
+from leaderboard.datasets.actions import split_in_halves
 from leaderboard.models import Benchmark, User
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"there is no account {by}" if by else "there is no curator; name somebody with --by")
         try:
-            made = halves.divide(split=of_it, share=Decimal(share), seed=seed, by=person)
+            made = split_in_halves.divide(split=of_it, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:
             raise CommandError(f"--share is {share!r}, expected a number over 0 and under 1") from error
         except Refused as refused:

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.core.storage import AlteredError
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Leaderboard, Phase
-from leaderboard.scoring.actions import plots as drawings
+from leaderboard.scoring.actions import plots
 
 
 class Command(BaseCommand):
@@ -30,16 +30,16 @@ class Command(BaseCommand):
             raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
         n_drawn, n_left = 0, 0
         for board in found.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
-            for release in drawings.undrawn(board):
+            for release in plots.undrawn(board):
                 try:
-                    n_drawn += drawings.draw(release) is not None
-                except (drawings.NotDrawnError, ReportError) as error:
+                    n_drawn += plots.draw(release) is not None
+                except (plots.NotDrawnError, ReportError) as error:
                     n_left += 1
                     self.stderr.write(f"release {release.sequence}: {error}")
                 except (AlteredError, FileNotFoundError):
                     n_left += 1
                     self.stderr.write(f"release {release.sequence}: the stored outcomes are gone, or altered")
-                except referee.SandboxError as error:
+                except sandbox_client.SandboxError as error:
                     raise CommandError(f"no sandbox answers: {error}") from error
         self.stdout.write(f"{n_drawn} result{'s' if n_drawn != 1 else ''} drawn")
         if n_left:

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import writing
+from leaderboard.archives.actions import encryption, writing
 from leaderboard.models import Benchmark, User
 
 
@@ -40,9 +39,9 @@ class Command(BaseCommand):
             raise CommandError(f"there is no account {by}")
         try:
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
-            keys = vault.recipients(lines) if lines or to_file else []
+            keys = encryption.recipients(lines) if lines or to_file else []
             writing.write(benchmark=found, to=file, keys=keys, by=person, say=self.stdout.write)
-        except vault.KeyFault as fault:
+        except encryption.KeyFault as fault:
             raise CommandError(str(fault)) from fault
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}") from error

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import reading
+from leaderboard.archives.actions import encryption, reading
 from leaderboard.models import User
 
 UNCHANGED = "nothing was changed"
@@ -32,11 +31,11 @@ class Command(BaseCommand):
         if by and person is None:
             raise CommandError(f"there is no account {by}")
         try:
-            keys = vault.identities(key.read_text().splitlines())
+            keys = encryption.identities(key.read_text().splitlines())
             made = reading.take_in(archive=file, keys=keys, by=person, say=self.stdout.write)
         except reading.ArchiveFault as fault:
             raise CommandError("\n".join([f"{file.name}:", *fault.lines, UNCHANGED])) from fault
-        except vault.KeyFault as fault:
+        except encryption.KeyFault as fault:
             raise CommandError(f"{key.name}: {fault}; {UNCHANGED}") from fault
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error

@@ -16,7 +16,7 @@ import msgspec
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.core import validation as fields
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.hosting import host as hosting
 from leaderboard.hosting.importers import IMPORTERS, Choices, Imported, ImportFault
@@ -115,7 +115,7 @@ class Command(BaseCommand):
         manifest = imported.manifest
         for phase in manifest.phases:
             try:
-                fields.check_options(manifest.task, phase.options)
+                validation.check_options(manifest.task, phase.options)
             except Refused as refused:
                 raise CommandError(f"phase {phase.slug}: {refused}") from refused
 

@@ -15,8 +15,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks import manifest
 from leaderboard.core.refusal import Refused
 from leaderboard.core.uploads import sha256_of
-from leaderboard.hosting import host as hosting
-from leaderboard.hosting import submit_built_images as image_systems
+from leaderboard.hosting import host, submit_built_images
 from leaderboard.models import Membership, Phase, Run, State, Submission, System, Team, User
 from leaderboard.operations import demo
 from leaderboard.submissions.actions import submit as submissions
@@ -44,20 +43,20 @@ class Command(BaseCommand):
         if not folders:
             raise CommandError(f"{fixtures}: found no */benchmark.json")
         submitted: list[Submission] = []
-        images: list[image_systems.Wanted] = []
+        images: list[submit_built_images.Wanted] = []
         for folder in folders:
             try:
                 plan = manifest.read(folder / "benchmark.json")
-                hosting.host(manifest=plan, folder=folder, by=people["curator"], say=self.say)
+                host.host(manifest=plan, folder=folder, by=people["curator"], say=self.say)
                 submitted += [self.submit(plan, part, folder, people) for part in plan.systems if part.predictions]
                 images += [self.wanted(plan, part, folder, people) for part in plan.systems if part.image]
             except (manifest.ManifestError, Refused) as error:
                 problems = [problem["text"] for problem in getattr(error, "problems", [])]
                 raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
-        made = [] if no_images else image_systems.submit(images, self.say)
+        made = [] if no_images else submit_built_images.submit(images, self.say)
         if wait_seconds:
             self.wait(submitted, wait_seconds)
-            image_systems.wait(made, wait_seconds, self.say)
+            submit_built_images.wait(made, wait_seconds, self.say)
         self.say(f"the demonstration's passwords are kept in {demo.logins()}")
 
     def submit(
@@ -66,7 +65,7 @@ class Command(BaseCommand):
         """The system's submission of this very file; made if there is none that the server did not fail."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         system = self.entrant(part, by)
-        with hosting.opened(folder, part.predictions) as file:
+        with host.opened(folder, part.predictions) as file:
             there = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
             kept = there.exclude(predictions__runs__state=State.FAILED).first()
             described = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
@@ -74,12 +73,12 @@ class Command(BaseCommand):
 
     def wanted(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
-    ) -> image_systems.Wanted:
+    ) -> submit_built_images.Wanted:
         """The system as something to build."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
-        return image_systems.Wanted(
+        return submit_built_images.Wanted(
             name=part.name,
-            source=image_systems.source_of(folder, part.image),
+            source=submit_built_images.source_of(folder, part.image),
             benchmark=folder,
             phase=phase,
             team=part.team,

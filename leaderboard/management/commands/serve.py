@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.boards.queries import prepared_board as preparing
+from leaderboard.boards.queries import prepared_board
 from leaderboard.operations import demo, embedded, processes
 from leaderboard.operations.supervisor import CannotStart, Supervisor
 
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         if not supervisor.stopping:
             for line in demo.login_lines():
                 self.say(line)
-            for phase, version in preparing.outdated():
+            for phase, version in prepared_board.outdated():
                 self.say(
                     f"{phase} was scored by version {version} of its task, which was raised since: "
                     f"manage.py rescore {phase.benchmark.slug} {phase.slug}"

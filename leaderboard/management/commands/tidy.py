@@ -9,8 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.management.stores import answering
-from leaderboard.operations import cleanup as tidying
-from leaderboard.operations import orphaned_files as strays
+from leaderboard.operations import cleanup, orphaned_files
 
 
 class Command(BaseCommand):
@@ -30,8 +29,8 @@ class Command(BaseCommand):
         if days < 1:
             raise CommandError(f"--days is {days}; expected 1 or more")
         total = 0
-        without = strays.find()
-        for kind, items in tidying.found(days=days, strays=without).items():
+        without = orphaned_files.find()
+        for kind, items in cleanup.found(days=days, strays=without).items():
             size = sum(item.bytes for item in items)
             total += size
             self.stdout.write(f"{kind}: {len(items)}, {size / 1e6:.1f} MB")
@@ -46,7 +45,7 @@ class Command(BaseCommand):
         if without.doubt:
             raise CommandError(without.doubt)
 
-    def _tell(self, told: list[strays.Stray], verbosity: int) -> None:
+    def _tell(self, told: list[orphaned_files.Stray], verbosity: int) -> None:
         size = sum(stray.bytes for stray in told)
         self.stdout.write(f"stored files that no record names, and that stay: {len(told)}, {size / 1e6:.1f} MB")
         for stray in told if verbosity > 1 else ():

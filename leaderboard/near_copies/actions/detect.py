@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
 from leaderboard.models import Likeness, NearCopy, Prediction, Reason, State, System
-from leaderboard.near_copies.actions import similarity as likenesses
+from leaderboard.near_copies.actions import similarity
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
 
@@ -28,10 +28,10 @@ def _look(lease: Lease[Likeness]) -> None:
     gold = board_state.gold_of(row.phase)
     if gold is None:
         raise NoAnswerError(Reason.BAD_GOLD)
-    ordered = likenesses.sign(lease, gold)
+    ordered = similarity.sign(lease, gold)
     # After the signature is there for all to see: of two that look at once, one at least sees the other.
-    alike = likenesses.likest(row, ordered=ordered)
-    found = likenesses.found(row, gold, alike) if alike else []
+    alike = similarity.likest(row, ordered=ordered)
+    found = similarity.found(row, gold, alike) if alike else []
     with transaction.atomic():
         lease.finish(state=State.DONE)
         NearCopy.objects.bulk_create(found, ignore_conflicts=True)

@@ -11,9 +11,9 @@ import numpy as np
 from django.utils import timezone
 
 from evaluator.jobs.similarity import NearCopiesReport, SignatureReport, SimilarityRow
-from evaluator.similarity import predictions as likeness
+from evaluator.similarity import predictions
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GoldVersion, Likeness, NearCopy, Prediction, Reason, System
 from leaderboard.work_queue.lease import Lease
@@ -28,7 +28,7 @@ def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
     """Store the signature; whether the task orders units."""
     row = lease.row
     with _read(row.prediction) as file:
-        answer = referee.signature(
+        answer = sandbox_client.signature(
             task=row.phase.split.dataset.task,
             gold=gold,
             predictions=file,
@@ -36,7 +36,7 @@ def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
             options={**row.phase.split.options, **row.phase.options},
         )
     signed = _read_report(answer, SignatureReport)
-    if len(signed.signature) > likeness.SIZE or not all(0 <= number < 1 << 63 for number in signed.signature):
+    if len(signed.signature) > predictions.SIZE or not all(0 <= number < 1 << 63 for number in signed.signature):
         raise ReportError("a signature is too long, or holds what is no number of its kind")
     row.signature = np.array(signed.signature, dtype=np.uint64).tobytes()
     lease.write(signature=row.signature)
@@ -54,10 +54,10 @@ def likest(row: Likeness, *, ordered: bool) -> list[Prediction]:
     )
     told = list(others)
     own = _numbers(row.signature)
-    closeness = likeness.closeness(own, [_numbers(signature) for _, _, signature in told], ordered=ordered)
+    closeness = predictions.closeness(own, [_numbers(signature) for _, _, signature in told], ordered=ordered)
     best: dict[int, tuple[float, Any]] = {}
     for close, (prediction, team, _) in zip(closeness.tolist(), told, strict=True):
-        if close >= likeness.worth_a_look(ordered=ordered) and close > best.get(team, (0.0, None))[0]:
+        if close >= predictions.worth_a_look(ordered=ordered) and close > best.get(team, (0.0, None))[0]:
             best[team] = (close, prediction)
     chosen = [prediction for _, prediction in sorted(best.values(), key=lambda pair: -pair[0])[:MOST]]
     return list(Prediction.objects.filter(pk__in=chosen).select_related("submission").order_by("queued_at", "pk"))
@@ -70,7 +70,7 @@ def _numbers(signature: bytes) -> Any:
 def found(row: Likeness, gold: GoldVersion, alike: list[Prediction]) -> list[NearCopy]:
     with ExitStack() as stack:
         files = [(one.name, stack.enter_context(_read(one))) for one in (row.prediction, *alike)]
-        answer = referee.near_copies(
+        answer = sandbox_client.near_copies(
             task=row.phase.split.dataset.task,
             gold=gold,
             predictions=files,
@@ -96,7 +96,7 @@ def _pair(row: Likeness, other: Prediction, found: SimilarityRow, at: datetime) 
     return NearCopy(phase=row.phase, a=first, b=second, found_at=at, **shares)
 
 
-def _read_report(answer: referee.Answer, kind: type[T]) -> T:
+def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:
     """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_PREDICTIONS)

@@ -23,12 +23,10 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.core import http_client as outgoing
+from leaderboard.core import http_client
 from leaderboard.core.plain_text import one_line
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
-from leaderboard.notifications.actions import near_copies as near_copy_notices
-from leaderboard.notifications.actions import rank_changes as move_notices
-from leaderboard.notifications.actions import recipients
+from leaderboard.notifications.actions import near_copies, rank_changes, recipients
 from leaderboard.notifications.actions.recipients import Event
 from leaderboard.submissions.queries import progress
 from leaderboard.work_queue import enqueue
@@ -48,8 +46,8 @@ AT_ONCE = 200
 def sweep() -> int:
     """Write what is to be told, ring for what is due, forget what is old; how many were written."""
     at = timezone.now()
-    written = _write(at) + near_copy_notices.write(at - WINDOW, at)
-    written += move_notices.write(at - WINDOW, at)
+    written = _write(at) + near_copies.write(at - WINDOW, at)
+    written += rank_changes.write(at - WINDOW, at)
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
     for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
         enqueue_delivery(pk)
@@ -140,7 +138,7 @@ def deliver(*, notice_id: uuid.UUID) -> None:
     mine = Notice.objects.filter(pk=notice_id, state=Notice.State.QUEUED, attempts=notice.attempts, due_at__lte=at)
     if not mine.update(attempts=attempt, due_at=at + PAUSES[min(attempt, len(PAUSES)) - 1]):
         return  # another worker has it
-    if notice.body["event"] == near_copy_notices.EVENT and not near_copy_notices.is_for(notice):
+    if notice.body["event"] == near_copies.EVENT and not near_copies.is_for(notice):
         Notice.objects.filter(pk=notice_id).delete()
         return
     arrived, answer = _call(notice, at) if notice.webhook else _mail(notice)
@@ -155,13 +153,13 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
     assert notice.webhook is not None
     body = json.dumps(notice.body, sort_keys=True).encode()
     try:
-        status = outgoing.post(
+        status = http_client.post(
             notice.webhook.url,
             body,
             signed(notice.webhook, str(notice.pk), body, at),
             also=tuple(settings.WEBHOOK_HOSTS),
         )
-    except outgoing.NotCalledError as error:
+    except http_client.NotCalledError as error:
         return False, str(error)
     return 200 <= status < 300, f"status {status}"
 
@@ -199,11 +197,11 @@ def _words(notice: Notice) -> tuple[str, str]:
     match notice.body["event"]:
         case "announcement":
             return _of_announcement(notice)
-        case near_copy_notices.EVENT:
-            subject, text = near_copy_notices.words(notice)
+        case near_copies.EVENT:
+            subject, text = near_copies.words(notice)
             return subject, text + _why()
-        case move_notices.EVENT:
-            subject, text = move_notices.words(notice)
+        case rank_changes.EVENT:
+            subject, text = rank_changes.words(notice)
             return subject, text + _why()
     return _of_end(notice)
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.core import http_client as outgoing
+from leaderboard.core import http_client
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Notice, User, Webhook
 from leaderboard.notifications.actions.deliver import enqueue_delivery
@@ -24,8 +24,8 @@ def add(*, url: str, by: User) -> Webhook:
     """Raises Refused INVALID_NAME for an address that cannot be called, NOT_TAKEN for one too many."""
     User.objects.select_for_update().get(pk=by.pk)
     try:
-        where = outgoing.target(url)
-    except outgoing.AddressError as error:
+        where = http_client.target(url)
+    except http_client.AddressError as error:
         raise Refused(Code.INVALID_NAME, f"This cannot be called: {error}.") from None
     if _is_private(where.host) and where.host not in settings.WEBHOOK_HOSTS:
         raise Refused(Code.INVALID_NAME, "This cannot be called: the host is not on the public internet.")
@@ -83,6 +83,6 @@ def mail(*, to: User, is_on: bool) -> None:
 def _is_private(host: str) -> bool:
     """Whether the host is an IP address that is not public; what a name means is looked at when it is called."""
     try:
-        return not outgoing.is_public(host)
+        return not http_client.is_public(host)
     except ValueError:
         return False

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import Webhook
-from leaderboard.notifications.actions import deliver as notices
-from leaderboard.notifications.actions import webhooks
+from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.notifications.web.forms import WebhookForm
 
 SHOWN = 20
@@ -41,12 +40,12 @@ def my_notices(request: PersonRequest) -> HttpResponse:
     context = {
         "form": form,
         "added": added,
-        "secret": notices.secret(added) if added else "",
+        "secret": deliver.secret(added) if added else "",
         "webhooks": request.user.webhooks.all(),
         "most": webhooks.MOST,
         "deliveries": request.user.notices.select_related("webhook", "submission__system")[:SHOWN],
         "is_on": settings.NOTICES,
-        "attempts": notices.ATTEMPTS,
+        "attempts": deliver.ATTEMPTS,
     }
     return render(request, "notifications/notices.html", context, status=status)
 

@@ -15,7 +15,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Phase, Rehearsal
-from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.rehearsals import actions
 from leaderboard.rehearsals.web.forms import RehearsalForm, TestersForm
 
 
@@ -31,8 +31,8 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, found, form=form)
     try:
-        testers = rehearsals.testers_named(form.cleaned_data["testers"])
-        made = rehearsals.begin(phase=found, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
+        testers = actions.testers_named(form.cleaned_data["testers"])
+        made = actions.begin(phase=found, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
     except Refused as refused:
         return _page(request, found, Refusal(refused), form)
     messages.success(request, f"The rehearsal has begun: {made.benchmark.title}.")
@@ -49,8 +49,8 @@ def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRespo
     if not form.is_valid():
         return _page(request, found, testers_form=form)
     try:
-        named = rehearsals.testers_named(form.cleaned_data["testers"])
-        rehearsals.name_testers(rehearsal=row, testers=named, by=request.user)
+        named = actions.testers_named(form.cleaned_data["testers"])
+        actions.name_testers(rehearsal=row, testers=named, by=request.user)
     except Refused as refused:
         return _page(request, found, Refusal(refused), testers_form=form)
     messages.success(request, f"{len(named)} tester{'s' if len(named) != 1 else ''} named.")
@@ -64,7 +64,7 @@ def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     found = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(found.rehearsals, pk=pk)
     try:
-        rehearsals.end(rehearsal=row, by=request.user)
+        actions.end(rehearsal=row, by=request.user)
     except Refused as refused:
         return _page(request, found, Refusal(refused))
     messages.success(request, f"The rehearsal is over; {found.title} is as empty as before.")
@@ -88,7 +88,7 @@ def _page(
         "now": now,
         "copy": now.benchmark.phases.get(slug=phase.slug) if now else None,
         "over": [row for row in found if row.is_over],
-        "why_not": rehearsals.why_not(phase),
+        "why_not": actions.why_not(phase),
         "form": form or RehearsalForm(phase=phase),
         "testers_form": testers_form or TestersForm(initial={"testers": named}),
         "refusal": refusal,

@@ -11,8 +11,7 @@ from django.utils import timezone
 from evaluator.jobs.compare import DrawReport
 from leaderboard.boards.disclosure.policies import reveals_drawings
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import plot_checks as drawing_shapes
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import plot_checks, sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Drawing, Leaderboard, Phase, Release
@@ -22,7 +21,7 @@ class NotDrawnError(Exception):
     """The sandbox made no drawing of stored outcomes; the text says why, and nothing of gold."""
 
 
-def keep(release: Release | None, drawing: drawing_shapes.Drawing | None) -> Drawing | None:
+def keep(release: Release | None, drawing: plot_checks.Drawing | None) -> Drawing | None:
     """Tell what is to be drawn of a release, as far as its phase's policy lets it out. Call in the transaction that
     publishes. None: nothing is told, or there is nothing."""
     if release is None or drawing is None or drawing.is_empty or not _may_tell(release):
@@ -35,7 +34,7 @@ def _may_tell(release: Release) -> bool:
     return release.policy == Phase.Disclosure.FULL and reveals_drawings(release.phase)
 
 
-def drawn(release: Release) -> drawing_shapes.Drawing:
+def drawn(release: Release) -> plot_checks.Drawing:
     """What there is to draw of a release, from its run's stored outcomes.
 
     Raises NotDrawnError and ReportError; SandboxError (ours); FileNotFoundError or AlteredError for outcomes that are
@@ -44,11 +43,11 @@ def drawn(release: Release) -> drawing_shapes.Drawing:
     run = release.run
     with opened(run.outcomes) as table:
         check_digest(table, run.outcomes_sha256)
-        answer = referee.draw(table=table)
+        answer = sandbox_client.draw(table=table)
     if not answer.ok:
         raise NotDrawnError(answer.reason or "the outcomes are of another task version")
     drawing = answer.read(DrawReport).drawing
-    if wrong := drawing_shapes.problem(drawing):
+    if wrong := plot_checks.problem(drawing):
         raise ReportError(wrong)
     return drawing
 
@@ -79,7 +78,7 @@ def draw(release: Release) -> Drawing | None:
         return None
 
 
-def content_of(drawing: drawing_shapes.Drawing) -> dict[str, Any]:
+def content_of(drawing: plot_checks.Drawing) -> dict[str, Any]:
     """As it is stored."""
     content: dict[str, Any] = msgspec.to_builtins(drawing)
     return content

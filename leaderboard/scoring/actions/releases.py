@@ -15,7 +15,7 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import Scores, reveal, reveal_cost, reveal_warnings
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.rows import dimensions_of, key_of, slice_of
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseSlice, Run, State, System
 
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
@@ -145,7 +145,7 @@ def _release(
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
     stands = boards.stand(board=board, system=system, release=release)
     if stands and system.kind == System.Kind.PARTICIPANT:
-        comparisons.changed(board)
+        rank_ranges.changed(board)
     return stands
 
 

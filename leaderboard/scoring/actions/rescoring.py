@@ -14,7 +14,7 @@ from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_state
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reason, Run, Scorer, Split, State, User
 from leaderboard.scoring.actions import releases, runs
 
@@ -29,7 +29,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     """
     phase = held(phase)
     gold = board_state.gold_of(phase)
-    task_version = scoring.of(phase).version
+    task_version = scorer_of_phase.of(phase).version
     predictions = board_state.to_score(phase)
     if gold is None or not predictions.exists():
         return 0

@@ -17,13 +17,9 @@ from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation import provenance
-from leaderboard.evaluation import report_checks as reports
-from leaderboard.evaluation import sandbox_client as referee
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
-from leaderboard.scoring.actions import plots as drawings
-from leaderboard.scoring.actions import releases
+from leaderboard.scoring.actions import plots, releases
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work
@@ -45,7 +41,7 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     run = Run.objects.create(
         prediction=prediction,
         gold_version=gold,
-        task_version=scoring.of(phase).version,
+        task_version=scorer_of_phase.of(phase).version,
         scorer=phase.scorer,
         queued_at=at,
         rung_at=at,
@@ -109,7 +105,7 @@ def _score(lease: Lease[Run]) -> None:
         check_digest(predictions, run.prediction.sha256)
         with opened(gold.file) as stored:
             check_digest(stored, gold.sha256)
-        answer = referee.score(
+        answer = sandbox_client.score(
             task=gold.split.dataset.task,
             gold=gold,
             predictions=predictions,
@@ -132,11 +128,11 @@ def _score(lease: Lease[Run]) -> None:
         WORK.retry_or_fail(lease, reason=Reason.BAD_GOLD, final=True)
 
 
-def _publish_if_sound(lease: Lease[Run], answer: referee.Answer) -> None:
+def _publish_if_sound(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
     """Raises ReportError for numbers that no scorer can have meant."""
     gold = lease.row.gold_version
     task = TASKS[gold.split.dataset.task]
-    result = reports.checked(
+    result = report_checks.checked(
         answer.report,
         task=task.name,
         task_version=lease.row.task_version,
@@ -145,7 +141,7 @@ def _publish_if_sound(lease: Lease[Run], answer: referee.Answer) -> None:
     publish(lease, answer, result)
 
 
-def publish(lease: Lease[Run], answer: referee.Answer, result: ScoreReport, **made_by: Any) -> None:
+def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **made_by: Any) -> None:
     """Scores, outcomes, release, standing and state, in one transaction; raises LeaseLostError if the lease is lost.
 
     made_by: further parts of the receipt. A scorer of the organisers' own may have given no outcomes.
@@ -176,7 +172,7 @@ def publish(lease: Lease[Run], answer: referee.Answer, result: ScoreReport, **ma
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
-            drawings.keep(release, result.drawing)
+            plots.keep(release, result.drawing)
             # Before the commit: who sees the run done sees nothing left over. Their attempts can win no more.
             _discard_outcomes(run, before=lease.attempt)
     except BaseException:

@@ -11,8 +11,7 @@ from typing import Any
 
 from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.policies import Scores, reveal, reveal_warnings
-from leaderboard.boards.queries import as_of as past
-from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import Told, ranked, represented
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, System
 from leaderboard.scoring.actions import releases
@@ -114,7 +113,7 @@ def _primary(values: Scores, primary: str) -> float | None:
 
 def _standings(board: Leaderboard, told: Sequence[tuple[Release, Scores]]) -> list[Document]:
     sign = board_state.direction(board, told[0][0].primary) if told else 1
-    chosen, out = past.decided_now(board, {release.submission.system_id for release, _ in told})
+    chosen, out = as_of.decided_now(board, {release.submission.system_id for release, _ in told})
     hidden = set(HiddenSubmission.objects.now().values_list("submission", flat=True))
     shown = [(release, values) for release, values in told if release.submission_id not in hidden]
     best = represented(

@@ -6,7 +6,7 @@ from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Drawing, Leaderboard, Phase
-from leaderboard.scoring.actions import plots as drawings
+from leaderboard.scoring.actions import plots
 from leaderboard.scoring.verification.rebuild_board import as_bytes
 
 
@@ -28,7 +28,7 @@ def differences(board: Leaderboard) -> list[str]:
 
 def _follows(drawing: Drawing) -> bool:
     try:
-        again = drawings.drawn(drawing.release)
-    except (drawings.NotDrawnError, ReportError, AlteredError, FileNotFoundError):
+        again = plots.drawn(drawing.release)
+    except (plots.NotDrawnError, ReportError, AlteredError, FileNotFoundError):
         return False
-    return as_bytes(drawing.content) == as_bytes(drawings.content_of(again))
+    return as_bytes(drawing.content) == as_bytes(plots.content_of(again))

@@ -18,7 +18,7 @@ from leaderboard.boards.queries.prepared_board import changes, failed_runs, outd
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.evaluation import scorer_of_phase as scoring
+from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Phase
 from leaderboard.scoring.actions import rescoring
 
@@ -102,7 +102,7 @@ def _queued(count: int) -> str:
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
     context = {
         **_followed(phase),
-        "scoring": scoring.of(phase),
+        "scoring": scorer_of_phase.of(phase),
         "outdated_version": outdated_version(phase),
         "resumable": rescoring.resumable(phase),
         "past": phase.leaderboards.select_related("gold_version").order_by("-gold_version__number", "-task_version"),
@@ -129,6 +129,6 @@ def _followed(phase: Phase) -> dict[str, Any]:
         "replaced": replaced,
         "changes": changes(before, after) if before and after else [],
         "failed": failed_runs(progress.board) if progress else [],
-        "primary": scoring.of_board(after).primary(after.gold_version) if after else "",
+        "primary": scorer_of_phase.of_board(after).primary(after.gold_version) if after else "",
         "ask_again": ASK_AGAIN if on_the_way else None,
     }

@@ -14,10 +14,10 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import tracks
 from leaderboard.boards.queries import board_state
-from leaderboard.core import time_zones as zones
+from leaderboard.core import time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -34,7 +34,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import failure_limit as scorer_failures
+from leaderboard.submissions.actions import failure_limit
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.queries.quotas import quota_of, team_of_phase
 
@@ -107,7 +107,7 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
             "This phase has no data yet; its organisers are still preparing it.",
             heading="This phase is not ready",
         )
-    scorer_failures.check(phase=phase, team=system.team)
+    failure_limit.check(phase=phase, team=system.team)
     _check_quota(phase=phase, team=system.team, at=at)
     return gold
 
@@ -157,9 +157,9 @@ def check_in_use(phase: Phase) -> None:
 
 def _closed_message(phase: Phase, at: datetime) -> str:
     if phase.opens_at and at < phase.opens_at:
-        return f"This phase opens at {zones.in_words(phase.opens_at, phase.time_zone)}."
+        return f"This phase opens at {time_zones.in_words(phase.opens_at, phase.time_zone)}."
     assert phase.closes_at is not None
-    return f"This phase closed at {zones.in_words(phase.closes_at, phase.time_zone)}."
+    return f"This phase closed at {time_zones.in_words(phase.closes_at, phase.time_zone)}."
 
 
 def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
@@ -182,10 +182,10 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
 def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
     """The file's number of lines and its warnings; raises Refused with the lines at fault."""
     try:
-        answer = referee.validate(
+        answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
         )
-    except referee.SandboxError as error:
+    except sandbox_client.SandboxError as error:
         log.error("referee_away", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY,
@@ -263,7 +263,7 @@ def charged(
     team = Team.objects.select_for_update().get(pk=system.team_id)
     # Looked at again under the locks: the person may have left, or have sent something for another team meanwhile.
     _check_team(phase=phase, system=system, by=by)
-    scorer_failures.check(phase=phase, team=team)
+    failure_limit.check(phase=phase, team=team)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         described = {"kind": system.kind, "description": system.description}

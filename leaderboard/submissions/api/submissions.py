@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.api import query_parameters as queries
+from leaderboard.boards.api import query_parameters
 from leaderboard.boards.queries import lookup, slice_of
 from leaderboard.core.api import parsers
 from leaderboard.core.api.base import View
@@ -24,7 +24,7 @@ from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.serializers import ScoreShape, errors
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Prediction, Run, Submission, Team, User
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from leaderboard.submissions.api import serializers as shapes
 from leaderboard.submissions.queries import progress
 
@@ -84,7 +84,7 @@ def _read(request: Request) -> dict[str, Any]:
 def _submit(phase: Phase, sent: dict[str, Any], by: Any) -> Submission:
     system = teams.named(team=team_named(by, sent["team"]), name=sent["system"])
     described = {"by": by, "track": sent["track"], "note": sent["note"]}
-    return submissions.submit(phase=phase, system=system, file=sent["file"], **described)
+    return submit.submit(phase=phase, system=system, file=sent["file"], **described)
 
 
 def team_named(user: User, name: str) -> Team:
@@ -102,12 +102,12 @@ class SubmissionsView(View):
 
     @extend_schema(
         operation_id="submission_list",
-        parameters=[queries.SubmissionQuery],
+        parameters=[query_parameters.SubmissionQuery],
         responses={200: pages_of(shapes.SubmissionLine), **errors()},
     )
     def get(self, request: Request) -> Response:
         """What your teams sent, the last first."""
-        wanted = queries.read(queries.SubmissionQuery, request)
+        wanted = query_parameters.read(query_parameters.SubmissionQuery, request)
         filters = {field: wanted[name] for name, field in FILTERS.items() if wanted[name]}
         runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
         # What a container has yet to make has no run.

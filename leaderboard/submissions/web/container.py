@@ -8,8 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from leaderboard.boards.disclosure import costs
-from leaderboard.evaluation import container_limits as limits
-from leaderboard.evaluation import container_limits_text as limit_rows
+from leaderboard.evaluation import container_limits, container_limits_text
 from leaderboard.models import Prediction, Stage, State
 from leaderboard.submissions.queries.progress import Progress
 
@@ -45,7 +44,7 @@ class Container:
     stage: str
     seconds: int | None
     wall_seconds: float
-    rows: list[limit_rows.LimitRow]
+    rows: list[container_limits_text.LimitRow]
     costs: list[CostRow]
     log: str
     log_is_cut: bool
@@ -59,13 +58,13 @@ def container(progress: Progress, *, is_manager: bool) -> Container | None:
     if prediction is None or not progress.is_made:
         return None
     ran_under = prediction.execution.get("limits", {})
-    told = limits.of(progress.submission.phase).as_dict()
-    allowed = limits.ContainerLimits(**{name: ran_under.get(name, value) for name, value in told.items()})
+    told = container_limits.of(progress.submission.phase).as_dict()
+    allowed = container_limits.ContainerLimits(**{name: ran_under.get(name, value) for name, value in told.items()})
     return Container(
         stage=Stage(prediction.stage).label if prediction.stage else "",
         seconds=_seconds(prediction) if progress.file_is_shown else None,
         wall_seconds=allowed.wall_seconds,
-        rows=limit_rows.rows(allowed),
+        rows=container_limits_text.rows(allowed),
         costs=_costs(prediction),
         log=prediction.log if is_manager else progress.log,
         log_is_cut=bool(prediction.execution.get("log_is_cut")),

@@ -17,7 +17,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Phase, Submission
-from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.scoring.actions import sealed_phases
 from leaderboard.submissions.queries import progress
 
 
@@ -38,7 +38,7 @@ def choose(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Make a submission of one's own team a final."""
 
     def work(submission: Submission) -> str:
-        sealing.choose(submission=submission, by=request.user)
+        sealed_phases.choose(submission=submission, by=request.user)
         return f"{submission.system.name} is final."
 
     return _do(request, pk, work)
@@ -50,7 +50,7 @@ def give_back(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Take one out again."""
 
     def work(submission: Submission) -> str:
-        sealing.give_back(submission=submission, by=request.user)
+        sealed_phases.give_back(submission=submission, by=request.user)
         return f"{submission.system.name} is no longer final."
 
     return _do(request, pk, work)
@@ -71,7 +71,7 @@ def _do(request: PersonRequest, pk: UUID, work: Callable[[Submission], str]) -> 
 
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
     sent = progress.followed(Submission.objects.of_teams_of(request.user).filter(phase=phase))
-    by_default = {one.pk for one in sealing.by_default(phase)} if phase.is_sealed else set()
+    by_default = {one.pk for one in sealed_phases.by_default(phase)} if phase.is_sealed else set()
     teams: dict[str, list[progress.Progress]] = {}
     for one in sent.order_by("system__team__name", "-received_at", "-pk"):
         teams.setdefault(one.system.team.name, []).append(progress.of(one))
@@ -80,7 +80,7 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
         "phase": phase,
         "teams": [(name, rows, sum(row.is_final for row in rows)) for name, rows in teams.items()],
         "by_default": by_default,
-        "is_choosing": sealing.is_choosing(phase),
+        "is_choosing": sealed_phases.is_choosing(phase),
         "refusal": refusal,
     }
     return render(request, "submissions/finals.html", context, status=refusal.status if refusal else 200)

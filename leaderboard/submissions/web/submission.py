@@ -21,7 +21,7 @@ from leaderboard.submissions.queries import receipts
 from leaderboard.submissions.queries.progress import Progress, progress_or_404, published
 from leaderboard.submissions.web.container import container
 from leaderboard.submissions.web.score_sheet import sheet
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 # Seconds that a submission has waited -> milliseconds until its page asks again.
 PATIENCE = ((10, 400), (60, 1000), (600, 3000))
@@ -114,7 +114,7 @@ def _moves(found: Submission) -> QuerySet[Move]:
 def _scorer_is_away(progress: Progress) -> bool:
     """Whether a scoring waits for an image of the organisers that nobody can run at this moment."""
     waits = progress.run is not None and progress.run.scorer_id is not None and progress.state is State.QUEUED
-    return waits and not availability.of(availability.SCORERS).ready
+    return waits and not worker_status.of(worker_status.SCORERS).ready
 
 
 def _version(progress: Progress) -> tuple[str, str] | None:

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure.policies import lets_choose
-from leaderboard.comparisons.actions import rank_ranges as comparisons
-from leaderboard.core import validation as fields
+from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import (
     AuditEntry,
@@ -52,7 +52,7 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
         setattr(system, name, value)
     if anonymous_until is not None and system.anonymous_number is None:
         system.anonymous_number = _next_number()
-    fields.check(system)
+    validation.check(system)
     system.save()
     boards.revise(Leaderboard.objects.filter(standings__system=system))
     AuditEntry.record("system.described", system, by=by)
@@ -156,13 +156,13 @@ def _next_number() -> int:
 def _set_standing(phase: Phase, system: System, **values: Any) -> None:
     for board in _open_boards(phase):
         board.standings.filter(system=system).update(**values)
-        comparisons.rank_again(board)
+        rank_ranges.rank_again(board)
 
 
 def _stand_again(phase: Phase, system: System) -> None:
     for board in _open_boards(phase):
         if boards.stand_again(board, system):
-            comparisons.rank_again(board)
+            rank_ranges.rank_again(board)
 
 
 def _open_boards(phase: Phase) -> list[Leaderboard]:

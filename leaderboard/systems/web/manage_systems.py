@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.boards.queries.lookup import managed_phase_or_404
-from leaderboard.core.names import anonymous as naming
+from leaderboard.core.names import anonymous
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
@@ -40,7 +40,7 @@ def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRe
         "benchmark": found.benchmark,
         "phase": found,
         "system": system,
-        "shown": naming.shown(system, knows=True),
+        "shown": anonymous.shown(system, knows=True),
         "there": there,
         "form": form,
         "refusal": refusal,

@@ -13,7 +13,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries.system_history import Place, Told, places_of, records, told_on
 from leaderboard.boards.web.charts.progress import Moment, ProgressChart, progress_chart
-from leaderboard.core.names import anonymous as naming
+from leaderboard.core.names import anonymous
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Submission, System
 from leaderboard.models.submission import systems_known_to
@@ -45,11 +45,11 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404("no such system")
     place = next((one for one in places if str(one.board.pk) == request.GET.get("board")), next(iter(places), None))
     manages = place is not None and place.phase.benchmark.is_managed_by(request.user)
-    benchmarks = {one.phase.benchmark for one in places} if naming.is_anonymous(found) else set()
+    benchmarks = {one.phase.benchmark for one in places} if anonymous.is_anonymous(found) else set()
     knows = is_own or any(benchmark.is_managed_by(request.user) for benchmark in benchmarks)
     context: dict[str, Any] = {
         "system": found,
-        "shown": naming.shown(found, knows=knows),
+        "shown": anonymous.shown(found, knows=knows),
         "places": places,
         "place": place,
         "is_own": is_own,

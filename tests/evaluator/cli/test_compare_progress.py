@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from evaluator.cli import progress_line as waiting
+from evaluator.cli import progress_line
 from evaluator.progress import Steps, listening
 from tests.evaluator.cli.test_compare_command import COMPARE, folder, run  # noqa: F401  - a fixture
 
@@ -31,7 +31,7 @@ def test_a_terminal_sees_the_share_and_keeps_a_clean_line(folder, capsys, monkey
 
 def test_a_script_gets_a_line_every_ten_seconds(folder, capsys, monkeypatch):  # noqa: F811
     moments = iter(range(0, 10_000, 6))
-    monkeypatch.setattr(waiting.time, "monotonic", lambda: float(next(moments)))
+    monkeypatch.setattr(progress_line.time, "monotonic", lambda: float(next(moments)))
     lines = run(capsys, *RIGHT)[2].splitlines()
     assert lines
     assert all(line.startswith("comparing: ") and "%" in line for line in lines)

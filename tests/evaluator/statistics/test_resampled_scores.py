@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from evaluator.measures import auroc as separation
-from evaluator.outcomes import weighted as samples
+from evaluator.measures import auroc
+from evaluator.outcomes import weighted
 from evaluator.outcomes.table import Outcomes
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.statistics.bootstrap import group_weights
@@ -55,9 +55,9 @@ def written_out(table, weights):
 
 @pytest.fixture(params=[1, 7, 10**6], ids="blocks of {}".format)
 def block(request, monkeypatch):
-    monkeypatch.setattr(separation, "_BLOCK", request.param)
-    monkeypatch.setattr(samples, "_BLOCK", request.param)
-    monkeypatch.setattr(samples, "_LEAST", 1)
+    monkeypatch.setattr(auroc, "_BLOCK", request.param)
+    monkeypatch.setattr(weighted, "_BLOCK", request.param)
+    monkeypatch.setattr(weighted, "_LEAST", 1)
 
 
 def assert_values(measures, table, weights, oracle):

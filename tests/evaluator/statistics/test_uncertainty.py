@@ -11,7 +11,7 @@ from scipy import stats
 from evaluator.measures.weighted_median import weighted_medians
 from evaluator.outcomes.table import Lengths, Outcomes
 from evaluator.outcomes.weighted import Sample, View
-from evaluator.statistics import student_t as student
+from evaluator.statistics import student_t
 from evaluator.statistics.bootstrap import Resampled, group_weights
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES, outcomes_of, value
@@ -131,7 +131,7 @@ def test_turned_around_values_have_a_turned_around_interval():
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 30, 199, 200, 201, 5000])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.975, 0.995])
 def test_students_quantiles_are_scipys(share, freedom):
-    assert student.quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-7, abs=1e-12)
+    assert student_t.quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-7, abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CASES.items() for make in makers])

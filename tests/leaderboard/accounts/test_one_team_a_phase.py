@@ -97,14 +97,14 @@ def test_posts_at_once_for_five_teams_are_accepted_for_one() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_who_was_removed_while_the_file_was_checked_submits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from leaderboard.submissions.actions import submit as submissions
+    from leaderboard.submissions.actions import submit
 
     world = build()
-    check = submissions._validate
+    check = submit._validate
 
     def removed_meanwhile(**what: object) -> object:
         Membership.objects.filter(user=world.researcher).delete()
         return check(**what)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(submissions, "_validate", removed_meanwhile)
+    monkeypatch.setattr(submit, "_validate", removed_meanwhile)
     assert refused(world, world.system, world.researcher) is Code.NOT_A_MEMBER

@@ -7,8 +7,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import imports as arrivals
+from leaderboard.archives.actions import encryption, imports
 from leaderboard.core.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, Membership, State, Team, User
 from tests.leaderboard.archives.test_archives import wipe
@@ -18,7 +17,7 @@ from tests.support.gold_uploads import close_all, refusal, uploaded
 from tests.support.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
-KEYS = vault.fresh()
+KEYS = encryption.fresh()
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def _bytes_of(world: World) -> bytes:
 
 
 def take(content: bytes, by: User) -> None:
-    arrivals.take(arrival=arrivals.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
+    imports.take(arrival=imports.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
     close_all()
 
 

@@ -22,12 +22,10 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import manifest_of as described
-from leaderboard.archives.actions import tables, writing
+from leaderboard.archives.actions import encryption, manifest_of, tables, writing
 from leaderboard.benchmarks import manifest
 from leaderboard.boards.actions import tracks
-from leaderboard.hosting import host as hosting
+from leaderboard.hosting import host
 from leaderboard.models import (
     Announcement,
     AuditEntry,
@@ -45,11 +43,11 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring.verification.rebuild_board import differences
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
 from tests.conftest import ROOT
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.api_calls import person
 from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
 from tests.support.tiny_world import World, build, prediction_lines, uploaded
@@ -108,7 +106,7 @@ def world() -> Iterator[World]:
     late = teams.create(name="Late", by=person("late"))
     more = {"before": at, "closes_at": at + timedelta(days=1), "made_by": world.curator, "made_at": at}
     Extension.objects.create(phase=full, team=late, reason="a fire", **more)
-    previews.done(world).parts.update(split=world.split)
+    generator_previews.done(world).parts.update(split=world.split)
     yield world
 
 
@@ -182,7 +180,7 @@ def test_what_came_in_goes_on(world: World, key: Path, tmp_path: Path) -> None:
     ada, system = User.objects.get(username="ada"), System.objects.get(name="Bernoulli")
     phase = Benchmark.objects.get().phases.get(slug="test")
     file = uploaded(prediction_lines())
-    made = submissions.submit(phase=phase, system=system, file=file, by=ada, track="thorough")
+    made = submit.submit(phase=phase, system=system, file=file, by=ada, track="thorough")
     score_all()
     assert Run.objects.get(prediction__submission=made).state == "done"
     fresh = Dataset.objects.create(slug="other", title="Other", task="fact-verification")
@@ -263,7 +261,7 @@ def test_a_bad_archive_changes_nothing(world: World, key: Path, tmp_path: Path, 
     wipe()
     if fault == "another key":
         key = tmp_path / "other.txt"
-        key.write_text(vault.fresh()[0])
+        key.write_text(encryption.fresh()[0])
     elif fault == "altered":
         altered(archive, 0.5)
     elif fault == "cut off":
@@ -412,8 +410,8 @@ def test_the_manifest_hosts_the_same_benchmark(tmp_path: Path, name: str) -> Non
     folder = ROOT / "fixtures" / name
     given = manifest.read(folder / "benchmark.json")
     curator = User.objects.create_user("curator", "curator@holdout.example", "x", is_curator=True)
-    hosted = hosting.host(manifest=given, folder=folder, by=curator)
-    written = described.manifest_of(hosted.benchmark)
+    hosted = host.host(manifest=given, folder=folder, by=curator)
+    written = manifest_of.manifest_of(hosted.benchmark)
     for part in ("slug", "title", "task", "summary", "licence", "citation", "source", "source_url", "reported"):
         assert getattr(written, part) == getattr(given, part), part
     assert (written.description, written.rules) == (manifest.text(given.description), manifest.text(given.rules))

@@ -16,11 +16,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.archives.actions import encryption as vault
-from leaderboard.archives.actions import exports, reading, writing
-from leaderboard.archives.actions import imports as arrivals
+from leaderboard.archives.actions import encryption, exports, imports, reading, writing
 from leaderboard.core.refusal import Code
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ArchiveArrival, ArchiveExport, AuditEntry, Benchmark, Dataset, State, Submission, User
 from tests.leaderboard.archives.test_archives import wipe
 from tests.support.api_calls import person
@@ -45,7 +43,7 @@ def _requests_end() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def keys() -> tuple[str, str]:
     """(secret, public)"""
-    return vault.fresh()
+    return encryption.fresh()
 
 
 def as_(user: User) -> Client:
@@ -62,13 +60,13 @@ def written(world: World, recipients: str = "") -> ArchiveExport:
 
 
 def received(world: World, content: bytes) -> ArchiveArrival:
-    return arrivals.receive(file=uploaded(content, "tiny.zip"), by=world.curator)
+    return imports.receive(file=uploaded(content, "tiny.zip"), by=world.curator)
 
 
 def forged(archive: bytes, secret: str, change: Any) -> bytes:
     """The archive with its closed part's members changed, encrypted to the same key."""
     made = io.BytesIO()
-    identities = vault.identities([secret])
+    identities = encryption.identities([secret])
     with zipfile.ZipFile(io.BytesIO(archive)) as outer, zipfile.ZipFile(made, "w") as other:
         for name in outer.namelist():
             if name != writing.CLOSED:
@@ -76,13 +74,16 @@ def forged(archive: bytes, secret: str, change: Any) -> bytes:
         clear = io.BytesIO()
         with (
             outer.open(writing.CLOSED) as sealed,
-            vault.unsealed(sealed, identities) as opened,
+            encryption.unsealed(sealed, identities) as opened,
             zipfile.ZipFile(opened) as inner,
             zipfile.ZipFile(clear, "w") as changed,
         ):
             for name in inner.namelist():
                 changed.writestr(name, change(name, inner.read(name)))
-        with other.open(writing.CLOSED, "w") as target, vault.sealed(target, [identities[0].to_public()]) as stream:
+        with (
+            other.open(writing.CLOSED, "w") as target,
+            encryption.sealed(target, [identities[0].to_public()]) as stream,
+        ):
             stream.write(clear.getvalue())
     return made.getvalue()
 
@@ -146,7 +147,7 @@ class TestOut:
 
     def test_a_worker_that_dies_leaves_it_to_the_next(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         def dies(**_: Any) -> None:
-            raise referee.SandboxError("gone")
+            raise sandbox_client.SandboxError("gone")
 
         there = files_of("archives")
         with monkeypatch.context() as broken:
@@ -195,7 +196,7 @@ class TestIn:
         assert "Tiny claims" in page and "inputs/test.jsonl" in page and "In the way" not in page
         assert "comes as <em>name</em>-2" in page, "told before the key is typed"
         assert not Benchmark.objects.exists(), "nothing is taken before its key is there"
-        wrong = client.post(answer["Location"], {"key": vault.fresh()[0]})
+        wrong = client.post(answer["Location"], {"key": encryption.fresh()[0]})
         assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
         taken = client.post(answer["Location"], {"key": keys[0]})
         assert taken["Location"] == "/manage/benchmarks/tiny/"
@@ -236,11 +237,11 @@ class TestIn:
 
     def test_what_is_here_already_is_named(self, world: World, keys: tuple[str, str]) -> None:
         arrival = received(world, written(world, keys[1]).file.open().read())
-        assert arrivals.in_the_way(arrival) == [
+        assert imports.in_the_way(arrival) == [
             "the benchmark tiny: there is one of this name here",
             "the dataset tiny: there is one of this name here",
         ]
-        refused = refusal(arrivals.take, arrival=arrival, key=keys[0], by=world.curator)
+        refused = refusal(imports.take, arrival=arrival, key=keys[0], by=world.curator)
         assert (refused.code, "he dataset tiny: there is one" in refused.message) == (Code.NAME_TAKEN, True)
         assert Dataset.objects.count() == 1
 
@@ -263,8 +264,8 @@ class TestIn:
         content = forged(written(world, keys[1]).file.open().read(), keys[0], more)
         wipe()
         curator = person("cora", is_curator=True)
-        arrival = arrivals.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(arrivals.take, arrival=arrival, key=keys[0], by=curator)
+        arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        refused = refusal(imports.take, arrival=arrival, key=keys[0], by=curator)
         assert right in refused.message
         assert User.objects.count() == 1
 
@@ -277,8 +278,8 @@ class TestIn:
         content = forged(written(world, keys[1]).file.open().read(), keys[0], other)
         wipe()
         curator = person("cora", is_curator=True)
-        arrival = arrivals.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        assert "is for 'leaderboard.user'" in refusal(arrivals.take, arrival=arrival, key=keys[0], by=curator).message
+        arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        assert "is for 'leaderboard.user'" in refusal(imports.take, arrival=arrival, key=keys[0], by=curator).message
 
     @pytest.mark.parametrize("missing", ["tables/split.jsonl", "tables/benchmark.jsonl"])
     def test_a_closed_part_that_lacks_something_changes_nothing(
@@ -289,21 +290,21 @@ class TestIn:
         )
         wipe()
         curator = person("cora", is_curator=True)
-        arrival = arrivals.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(arrivals.take, arrival=arrival, key=keys[0], by=curator)
+        arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        refused = refusal(imports.take, arrival=arrival, key=keys[0], by=curator)
         assert "Nothing was changed" in refused.message
         assert not Dataset.objects.exists()
 
     def test_only_curators(self, world: World) -> None:
         content = written(world).file.open().read()
-        refused = refusal(arrivals.receive, file=uploaded(content, "tiny.zip"), by=world.researcher)
+        refused = refusal(imports.receive, file=uploaded(content, "tiny.zip"), by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
     def test_what_nobody_takes_in_is_removed_after_a_day(self, world: World) -> None:
         arrival = received(world, written(world).file.open().read())
-        assert arrivals.sweep() == 0
+        assert imports.sweep() == 0
         ArchiveArrival.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
-        assert arrivals.sweep() == 1
+        assert imports.sweep() == 1
         assert not arrival.file.storage.exists(str(arrival.file.name))
 
     def test_a_head_longer_than_any_is_not_read(self, world: World) -> None:
@@ -321,7 +322,7 @@ def _kept(content: bytes) -> Path:
 
 
 def test_a_secret_key_among_the_public_ones_is_not_printed_again(world: World) -> None:
-    secret, public = vault.fresh()
+    secret, public = encryption.fresh()
     client = as_(world.curator)
     answer = client.post(EXPORTS, {"recipients": f"{public}\n{secret.lower()}"})
     page = answer.content.decode()

@@ -13,8 +13,7 @@ from django.utils import timezone
 from leaderboard.benchmarks.actions import announcements
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
-from leaderboard.notifications.actions import deliver as notices
-from leaderboard.notifications.actions import webhooks
+from leaderboard.notifications.actions import deliver, webhooks
 from tests.support.api_calls import person
 from tests.support.tiny_world import World, build
 
@@ -40,7 +39,7 @@ def refusal(act: Any, **what: Any) -> Code:
 
 def deliver_all() -> None:
     for pk in Notice.objects.filter(state="queued").values_list("pk", flat=True):
-        notices.deliver(notice_id=pk)
+        deliver.deliver(notice_id=pk)
 
 
 def test_it_stands_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
@@ -94,7 +93,7 @@ def test_participants_with_mails_on_are_mailed_and_nobody_else(world: World) -> 
     world.insert_run()
     world.insert_run()
     announce(world, title="Deadline\r\nBcc: x@holdout.example")
-    notices.sweep()
+    deliver.sweep()
     deliver_all()
     (sent,) = mail.outbox
     assert sent.to == [world.researcher.email] and "Line two." in sent.body and "/benchmarks/tiny/" in sent.body

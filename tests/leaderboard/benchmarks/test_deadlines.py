@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.actions import deadlines as extensions
-from leaderboard.core import time_zones as zones
+from leaderboard.core import time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
 from leaderboard.submissions.queries import deadlines
@@ -65,15 +65,15 @@ def refusal(world: World, until: datetime, **more: Any) -> Code:
     ],
 )
 def test_a_local_date_means_a_moment(local: str, zone: str, meant: str) -> None:
-    moment = zones.moment(datetime.fromisoformat(local), zone)
+    moment = time_zones.moment(datetime.fromisoformat(local), zone)
     assert moment == datetime.fromisoformat(meant).replace(tzinfo=UTC)
-    assert zones.shown(moment, zone) == f"{local} {zone}"
+    assert time_zones.shown(moment, zone) == f"{local} {zone}"
 
 
 @pytest.mark.parametrize(("local", "word"), [("2030-03-31 02:30", "skip"), ("2030-10-27 02:30", "twice")])
 def test_what_clocks_skip_or_show_twice_is_an_error(local: str, word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        zones.moment(datetime.fromisoformat(local), "Europe/Berlin")
+        time_zones.moment(datetime.fromisoformat(local), "Europe/Berlin")
 
 
 def test_pages_and_messages_tell_both_clocks(world: World) -> None:
@@ -148,14 +148,14 @@ def test_a_deadline_moves_later_only_and_into_the_future(closed: World) -> None:
 @pytest.mark.usefixtures("sandbox")
 def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """In time to the microsecond when it came, late when its check was over: it is accepted."""
-    from leaderboard.submissions.actions import submit as submissions
+    from leaderboard.submissions.actions import submit
 
     end = timezone.now() + HOUR
     change(world, closes_at=end)
-    monkeypatch.setattr(submissions.timezone, "now", lambda: end)
+    monkeypatch.setattr(submit.timezone, "now", lambda: end)
     accepted = world.submit()
     assert accepted.received_at == end
-    monkeypatch.setattr(submissions.timezone, "now", lambda: end + timedelta(microseconds=1))
+    monkeypatch.setattr(submit.timezone, "now", lambda: end + timedelta(microseconds=1))
     with pytest.raises(Refused) as late:
         world.submit()
     assert late.value.code is Code.PHASE_CLOSED and Submission.objects.count() == 1

@@ -9,13 +9,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.benchmarks.actions import edit as editing
+from leaderboard.benchmarks.actions import edit
 from leaderboard.core.refusal import Refused
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, User
-from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.rehearsals import actions
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.tiny_world import World
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ EDIT = "/manage/benchmarks/tiny/edit/"
 
 @pytest.fixture
 def here(sandbox: str) -> World:
-    return world.build()
+    return tiny_world.build()
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def olga(here: World) -> User:
 
 def filled(benchmark: Benchmark, **changes: str) -> dict[str, str]:
     """What a browser sends that opened the page at this moment."""
-    now = editing.state_of(Benchmark.objects.get(pk=benchmark.pk))
-    return {**now, "seen": json.dumps(editing.marks(now)), **changes}
+    now = edit.state_of(Benchmark.objects.get(pk=benchmark.pk))
+    return {**now, "seen": json.dumps(edit.marks(now)), **changes}
 
 
 def test_texts_are_changed_and_told_by_name(here: World, olga: User) -> None:
@@ -49,7 +49,7 @@ def test_texts_are_changed_and_told_by_name(here: World, olga: User) -> None:
     assert saved["Location"] == "/manage/benchmarks/tiny/"
     stored = Benchmark.objects.get(slug="tiny")
     assert (stored.title, stored.rules) == ("Small claims", "One account a person.\nNo scraping.")
-    assert (stored.dataset.licence, stored.task) == ("CC0-1.0", world.TASK)
+    assert (stored.dataset.licence, stored.task) == ("CC0-1.0", tiny_world.TASK)
     act = AuditEntry.objects.get(action="benchmark.edited")
     assert act.actor == olga
     assert act.detail == {"changed": ["title", "rules"], "rules_before": "One account."}
@@ -88,7 +88,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten_unseen(here: Wo
     assert (stored.rules, stored.summary) == ("Mine.", "Their summary.")
 
 
-TOO_LONG = json.dumps(dict.fromkeys(editing.EVERYTHING, "7" * 600))
+TOO_LONG = json.dumps(dict.fromkeys(edit.EVERYTHING, "7" * 600))
 
 
 @pytest.mark.parametrize("seen", ["", "{", "[]", '{"rules": 1}', "7" * 10_000, TOO_LONG])
@@ -104,9 +104,9 @@ def test_a_form_that_saw_nothing_changes_nothing(here: World, olga: User, seen: 
     "changes", [{"contact": "javascript:alert(1)"}, {"rules": "a\u202eb"}, {"source_url": "ftp:"}, {"title": ""}]
 )
 def test_texts_that_cannot_stand_are_refused(here: World, olga: User, changes: dict[str, str]) -> None:
-    before = editing.state_of(here.benchmark)
+    before = edit.state_of(here.benchmark)
     assert client_of(olga).post(EDIT, filled(here.benchmark, summary="Other.", **changes)).status_code == 422
-    assert editing.state_of(Benchmark.objects.get()) == before
+    assert edit.state_of(Benchmark.objects.get()) == before
 
 
 def test_organisers_come_and_go(here: World, olga: User) -> None:
@@ -145,16 +145,16 @@ def test_only_accounts_in_use_are_named(here: World, olga: User, name: str) -> N
 
 def test_a_dataset_of_other_benchmarks_is_changed_by_who_manages_them_all(here: World, olga: User) -> None:
     dataset = Dataset.objects.get()
-    Benchmark.objects.create(slug="beside", title="Beside", task=world.TASK, dataset=dataset)
+    Benchmark.objects.create(slug="beside", title="Beside", task=tiny_world.TASK, dataset=dataset)
     client = client_of(olga)
     page = client.get(EDIT)
     assert "licence" not in page.context["form"].fields and "Beside" not in text(page)
     assert client.post(EDIT, filled(here.benchmark, licence="Mine", rules="New.")).status_code == 302
     assert (Dataset.objects.get().licence, Benchmark.objects.get(slug="tiny").rules) == (dataset.licence, "New.")
     asked = {"licence": "Mine"}
-    seen = editing.marks(editing.state_of(Benchmark.objects.get(slug="tiny")))
+    seen = edit.marks(edit.state_of(Benchmark.objects.get(slug="tiny")))
     with pytest.raises(Refused, match="Other benchmarks stand on this dataset"):
-        editing.edit(benchmark=here.benchmark, asked=asked, seen=seen, by=olga)
+        edit.edit(benchmark=here.benchmark, asked=asked, seen=seen, by=olga)
     curator = client_of(here.curator)
     assert "Beside" in text(curator.get(EDIT))
     assert curator.post(EDIT, filled(here.benchmark, licence="CC0-1.0")).status_code == 302
@@ -163,7 +163,7 @@ def test_a_dataset_of_other_benchmarks_is_changed_by_who_manages_them_all(here: 
 
 def test_copies_that_were_rehearsed_have_the_same_organisers_and_are_not_edited(here: World, olga: User) -> None:
     Phase.objects.update(opens_at=timezone.now() + timedelta(hours=1))
-    begun = rehearsals.begin(phase=Phase.objects.get(), testers=[], ends_at=None, by=here.curator)
+    begun = actions.begin(phase=Phase.objects.get(), testers=[], ends_at=None, by=here.curator)
     assert client_of(here.curator).post(EDIT, filled(here.benchmark, organisers="curator\nada")).status_code == 302
     assert set(begun.benchmark.organisers.values_list("username", flat=True)) == {"curator", "ada"}
     where = f"/manage/benchmarks/{begun.benchmark.slug}/"

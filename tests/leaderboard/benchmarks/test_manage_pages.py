@@ -11,22 +11,22 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import lifecycle
 from leaderboard.datasets.web.first_lines import hidden
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
-from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.rehearsals import actions
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 DESK = "/manage/benchmarks/tiny/"
-NEW = {"title": "Sums", "slug": "sums", "task": world.TASK, "summary": "Claims about sums.", "licence": "CC0-1.0"}
+NEW = {"title": "Sums", "slug": "sums", "task": tiny_world.TASK, "summary": "Claims about sums.", "licence": "CC0-1.0"}
 
 
 @pytest.fixture
 def here(sandbox: str) -> World:
-    return world.build()
+    return tiny_world.build()
 
 
 def client_of(user: User) -> Client:
@@ -44,8 +44,8 @@ def curator(here: World) -> Client:
 def organiser(here: World) -> Client:
     """Of a benchmark of their own, not of Tiny."""
     user = User.objects.create_user("olga", "olga@holdout.example", "correct horse")
-    dataset = Dataset.objects.create(slug="other", title="Other", task=world.TASK)
-    other = Benchmark.objects.create(slug="other", title="Other", task=world.TASK, dataset=dataset)
+    dataset = Dataset.objects.create(slug="other", title="Other", task=tiny_world.TASK)
+    other = Benchmark.objects.create(slug="other", title="Other", task=tiny_world.TASK, dataset=dataset)
     other.organisers.add(user)
     return client_of(user)
 
@@ -68,20 +68,20 @@ def test_a_benchmark_from_nothing_to_the_public(here: World, curator: Client) ->
     assert "a split comes first" in text(curator.get(desk))
     # The desk leads there once a split is there; whoever types the address is told.
     assert "there is none yet that could be opened" in text(curator.get(f"{desk}phases/create/"))
-    added = curator.post(f"{desk}splits/create/", split_form(world.gold_lines()))
+    added = curator.post(f"{desk}splits/create/", split_form(tiny_world.gold_lines()))
     assert added["Location"] == f"{desk}splits/fold-4/gold/"
     split = Split.objects.get(name="fold-4")
     assert "no phase yet; add one first" in text(curator.post(f"{desk}publish/"))
     assert "there is none yet" not in text(curator.get(f"{desk}phases/create/"))
     phase = {"title": "Final", "slug": "final", "split": split.pk, "options": "max_evidence=5\n", "quota_per_day": 3}
-    phase |= {"takes_predictions": "on", **world.TOLD_IN_FULL}
+    phase |= {"takes_predictions": "on", **tiny_world.TOLD_IN_FULL}
     curator.post(f"{desk}phases/create/", {**phase, "quota_total": 30, "opens_at": "2026-01-01T00:00"})
     stored = Phase.objects.get(slug="final")
     assert stored.options == {"max_evidence": "5"}
     assert stored.opens_at is not None and stored.opens_at.isoformat() == "2026-01-01T00:00:00+00:00"
     assert Client().get("/benchmarks/sums/").status_code == 404
     assert "fold-4 is a draft" in text(curator.post(f"{desk}publish/"))
-    publication.publish_unaudited(split=split, by=here.curator)
+    lifecycle.publish_unaudited(split=split, by=here.curator)
     assert curator.post(f"{desk}publish/").status_code == 302
     assert Client().get("/benchmarks/sums/").status_code == 200
     acts = set(AuditEntry.objects.values_list("action", flat=True))
@@ -89,7 +89,7 @@ def test_a_benchmark_from_nothing_to_the_public(here: World, curator: Client) ->
 
 
 def test_bad_gold_comes_back_with_its_lines_and_leaves_no_split(here: World, curator: Client) -> None:
-    lines = world.gold_lines().replace(b'"label": "REFUTES"', b'"label": "NEVER"', 1)
+    lines = tiny_world.gold_lines().replace(b'"label": "REFUTES"', b'"label": "NEVER"', 1)
     response = curator.post(f"{DESK}splits/create/", split_form(lines))
     assert response.status_code == 422
     assert "gold.jsonl</bdi>:2" in text(response)
@@ -98,7 +98,7 @@ def test_bad_gold_comes_back_with_its_lines_and_leaves_no_split(here: World, cur
 
 
 def test_what_is_public_of_a_split_shows_no_answers(here: World, curator: Client) -> None:
-    curator.post(f"{DESK}splits/create/", split_form(world.gold_lines()))
+    curator.post(f"{DESK}splits/create/", split_form(tiny_world.gold_lines()))
     page = text(curator.get(f"{DESK}splits/fold-4/gold/"))
     assert "evidence 1" in page
     assert "SUPPORTS" not in page.split("What everybody gets")[1]
@@ -108,7 +108,7 @@ def test_reading_gold_is_for_curators_and_leaves_a_trace(here: World, curator: C
     address = f"{DESK}splits/test/gold/1/"
     response = curator.get(address)
     for public, kept_back in response.context["pairs"]:
-        assert json.loads(kept_back)["label"] == world.LABELS[json.loads(public)["id"]]
+        assert json.loads(kept_back)["label"] == tiny_world.LABELS[json.loads(public)["id"]]
     assert "&quot;label&quot;: &quot;SUPPORTS&quot;" in text(response)
     entry = AuditEntry.objects.get(action="gold.read")
     assert entry.actor == here.curator
@@ -138,7 +138,7 @@ def test_the_desk_is_not_there_for_researchers(here: World) -> None:
 
 
 def test_an_organiser_adds_a_split_to_their_own(here: World, organiser: Client) -> None:
-    added = organiser.post("/manage/benchmarks/other/splits/create/", split_form(world.gold_lines()))
+    added = organiser.post("/manage/benchmarks/other/splits/create/", split_form(tiny_world.gold_lines()))
     assert added["Location"] == "/manage/benchmarks/other/splits/fold-4/gold/"
 
 
@@ -151,7 +151,7 @@ def test_bad_options_are_said(here: World, curator: Client, options: str) -> Non
         "quota_per_day": 1,
         "quota_total": 1,
         "takes_predictions": "on",
-        **world.TOLD_IN_FULL,
+        **tiny_world.TOLD_IN_FULL,
     }
     response = curator.post(f"{DESK}phases/create/", {**form, "options": options})
     assert response.status_code == 422
@@ -160,7 +160,7 @@ def test_bad_options_are_said(here: World, curator: Client, options: str) -> Non
 
 def test_a_phase_on_a_split_of_elsewhere_is_refused(here: World, organiser: Client) -> None:
     form = {"title": "F", "slug": "f", "split": here.split.pk, "quota_per_day": 1, "quota_total": 1, "options": ""}
-    form |= {"takes_predictions": "on", **world.TOLD_IN_FULL}
+    form |= {"takes_predictions": "on", **tiny_world.TOLD_IN_FULL}
     assert organiser.post("/manage/benchmarks/other/phases/create/", form).status_code == 422
     assert Phase.objects.count() == 1
 
@@ -189,7 +189,7 @@ def test_admins_log_in_where_everybody_does(client: Client) -> None:
 
 
 def test_hidden_is_what_gold_has_over_the_inputs() -> None:
-    whole = json.loads(world.gold_lines().splitlines()[0])
+    whole = json.loads(tiny_world.gold_lines().splitlines()[0])
     known = {key: whole[key] for key in ("id", "claim", "evidence_text")}
     assert hidden(whole, known) == {"label": "SUPPORTS", "group": "g1", "slices": {"origin": "original"}}
 
@@ -206,11 +206,11 @@ def test_hidden_looks_into_nested_lists() -> None:
 
 def test_publish_is_offered_once_nothing_is_in_the_way(here: World, curator: Client) -> None:
     Benchmark.objects.update(state="draft")
-    Split.objects.update(**world.DRAFT)
+    Split.objects.update(**tiny_world.DRAFT)
     page = text(curator.get(DESK))
     assert f'action="{DESK}publish/"' not in page and "Not yet: The split test is a draft; publish it first." in page
     assert "A new split from raw files" in page and "Add a split from a gold file" in page
-    Split.objects.update(**world.published())
+    Split.objects.update(**tiny_world.published())
     page = text(curator.get(DESK))
     assert f'action="{DESK}publish/"' in page and "Not yet" not in page
     Phase.objects.all().delete()
@@ -225,7 +225,7 @@ def test_a_phase_that_has_opened_is_not_offered_to_be_rehearsed(here: World, cur
     Phase.objects.update(opens_at=soon)
     phase = Phase.objects.get()
     assert "Rehearse<" in text(curator.get(DESK)) and where in text(curator.get(DESK))
-    begun = rehearsals.begin(phase=phase, testers=[], ends_at=None, by=here.curator)
-    rehearsals.end(rehearsal=begun, by=here.curator)
+    begun = actions.begin(phase=phase, testers=[], ends_at=None, by=here.curator)
+    actions.end(rehearsal=begun, by=here.curator)
     Phase.objects.filter(pk=phase.pk).update(opens_at=None)
     assert "Rehearsals<" in text(curator.get(DESK)), "those that are over stay to be found"

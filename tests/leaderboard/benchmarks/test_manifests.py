@@ -11,8 +11,8 @@ from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.manifest import ManifestError
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import datasets
-from leaderboard.evaluation import sandbox_client as referee
-from leaderboard.hosting import host as hosting
+from leaderboard.evaluation import sandbox_client
+from leaderboard.hosting import host
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from tests.support.gold_uploads import files_of, refusal
 from tests.support.tiny_world import LABELS, TASK, World, build, gold_lines
@@ -67,7 +67,7 @@ def curator(sandbox: str) -> User:
 
 class TestHosting:
     def test_everything_of_a_manifest_is_made(self, folder: Path, curator: User) -> None:
-        hosted = hosting.host(manifest=manifest(), folder=folder, by=curator)
+        hosted = host.host(manifest=manifest(), folder=folder, by=curator)
         benchmark = hosted.benchmark
         assert hosted.changed
         assert benchmark.state == Benchmark.State.PUBLIC
@@ -80,9 +80,9 @@ class TestHosting:
         ]
 
     def test_the_same_again_changes_nothing(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
         entries, files, said = AuditEntry.objects.count(), files_of("gold"), []
-        again = hosting.host(manifest=manifest(), folder=folder, by=curator, say=said.append)
+        again = host.host(manifest=manifest(), folder=folder, by=curator, say=said.append)
         assert not again.changed
         assert "nothing was changed" in said[-1]
         assert (AuditEntry.objects.count(), files_of("gold")) == (entries, files)
@@ -98,35 +98,35 @@ class TestHosting:
     def test_other_content_is_refused_by_name(
         self, changes: dict[str, Any], told: str, folder: Path, curator: User
     ) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
-        refused = refusal(hosting.host, manifest=manifest(**changes), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
+        refused = refusal(host.host, manifest=manifest(**changes), folder=folder, by=curator)
         assert refused.code is Code.NAME_TAKEN
         assert f"other content: {told}." in str(refused)
 
     def test_other_gold_is_refused(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
         (folder / "test.jsonl").write_bytes(gold_lines(dict(reversed(LABELS.items()))))
-        refused = refusal(hosting.host, manifest=manifest(), folder=folder, by=curator)
+        refused = refusal(host.host, manifest=manifest(), folder=folder, by=curator)
         assert "file test.jsonl" in str(refused)
 
     def test_a_person_s_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
         datasets.create(slug="small", title="Small", task=TASK, by=curator)
-        assert "not from a manifest" in str(refusal(hosting.host, manifest=manifest(), folder=folder, by=curator))
+        assert "not from a manifest" in str(refusal(host.host, manifest=manifest(), folder=folder, by=curator))
 
     def test_what_broke_off_is_taken_up(self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:
-        whole = referee.prepare_gold
+        whole = sandbox_client.prepare_gold
         calls: list[str] = []
 
         def away_the_second_time(**arguments: Any) -> Any:
             calls.append(arguments["name"])
             if len(calls) == 2:
-                raise referee.SandboxError("gone")
+                raise sandbox_client.SandboxError("gone")
             return whole(**arguments)
 
-        monkeypatch.setattr(referee, "prepare_gold", away_the_second_time)
-        assert refusal(hosting.host, manifest=manifest(), folder=folder, by=curator).code is Code.REFEREE_AWAY
+        monkeypatch.setattr(sandbox_client, "prepare_gold", away_the_second_time)
+        assert refusal(host.host, manifest=manifest(), folder=folder, by=curator).code is Code.REFEREE_AWAY
         assert not Benchmark.objects.exists()
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
         assert calls == ["dev.jsonl", "test.jsonl", "test.jsonl"]
         assert Benchmark.objects.get().state == Benchmark.State.PUBLIC
         assert (Dataset.objects.count(), Split.objects.count(), GoldVersion.objects.count()) == (1, 2, 2)
@@ -137,47 +137,47 @@ class TestHosting:
         before = files_of("gold"), files_of("inputs")
         whole = (folder / "test.jsonl").read_bytes()
         (folder / "test.jsonl").write_bytes(whole.replace(b'"label": "REFUTES"', b'"label": "MAYBE"', 1))
-        refused = refusal(hosting.host, manifest=manifest(), folder=folder, by=curator)
+        refused = refusal(host.host, manifest=manifest(), folder=folder, by=curator)
         assert (refused.code, refused.problems[0]["line"]) == (Code.INVALID_GOLD, 2)
         (folder / "test.jsonl").write_bytes(whole)
         with django_capture_on_commit_callbacks(execute=True):
-            assert hosting.host(manifest=manifest(), folder=folder, by=curator).changed
+            assert host.host(manifest=manifest(), folder=folder, by=curator).changed
         assert (Dataset.objects.count(), Split.objects.count(), GoldVersion.objects.count()) == (1, 2, 2)
         assert [len(files_of(name) - old) for name, old in zip(("gold", "inputs"), before, strict=True)] == [2, 2]
 
     def test_a_benchmark_of_that_name_is_not_taken_over(self, folder: Path, world: World) -> None:
         whole = manifest(slug="elsewhere")
         Benchmark.objects.filter(pk=world.benchmark.pk).update(slug="elsewhere")
-        refused = refusal(hosting.host, manifest=whole, folder=folder, by=world.curator)
+        refused = refusal(host.host, manifest=whole, folder=folder, by=world.curator)
         assert "on another dataset" in str(refused)
         assert Dataset.objects.count() == 1
 
     def test_a_phase_may_come_to_take_images(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
         (phase,) = manifest()["phases"]
         more = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 60}}])
         said: list[str] = []
-        hosted = hosting.host(manifest=more, folder=folder, by=curator, say=said.append)
+        hosted = host.host(manifest=more, folder=folder, by=curator, say=said.append)
         made = hosted.benchmark.phases.get()
         assert (hosted.changed, made.takes_images, made.limits) == (True, True, {"wall_seconds": 60})
         assert "1 phases take images" in said[-1]
-        assert not hosting.host(manifest=more, folder=folder, by=curator).changed
+        assert not host.host(manifest=more, folder=folder, by=curator).changed
 
         other = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 90}}])
-        assert not hosting.host(manifest=other, folder=folder, by=curator, say=said.append).changed
+        assert not host.host(manifest=other, folder=folder, by=curator, say=said.append).changed
         assert "test has other limits for containers; they stay" in said[-2]
         made.refresh_from_db()
         assert made.limits == {"wall_seconds": 60}
 
     def test_a_phase_may_come_to_have_tracks_until_something_is_submitted(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
         (phase,) = manifest()["phases"]
 
         def with_tracks(*names: str) -> dict[str, Any]:
             return manifest(phases=[{**phase, "tracks": [{"name": name, "title": name.upper()} for name in names]}])
 
-        assert hosting.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
-        assert not hosting.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
+        assert host.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
+        assert not host.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
         made = Phase.objects.get()
         assert [track["name"] for track in made.tracks] == ["a", "b"]
         system = teams.system(team=teams.create(name="Team", by=curator), name="System", by=curator)
@@ -185,7 +185,7 @@ class TestHosting:
             phase=made, system=system, track="a", submitted_by=curator, received_at=made.created_at
         )
         said: list[str] = []
-        assert not hosting.host(manifest=with_tracks("b"), folder=folder, by=curator, say=said.append).changed
+        assert not host.host(manifest=with_tracks("b"), folder=folder, by=curator, say=said.append).changed
         assert "the tracks of the phase test stay as they are" in said[0]
 
     @pytest.mark.parametrize("part", ["systems", "reported"])
@@ -195,16 +195,16 @@ class TestHosting:
             "reported": {**manifest()["reported"][0], "track": "a"},
         }[part]
         with pytest.raises(ManifestError, match="track is 'a'; expected"):
-            hosting.host(manifest=manifest(**{part: [named]}), folder=folder, by=curator)
+            host.host(manifest=manifest(**{part: [named]}), folder=folder, by=curator)
 
     def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
-        hosted = hosting.host(manifest=manifest(public=False), folder=folder, by=curator)
+        hosted = host.host(manifest=manifest(public=False), folder=folder, by=curator)
         assert hosted.benchmark.state == Benchmark.State.DRAFT
         splits = hosted.benchmark.dataset.splits
         assert {*splits.values_list("state", flat=True)} == {"draft"}
 
     def test_what_an_operator_hosts_in_public_is_published_without_an_audit(self, folder: Path, curator: User) -> None:
-        hosted = hosting.host(manifest=manifest(), folder=folder, by=curator)
+        hosted = host.host(manifest=manifest(), folder=folder, by=curator)
         assert {*hosted.benchmark.dataset.splits.values_list("state", flat=True)} == {"published"}
         acts = AuditEntry.objects.filter(action="split.published")
         assert [entry.detail["unaudited"] for entry in acts] == [True] * hosted.benchmark.dataset.splits.count()
@@ -236,7 +236,7 @@ class TestHosting:
         self, changes: dict[str, Any], told: str, folder: Path, curator: User
     ) -> None:
         with pytest.raises(ManifestError) as fault:
-            hosting.host(manifest=manifest(**changes), folder=folder, by=curator)
+            host.host(manifest=manifest(**changes), folder=folder, by=curator)
         assert told in str(fault.value)
         assert not Dataset.objects.exists()
         assert not Submission.objects.exists()
@@ -253,25 +253,25 @@ class TestDownloads:
         return [f"{file.name}{file.suffix}" for file in Download.objects.all()]
 
     def test_files_come_with_the_benchmark(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         assert self.names() == ["pages.txt"]
-        assert not hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator).changed
+        assert not host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator).changed
 
     def test_files_may_be_added_to_what_is_hosted(self, folder: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(), folder=folder, by=curator)
+        host.host(manifest=manifest(), folder=folder, by=curator)
         (folder / "more.tsv").write_bytes(b"more")
         more = [PAGES, {"name": "more", "file": "more.tsv", "title": "More"}]
         said: list[str] = []
-        assert hosting.host(manifest=manifest(downloads=more), folder=folder, by=curator, say=said.append).changed
+        assert host.host(manifest=manifest(downloads=more), folder=folder, by=curator, say=said.append).changed
         assert "2 more to download" in said[-1]
         assert self.names() == ["pages.txt", "more.tsv"]
-        assert not hosting.host(manifest=manifest(), folder=folder, by=curator).changed
+        assert not host.host(manifest=manifest(), folder=folder, by=curator).changed
         assert self.names() == ["pages.txt", "more.tsv"]
 
     def test_a_file_that_is_offered_stays(self, folder: Path, pages: Path, curator: User) -> None:
-        hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         pages.write_bytes(b"another page")
-        refused = refusal(hosting.host, manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+        refused = refusal(host.host, manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         assert (refused.code, "small/pages.txt" in str(refused)) == (Code.NAME_TAKEN, True)
 
     def test_a_fault_can_be_mended_with_its_file(
@@ -280,9 +280,9 @@ class TestDownloads:
         before = files_of("inputs")
         twice = manifest()["reported"] * 2
         whole = manifest(downloads=[PAGES], reported=twice)
-        assert refusal(hosting.host, manifest=whole, folder=folder, by=curator).code is Code.NAME_TAKEN
+        assert refusal(host.host, manifest=whole, folder=folder, by=curator).code is Code.NAME_TAKEN
         pages.write_bytes(b"another page")
         with django_capture_on_commit_callbacks(execute=True):
-            hosting.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
+            host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         assert Download.objects.get().bytes == len(b"another page")
         assert len(files_of("inputs") - before) == 3

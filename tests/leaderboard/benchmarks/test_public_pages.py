@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.core.web import error_pages as errors
+from leaderboard.core.web import error_pages
 from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
 from tests.support.board_rows import score, stand, symmetric_scores
 from tests.support.strict_html import read
@@ -221,9 +221,9 @@ def test_a_form_without_its_token_is_told_what_to_do(world):
 @pytest.mark.parametrize(
     ("view", "error", "status"),
     [
-        (errors.bad_request, SuspiciousOperation(), 400),
-        (errors.forbidden, PermissionDenied(), 403),
-        (errors.bad_request, RequestDataTooBig(), 413),
+        (error_pages.bad_request, SuspiciousOperation(), 400),
+        (error_pages.forbidden, PermissionDenied(), 403),
+        (error_pages.bad_request, RequestDataTooBig(), 413),
     ],
 )
 def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, error, status):

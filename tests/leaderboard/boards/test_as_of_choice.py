@@ -11,8 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.boards.queries import Board
-from leaderboard.boards.queries import as_of as past
+from leaderboard.boards.queries import Board, as_of
 from leaderboard.boards.queries.representative import Told, represented
 from leaderboard.models import Leaderboard, Release, System
 from leaderboard.systems.actions import systems
@@ -56,7 +55,7 @@ def test_it_is_what_reading_all_would_choose(world: World, seed: int, sign: int)
     entered = list(Release.objects.values_list("submission__system", "submission"))
     chosen = dict(draw.sample(entered, 2)) if seed % 2 else {}
     board = Leaderboard.objects.get()
-    found = past._best(past._until_then(board, END), "accuracy", chosen=chosen, sign=sign)
+    found = as_of._best(as_of._until_then(board, END), "accuracy", chosen=chosen, sign=sign)
     assert found == by_reading_all(chosen, sign)
     assert len(found) == System.objects.filter(name__startswith="System").count() > 1
 
@@ -74,16 +73,16 @@ def test_on_every_day_it_is_what_the_releases_until_then_give(world: World, seed
     for day in range(13):
         until = FIRST + timedelta(days=day, hours=1)
         # Decided today: of the days before it, nothing was.
-        assert past._represented(board, until, chosen={}, sign=1) == by_reading_all({}, 1, until=until), day
+        assert as_of._represented(board, until, chosen={}, sign=1) == by_reading_all({}, 1, until=until), day
     own = {turned.system_id: turned.pk}
-    assert past._represented(board, END, chosen=own, sign=1) == by_reading_all(own, 1)
+    assert as_of._represented(board, END, chosen=own, sign=1) == by_reading_all(own, 1)
 
 
 def test_no_more_rows_come_out_of_it_than_systems(world: World) -> None:
     released(world, random.Random(9), 12)
     board = Leaderboard.objects.get()
     with CaptureQueriesContext(connection) as asked:
-        found = past._best(past._until_then(board, END), "accuracy", chosen={}, sign=1)
+        found = as_of._best(as_of._until_then(board, END), "accuracy", chosen={}, sign=1)
     assert len(asked) == 1 and "ROW_NUMBER" in asked[0]["sql"]
     with connection.cursor() as cursor:
         cursor.execute(asked[0]["sql"])
@@ -93,6 +92,6 @@ def test_no_more_rows_come_out_of_it_than_systems(world: World) -> None:
 def test_what_came_later_is_not_chosen(world: World) -> None:
     stand(world, "System 1", [score("accuracy", 0.5)], at=FIRST)
     stand(world, "System 1", [score("accuracy", 0.9)], at=FIRST + timedelta(days=2))
-    told = past._until_then(Leaderboard.objects.get(), FIRST + timedelta(days=1))
-    (one,) = past._best(told, "accuracy", chosen={}, sign=1).values()
+    told = as_of._until_then(Leaderboard.objects.get(), FIRST + timedelta(days=1))
+    (one,) = as_of._best(told, "accuracy", chosen={}, sign=1).values()
     assert one.value == 0.5

@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.boards.web import etag as tags
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.boards.web import etag
+from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Submission, System
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
@@ -76,7 +76,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
         phase=world.phase, system=a_system(), reason="copied", by=world.curator
     ),
     "a hidden submission": lambda world: hide(submission=Submission.objects.get(), reason="leaked", by=world.curator),
-    "ranges that are due": lambda _: comparisons.changed(Leaderboard.objects.get()),
+    "ranges that are due": lambda _: rank_ranges.changed(Leaderboard.objects.get()),
     "a phase's title": lambda _: Phase.objects.update(title="Final"),
     "a phase that closed": lambda _: Phase.objects.update(closes_at=timezone.now() - timedelta(seconds=1)),
     "a benchmark's title": lambda _: Benchmark.objects.update(title="Others"),
@@ -86,17 +86,17 @@ CHANGES: dict[str, Callable[[World], object]] = {
     "an edit at the curator's desk": lambda world: LogEntry.objects.create(
         user=world.curator, object_id="1", object_repr="x", action_flag=2
     ),
-    "other code": lambda _: tags._code.cache_clear(),
+    "other code": lambda _: etag._code.cache_clear(),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = {address: Client().get(address)["ETag"] for address in (API, PAGE, *SLICES)}
-    assert tags.tag_of("tiny", "test", address=API) == held[API]
+    assert etag.tag_of("tiny", "test", address=API) == held[API]
     CHANGES[change](world)
     if change == "other code":
-        monkeypatch.setattr(tags, "_code", lambda: "other")
+        monkeypatch.setattr(etag, "_code", lambda: "other")
     for address, tag in held.items():
         answer = Client().get(address, headers={"If-None-Match": tag})
         assert answer.status_code == 200 and answer["ETag"] != tag
@@ -105,10 +105,10 @@ def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, mon
 def test_a_name_that_is_revealed_by_the_clock_makes_another_tag(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     until = timezone.now() + timedelta(hours=1)
     System.objects.filter(name="First").update(anonymous_until=until, anonymous_number=1)
-    before = tags.tag_of("tiny", "test", address=PAGE)
-    assert before == tags.tag_of("tiny", "test", address=PAGE)
-    monkeypatch.setattr(tags.timezone, "now", lambda: until + timedelta(seconds=1))
-    assert tags.tag_of("tiny", "test", address=PAGE) != before
+    before = etag.tag_of("tiny", "test", address=PAGE)
+    assert before == etag.tag_of("tiny", "test", address=PAGE)
+    monkeypatch.setattr(etag.timezone, "now", lambda: until + timedelta(seconds=1))
+    assert etag.tag_of("tiny", "test", address=PAGE) != before
 
 
 def test_who_may_be_told_more_is_given_no_common_tag(world: World) -> None:
@@ -131,7 +131,7 @@ def test_a_draft_and_an_absent_board_have_no_tag(world: World) -> None:
     hidden = Client().get(API, headers={"If-None-Match": held})
     absent = Client().get(f"{ROOT}/benchmarks/none/phases/test/leaderboard/", headers={"If-None-Match": held})
     assert (hidden.status_code, hidden.content) == (absent.status_code, absent.content) == (404, absent.content)
-    assert tags.tag_of("tiny", "test", address=PAGE) is None
+    assert etag.tag_of("tiny", "test", address=PAGE) is None
 
 
 def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
@@ -140,7 +140,7 @@ def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
     gold.pk, gold.number, gold.sha256 = None, 2, "1" * 64
     gold.save(force_insert=True)
     Leaderboard.objects.create(phase=world.phase, gold_version=gold, task_version=1, state="preparing")
-    assert tags.tag_of("tiny", "test", address=PAGE) is None
+    assert etag.tag_of("tiny", "test", address=PAGE) is None
 
 
 def test_what_is_kept_is_what_would_be_made(world: World, settings: object) -> None:

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.models import Drawing, Leaderboard, Phase, Release, System
-from leaderboard.scoring.verification import rebuild_plots as redrawing
+from leaderboard.scoring.verification import rebuild_plots
 from tests.support.many_groups import score_all
 from tests.support.plotted_benchmarks import SIZE, a_world, enter, gold_labels
 from tests.support.tiny_world import World
@@ -113,7 +113,7 @@ def test_a_policy_that_changes_takes_back_what_was_told(task: str, policy: str) 
 def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) -> None:
     two_systems(task)
     board = Leaderboard.objects.get()
-    assert redrawing.differences(board) == []
+    assert rebuild_plots.differences(board) == []
     call_command("check_boards")
     with pytest.raises(DatabaseError), transaction.atomic():
         Drawing.objects.update(content={})
@@ -122,7 +122,7 @@ def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) ->
     release, made_at = kept.release, kept.made_at
     kept.delete()
     Drawing.objects.create(release=release, content={"pairs": dict.fromkeys(("both", "drop"), 1)}, made_at=made_at)
-    assert redrawing.differences(board) == [f"drawing of release {release.sequence}"]
+    assert rebuild_plots.differences(board) == [f"drawing of release {release.sequence}"]
     with pytest.raises(CommandError):
         call_command("check_boards")
 

@@ -13,10 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
-from leaderboard.boards.actions import rank_changes as moves
+from leaderboard.boards.actions import rank_changes
 from leaderboard.models import Leaderboard, Move, Notice, Phase, User
-from leaderboard.notifications.actions import deliver as notices
-from leaderboard.notifications.actions import webhooks
+from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.scoring.actions import rescoring
 from leaderboard.work_queue import enqueue
 from tests.support.corrected_gold import CORRECTED, correct, score_all, two_systems
@@ -34,9 +33,9 @@ def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch)
 
 def tell() -> list[Notice]:
     """What the sweeper and the worker do; the notices of switches."""
-    notices.sweep()
+    deliver.sweep()
     for pk in Notice.objects.values_list("pk", flat=True):
-        notices.deliver(notice_id=pk)
+        deliver.deliver(notice_id=pk)
     return list(Notice.objects.filter(body__event="board.replaced"))
 
 
@@ -70,7 +69,7 @@ def test_moves_are_there_with_the_switch_or_not_at_all(world: World, monkeypatch
     def broken(**_: Any) -> int:
         raise RuntimeError("the database went away")
 
-    monkeypatch.setattr(moves, "record", broken)
+    monkeypatch.setattr(rank_changes, "record", broken)
     score_all()
     assert world.phase.leaderboards.get(state=Leaderboard.State.CURRENT).gold_version.number == 1
     assert not Move.objects.exists()

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.boards.api.boards import RowShape
-from leaderboard.boards.queries import columns as row_columns
+from leaderboard.boards.queries import columns
 from leaderboard.boards.queries.columns import RowColumn
 from tests.support.board_rows import stand
 from tests.support.strict_html import read
@@ -31,7 +31,7 @@ def test_one_line_adds_a_column_everywhere(monkeypatch: pytest.MonkeyPatch) -> N
     stand(build(), "First", description=TEXT)
     assert "In short" not in _text(PAGE) + _text(f"{API}.tex") + _text(f"{API}.md")
     added = RowColumn("about", str, attribute="description", csv=8, text="In short", page="In short", help="its words")
-    monkeypatch.setattr(row_columns, "COLUMNS", (*row_columns.COLUMNS, added))
+    monkeypatch.setattr(columns, "COLUMNS", (*columns.COLUMNS, added))
 
     (row,) = Client().get(f"{API}/").json()["rows"]
     assert row["about"] == TEXT
@@ -48,5 +48,5 @@ def test_one_line_adds_a_column_everywhere(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_positions_in_the_csv_are_each_given_once() -> None:
-    positions = [column.csv for column in row_columns.COLUMNS if column.csv]
+    positions = [column.csv for column in columns.COLUMNS if column.csv]
     assert len(positions) == len(set(positions))

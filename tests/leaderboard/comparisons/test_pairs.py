@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import protocol
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import corrected
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 
 A, B, C, D = (UUID(int=n) for n in range(1, 5))
 
@@ -31,7 +31,7 @@ def test_every_pair_is_asked_once_and_no_question_is_too_large(n: int, seed: int
     assert sorted(pair for batch in asked for pair in batch) == sorted(wanted)
     for batch in asked:
         assert 0 < len(batch) <= pairs.AT_ONCE
-        assert len({run for pair in batch for run in pair}) <= referee.MOST_TABLES
+        assert len({run for pair in batch for run in pair}) <= sandbox_client.MOST_TABLES
     assert asked == list(pairs.batches(sorted(wanted, reverse=True)))
 
 
@@ -42,7 +42,7 @@ def test_a_newcomer_costs_few_questions_and_a_whole_board_not_many() -> None:
 
 
 def test_as_many_files_as_the_sandbox_takes() -> None:
-    assert referee.MOST_TABLES == wire.MOST_FILES
+    assert sandbox_client.MOST_TABLES == protocol.MOST_FILES
 
 
 def test_a_family_by_hand() -> None:

@@ -14,10 +14,9 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from evaluator.scoring.compare_pairs import DRAWS
-from leaderboard.boards.disclosure import policies as disclosure
-from leaderboard.comparisons.actions import pairs
-from leaderboard.comparisons.actions import rank_ranges as comparisons
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.boards.disclosure import policies
+from leaderboard.comparisons.actions import pairs, rank_ranges
+from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
 from leaderboard.work_queue import enqueue
@@ -44,13 +43,13 @@ def world(transactional_db: None, sandbox: str) -> World:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pairs each question to the sandbox had."""
     counts: list[int] = []
-    original = referee.compare_board
+    original = sandbox_client.compare_board
 
-    def counted(**question: Any) -> referee.Answer:
+    def counted(**question: Any) -> sandbox_client.Answer:
         counts.append(len(question["pairs"]))
         return original(**question)
 
-    monkeypatch.setattr(referee, "compare_board", counted)
+    monkeypatch.setattr(sandbox_client, "compare_board", counted)
     return counts
 
 
@@ -71,7 +70,7 @@ def let_lease_end() -> None:
 def test_ranges_follow_the_scores(world: World) -> None:
     board = board_of(world)
     assert ranges(board) == HIDDEN
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert ranges(board) == SHOWN
     ranking = Ranking.objects.get(leaderboard=board)
     assert (ranking.n_pairs, ranking.n_unresolved, ranking.is_due) == (3, 0, False)
@@ -87,7 +86,7 @@ def test_a_submission_hides_the_ranges_until_they_are_of_all_that_stand_there(wo
     assert ranges(board) == SHOWN
     score_all()
     assert ranges(board) == {**HIDDEN, "Late": (3, None, None)}
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Late": (3, 3, 4)}
     assert asked == [3, 3], "only the pairs of the system that is new were computed"
 
@@ -114,12 +113,12 @@ def test_who_waits_for_a_score_goes_first(
     enter(world, "Waits", 25)
     board = board_of(world)
     rung.clear()
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert (asked, rung) == ([1], [board.pk])
-    assert due(board) and comparisons.WORK.claim(board.pk), "nobody holds it"
+    assert due(board) and rank_ranges.WORK.claim(board.pk), "nobody holds it"
     Ranking.objects.update(lease_until=None)
-    comparisons.WORK.run(board.pk)
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert (asked, due(board)) == ([1, 1, 1], False), "it comes to its end, however many wait"
     assert ranges(board) == SHOWN
 
@@ -128,7 +127,7 @@ def test_who_waits_for_a_score_goes_first(
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The boards for whom the bell was rung."""
     boards: list[int] = []
-    monkeypatch.setattr(comparisons.WORK, "enqueue", lambda row: boards.append(row.leaderboard_id))
+    monkeypatch.setattr(rank_ranges.WORK, "enqueue", lambda row: boards.append(row.leaderboard_id))
     return boards
 
 
@@ -150,7 +149,7 @@ def test_a_burst_is_one_piece_of_work(world: World, asked: list[int], monkeypatc
     score_all()
     assert rings.count("leaderboard.jobs.compare") == 1
     for _ in range(3):
-        comparisons.WORK.run(board_of(world).pk)
+        rank_ranges.WORK.run(board_of(world).pk)
     assert asked == [3, 18]
     assert Comparison.objects.count() == 21 and not due(board_of(world))
 
@@ -170,31 +169,31 @@ def test_what_is_published_meanwhile_is_computed_next(
         return rows
 
     monkeypatch.setattr(pairs, "compared", interrupted)
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert all(found[1] is None for found in ranges(board).values()), "of three systems, and four stand there"
     assert due(board) and rings.count("leaderboard.jobs.compare") == 1
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Meanwhile": (4, 3, 4)}
     assert asked == [3, 3]
 
 
 def test_a_late_double_cannot_win(world: World) -> None:
     board = board_of(world)
-    late = comparisons.WORK.claim(board.pk)
-    assert late is not None and comparisons.WORK.claim(board.pk) is None
+    late = rank_ranges.WORK.claim(board.pk)
+    assert late is not None and rank_ranges.WORK.claim(board.pk) is None
     let_lease_end()
-    assert comparisons.WORK.sweep() == 1, "taken back, and enqueued"
-    second = comparisons.WORK.claim(board.pk)
+    assert rank_ranges.WORK.sweep() == 1, "taken back, and enqueued"
+    second = rank_ranges.WORK.claim(board.pk)
     assert second is not None and second.attempt == late.attempt + 1
     assert not late.renew()
     with pytest.raises(LeaseLostError):
-        comparisons._compare(late)
+        rank_ranges._compare(late)
     assert not Comparison.objects.exists()
-    comparisons._compare(second)
+    rank_ranges._compare(second)
     before = stored()
     with pytest.raises(LeaseLostError):
-        comparisons._finish(late)
-    comparisons.WORK.retry_or_fail(late, reason=Reason.SANDBOX)
+        rank_ranges._finish(late)
+    rank_ranges.WORK.retry_or_fail(late, reason=Reason.SANDBOX)
     assert ranges(board) == SHOWN and stored() == before
 
 
@@ -204,7 +203,7 @@ def test_two_workers_on_one_board(world: World) -> None:
     def worker() -> None:
         try:
             barrier.wait()
-            comparisons.WORK.run(board_of(world).pk)
+            rank_ranges.WORK.run(board_of(world).pk)
         finally:
             connection.close()
 
@@ -220,10 +219,10 @@ def test_two_workers_on_one_board(world: World) -> None:
 def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings: Any) -> None:
     there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
     for _ in range(settings.MAX_ATTEMPTS + 1):
-        comparisons.WORK.run(board_of(world).pk)
+        rank_ranges.WORK.run(board_of(world).pk)
     assert Ranking.objects.get().attempt == 0
     settings.SANDBOX_SOCKET = there
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     assert ranges(board_of(world)) == SHOWN
 
 
@@ -231,16 +230,16 @@ def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch:
     board = board_of(world)
 
     def broken(**_: Any) -> None:
-        raise referee.SandboxError("gone")
+        raise sandbox_client.SandboxError("gone")
 
     with monkeypatch.context() as patched:
-        patched.setattr(referee, "compare_board", broken)
+        patched.setattr(sandbox_client, "compare_board", broken)
         for _ in range(settings.MAX_ATTEMPTS + 2):
-            comparisons.WORK.run(board.pk)
+            rank_ranges.WORK.run(board.pk)
     ranking = Ranking.objects.get()
     assert (ranking.failures, ranking.reason, ranking.attempt) == (settings.MAX_ATTEMPTS, Reason.SANDBOX, 3)
     Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
-    assert comparisons.WORK.sweep() == 0
+    assert rank_ranges.WORK.sweep() == 0
     enter(world, "Another", 25)
     rank_all(world)
     assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Another": (3, 3, 4)}
@@ -259,18 +258,18 @@ def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch:
 def test_an_impossible_report_is_not_stored(
     world: World, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
 ) -> None:
-    original = referee.compare_board
+    original = sandbox_client.compare_board
 
-    def lying(**question: Any) -> referee.Answer:
+    def lying(**question: Any) -> sandbox_client.Answer:
         answer = original(**question)
         answer.report["comparisons"][0].update(change)
         return answer
 
-    monkeypatch.setattr(referee, "compare_board", lying)
-    claim = comparisons.WORK.claim(board_of(world).pk)
+    monkeypatch.setattr(sandbox_client, "compare_board", lying)
+    claim = rank_ranges.WORK.claim(board_of(world).pk)
     assert claim is not None
     with pytest.raises(ReportError, match=words):
-        comparisons._compare(claim)
+        rank_ranges._compare(claim)
     assert not Comparison.objects.exists()
 
 
@@ -278,7 +277,7 @@ def test_altered_outcomes_are_not_compared(world: World) -> None:
     path = Path(Run.objects.order_by("queued_at")[0].outcomes.path)
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[:-1])
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     ranking = Ranking.objects.get()
     assert (ranking.reason, ranking.lease_until, ranking.failures) == (Reason.STORAGE, None, 1)
     assert ranges(board_of(world)) == HIDDEN
@@ -286,20 +285,20 @@ def test_altered_outcomes_are_not_compared(world: World) -> None:
 
 def test_a_board_of_an_earlier_task_version_has_no_code_to_compare_it(world: World) -> None:
     Leaderboard.objects.update(task_version=0)
-    comparisons.WORK.run(Leaderboard.objects.get().pk)
+    rank_ranges.WORK.run(Leaderboard.objects.get().pk)
     assert Ranking.objects.get().reason == Reason.OUTDATED
 
 
 def test_the_sweeper_rings_for_a_board_that_nobody_came_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     rings: list[str] = []
     monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: rings.append(identifier))
-    assert comparisons.WORK.sweep() == 0, "it was rung for just now"
+    assert rank_ranges.WORK.sweep() == 0, "it was rung for just now"
     Ranking.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert comparisons.WORK.sweep() == 1 and rings == [str(board_of(world).pk)]
-    assert comparisons.WORK.sweep() == 0
-    comparisons.WORK.run(board_of(world).pk)
+    assert rank_ranges.WORK.sweep() == 1 and rings == [str(board_of(world).pk)]
+    assert rank_ranges.WORK.sweep() == 0
+    rank_ranges.WORK.run(board_of(world).pk)
     Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
-    assert comparisons.WORK.sweep() == 0
+    assert rank_ranges.WORK.sweep() == 0
 
 
 def test_all_over_again_gives_the_same_bytes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -314,17 +313,17 @@ def test_all_over_again_gives_the_same_bytes(world: World, capsys: pytest.Captur
     call_command("compare", world.benchmark.slug, world.phase.slug, "--again")
     assert "10 comparisons are computed anew" in capsys.readouterr().out
     assert stored() == [] and all(found[1] is None for found in ranges(board).values())
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert (stored(), ranges(board)) == (before, shown)
 
 
 def test_all_over_again_takes_the_board_from_who_is_at_it(world: World) -> None:
-    late = comparisons.WORK.claim(board_of(world).pk)
+    late = rank_ranges.WORK.claim(board_of(world).pk)
     assert late is not None
-    comparisons.renewed(board=board_of(world), again=True)
+    rank_ranges.renewed(board=board_of(world), again=True)
     with pytest.raises(LeaseLostError):
-        comparisons._compare(late)
-    comparisons.WORK.run(board_of(world).pk)
+        rank_ranges._compare(late)
+    rank_ranges.WORK.run(board_of(world).pk)
     assert ranges(board_of(world)) == SHOWN
 
 
@@ -333,11 +332,11 @@ def test_a_rescored_board_has_ranges_of_its_own_and_the_frozen_one_keeps_its(wor
     old = board_of(world)
     correct(world, gold(answers(25)))
     preparing = world.phase.leaderboards.get(state=Leaderboard.State.PREPARING)
-    comparisons.WORK.run(preparing.pk)
+    rank_ranges.WORK.run(preparing.pk)
     score_all()
     assert board_of(world).pk == preparing.pk and ranges(old) == SHOWN
     assert all(found[1] is None for found in ranges(preparing).values())
-    comparisons.WORK.run(preparing.pk)
+    rank_ranges.WORK.run(preparing.pk)
     assert ranges(preparing) == {"Half": (1, 1, 1), "Good": (2, 2, 3), "Best": (3, 2, 3)}
     assert ranges(old) == SHOWN
     assert Comparison.objects.filter(leaderboard=preparing).count() == 3
@@ -346,17 +345,17 @@ def test_a_rescored_board_has_ranges_of_its_own_and_the_frozen_one_keeps_its(wor
 def test_nothing_is_computed_for_a_cancelled_board(world: World) -> None:
     Leaderboard.objects.update(state=Leaderboard.State.CANCELLED)
     Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
-    assert comparisons.WORK.sweep() == 0
-    assert comparisons.WORK.claim(Leaderboard.objects.get().pk) is None
+    assert rank_ranges.WORK.sweep() == 0
+    assert rank_ranges.WORK.claim(Leaderboard.objects.get().pk) is None
 
 
 def test_a_phase_that_keeps_comparisons_to_itself_has_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparisons, "reveals_comparisons", lambda phase: False)
+    monkeypatch.setattr(rank_ranges, "reveals_comparisons", lambda phase: False)
     before = Ranking.objects.get().changes
     enter(world, "Silent", 2)
     score_all()
     assert Ranking.objects.get().changes == before
-    assert disclosure.reveals_comparisons(world.phase)
+    assert policies.reveals_comparisons(world.phase)
 
 
 def test_the_database_refuses_a_pair_twice_and_a_rank_outside_its_range(world: World) -> None:

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from leaderboard.celery import app
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Comparison, Ranking, Reason, Run, State
 from tests.support.tiny_world import World
 from tests.support.wide_phase import board_of, build_wide, enter, ranges, score_all
@@ -79,12 +79,12 @@ def test_a_worker_killed_between_computing_and_storing_is_replaced(world: World,
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     assert not Comparison.objects.exists()
-    assert comparisons.WORK.sweep() == 0, "a lease that has not ended is not taken away"
-    assert comparisons.WORK.claim(board.pk) is None
+    assert rank_ranges.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert rank_ranges.WORK.claim(board.pk) is None
     Ranking.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert comparisons.WORK.sweep() == 1, "taken back, and enqueued"
+    assert rank_ranges.WORK.sweep() == 1, "taken back, and enqueued"
     assert Ranking.objects.get().reason == Reason.LOST
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert ranges(board) == SHOWN and Comparison.objects.count() == 3
     assert Ranking.objects.get().attempt == 2
 

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluator.statistics.multiple_testing import holm
-from leaderboard.boards import queries as standings
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.boards import queries
+from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Comparison, Leaderboard, Ranking, Run
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
@@ -60,7 +60,7 @@ def test_a_board_says_that_its_ranges_are_being_computed(world: World) -> None:
 
 
 def test_ranges_on_the_page_and_in_the_answer(world: World) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     assert ranks() == [["Best", 1, 1, 2], ["Good", 2, 1, 2], ["Half", 3, 3, 3], ["Baseline", None, None, None]]
     assert body(BOARD)["rank_ranges"] == "ready"
     markup = page()
@@ -71,7 +71,7 @@ def test_ranges_on_the_page_and_in_the_answer(world: World) -> None:
 
 
 def test_every_pair_with_its_corrected_p(world: World) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     found = body(PAIRS)
     assert (found["count"], found["measure"], found["rank_ranges"]) == (3, "accuracy", "ready")
     names = [(pair["a"]["system"], pair["b"]["system"], pair["significant"]) for pair in found["results"]]
@@ -88,7 +88,7 @@ def test_every_pair_with_its_corrected_p(world: World) -> None:
 
 
 def test_an_answer_that_did_not_change_is_not_sent_again(world: World) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     for address in (PAIRS, BOARD, PAGE):
         tag = Client().get(address)["ETag"]
         assert Client().get(address, HTTP_IF_NONE_MATCH=tag).status_code == 304
@@ -101,16 +101,16 @@ def test_what_could_not_be_computed_is_said(world: World) -> None:
 
 
 def test_pairs_that_need_more_exchanges_are_counted(world: World) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     Comparison.objects.filter(p__lt=0.01).update(p=1 / 11, draws=10)
     Ranking.objects.update(covered=0)
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     assert [found[2:] for found in ranks()[:3]] == [[1, 3]] * 3
     assert "<strong>2 pairs</strong> would need more exchanges" in page()
 
 
 def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     board = board_of(world)
     type(board).objects.filter(pk=board.pk).update(state="frozen")
     markup = Client().get(f"{PAGE}gold-2/task-1/").content.decode()
@@ -123,8 +123,8 @@ def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World
 
 
 def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    comparisons.WORK.run(board_of(world).pk)
-    for reader in (standings.board, standings.reading):
+    rank_ranges.WORK.run(board_of(world).pk)
+    for reader in (queries.board, queries.reading):
         monkeypatch.setattr(reader, "reveals_comparisons", lambda phase: False)
     assert body(BOARD)["rank_ranges"] == "none" and body(PAIRS)["results"] == []
     assert [found[2:] for found in ranks()] == [[None, None]] * 4
@@ -133,7 +133,7 @@ def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytes
 
 def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(world: World) -> None:
     """They are computed again; until then there are none."""
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     leader = board_of(world).standings.get(rank=1)
     assert leader.rank_high is not None
     worse = world.submit(answers(30), system=leader.system)
@@ -154,7 +154,7 @@ def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(wor
 
 @pytest.mark.parametrize("is_older", [False, True], ids=["this scorer", "an older scorer's board"])
 def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, is_older: bool) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     board = board_of(world)
     before, n_compared = ranks(), Comparison.objects.count()
     if is_older:
@@ -163,10 +163,10 @@ def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, i
     submission = board.standings.get(rank=1).release.submission
     hide(submission=submission, reason="leaked", by=world.curator)
     assert body(BOARD)["rank_ranges"] == "computing" and ranks()[0][:2] == ["Good", 1]
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert body(BOARD)["rank_ranges"] == "ready" and body(PAIRS)["count"] == 1
     unhide(submission=submission, by=world.curator)
-    comparisons.WORK.run(board.pk)
+    rank_ranges.WORK.run(board.pk)
     assert ranks() == before and Comparison.objects.count() == n_compared
 
 
@@ -180,7 +180,7 @@ def test_one_system_alone_has_no_range(transactional_db: None, sandbox: str) -> 
 
 @pytest.mark.parametrize("address", [PAGE, BOARD, PAIRS])
 def test_more_systems_cost_no_more_queries(world: World, address: str) -> None:
-    comparisons.WORK.run(board_of(world).pk)
+    rank_ranges.WORK.run(board_of(world).pk)
     with CaptureQueriesContext(
         connection,
     ) as few:

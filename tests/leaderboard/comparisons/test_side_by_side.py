@@ -12,11 +12,11 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.comparisons.actions import head_to_head as side_by_sides
-from leaderboard.comparisons.web import rate_limit as patience
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.comparisons.actions import head_to_head
+from leaderboard.comparisons.web import rate_limit
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Phase, Reason, Run, SideBySide, Split, Standing, State
-from tests.support import custom_scorers as scorers
+from tests.support import custom_scorers
 from tests.support.board_rows import stand
 from tests.support.tiny_world import TASK, World, build
 from tests.support.wide_phase import build_wide, enter, score_all
@@ -44,13 +44,13 @@ def forgotten() -> None:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each question to the sandbox whether the gold went with it."""
     found: list[bool] = []
-    original = referee.side_by_side
+    original = sandbox_client.side_by_side
 
-    def watched(**question: Any) -> referee.Answer:
+    def watched(**question: Any) -> sandbox_client.Answer:
         found.append(question["gold"] is not None)
         return original(**question)
 
-    monkeypatch.setattr(referee, "side_by_side", watched)
+    monkeypatch.setattr(sandbox_client, "side_by_side", watched)
     return found
 
 
@@ -64,7 +64,7 @@ def page(a: str = "Best", b: str = "Worse", **query: Any) -> Any:
 
 def compute() -> None:
     for row in SideBySide.objects.filter(state=State.QUEUED):
-        side_by_sides.WORK.run(row.pk)
+        head_to_head.WORK.run(row.pk)
 
 
 def text(response: Any) -> str:
@@ -170,7 +170,7 @@ def queued() -> int:
 
 
 def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_by_sides, "MOST_WAITING", 2)
+    monkeypatch.setattr(head_to_head, "MOST_WAITING", 2)
     for place, (a, b) in enumerate((PAIRS[0], PAIRS[0], PAIRS[0][::-1], PAIRS[1])):
         assert from_(f"198.51.100.{place}", a, b).status_code == 200
     response = from_("198.51.100.9", *PAIRS[2])
@@ -183,7 +183,7 @@ def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.
 
 
 def test_one_reader_leaves_room_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "MOST_WAITING", 2)
+    monkeypatch.setattr(rate_limit, "MOST_WAITING", 2)
     address = "198.51.100.1"
     assert [from_(address, *pair).status_code for pair in PAIRS] == [200, 200, 429]
     refused = from_(address, *PAIRS[2])
@@ -198,19 +198,19 @@ def test_one_reader_leaves_room_for_others(world: World, monkeypatch: pytest.Mon
 
 
 def test_one_reader_has_so_many_pairs_in_an_hour(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "MOST_WITHIN", 2)
+    monkeypatch.setattr(rate_limit, "MOST_WITHIN", 2)
     for pair in PAIRS[:2]:
         from_("198.51.100.1", *pair)
         compute()
     assert from_("198.51.100.1", *PAIRS[2]).status_code == 429
     assert from_("198.51.100.1", *PAIRS[0]).status_code == 200, "what was computed is there for everybody"
     later = timezone.now() + timedelta(hours=1, seconds=1)
-    monkeypatch.setattr(patience.timezone, "now", lambda: later)
+    monkeypatch.setattr(rate_limit.timezone, "now", lambda: later)
     assert from_("198.51.100.1", *PAIRS[2]).status_code == 200
 
 
 def test_a_person_who_changes_addresses_is_one_reader(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "MOST_WAITING", 1)
+    monkeypatch.setattr(rate_limit, "MOST_WAITING", 1)
     client = Client()
     client.force_login(world.researcher)
     assert from_("198.51.100.1", *PAIRS[0], client).status_code == 200
@@ -221,7 +221,7 @@ def test_a_person_who_changes_addresses_is_one_reader(world: World, monkeypatch:
 def test_a_network_of_ipv6_is_one_reader(
     world: World, monkeypatch: pytest.MonkeyPatch, second: str, status: int
 ) -> None:
-    monkeypatch.setattr(patience, "MOST_WAITING", 1)
+    monkeypatch.setattr(rate_limit, "MOST_WAITING", 1)
     assert from_("2001:db8:0:1::1", *PAIRS[0]).status_code == 200
     assert from_(second, *PAIRS[1]).status_code == status
 
@@ -253,7 +253,7 @@ def test_what_an_earlier_task_version_computed_stays(world: World, monkeypatch: 
 
 
 def test_systems_without_outcomes_are_said_to_have_none(world: World) -> None:
-    Run.objects.update(outcomes="", outcomes_sha256="", scorer=scorers.row(world))
+    Run.objects.update(outcomes="", outcomes_sha256="", scorer=custom_scorers.row(world))
     assert "no outcomes by unit" in text(page())
     assert SideBySide.objects.count() == 0
 
@@ -263,7 +263,7 @@ def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
         past = timezone.now() - timedelta(seconds=1)
         SideBySide.objects.update(state=State.RUNNING, attempt=attempt, lease_until=past)
-        side_by_sides.WORK.sweep()
+        head_to_head.WORK.sweep()
     row = SideBySide.objects.get()
     assert (row.state, row.reason) == (State.FAILED, Reason.LOST)
     assert "could not be computed: the workers stopped in the middle" in text(page())
@@ -271,13 +271,13 @@ def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_
 
 def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     page()
-    original = referee.side_by_side
+    original = sandbox_client.side_by_side
 
-    def robbed(**question: Any) -> referee.Answer:
+    def robbed(**question: Any) -> sandbox_client.Answer:
         SideBySide.objects.update(attempt=9)
         return original(**question)
 
-    monkeypatch.setattr(referee, "side_by_side", robbed)
+    monkeypatch.setattr(sandbox_client, "side_by_side", robbed)
     compute()
     row = SideBySide.objects.get()
     assert (row.state, row.report, row.attempt) == (State.RUNNING, {}, 9)
@@ -285,14 +285,14 @@ def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyP
 
 def test_a_report_that_no_sound_job_gives_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     page()
-    original = referee.side_by_side
+    original = sandbox_client.side_by_side
 
-    def changed(**question: Any) -> referee.Answer:
+    def changed(**question: Any) -> sandbox_client.Answer:
         answer = original(**question)
         answer.report["comparisons"][0]["difference"] = "much"
         return answer
 
-    monkeypatch.setattr(referee, "side_by_side", changed)
+    monkeypatch.setattr(sandbox_client, "side_by_side", changed)
     compute()
     row = SideBySide.objects.get()
     assert (row.state, row.reason, row.report) == (State.FAILED, Reason.BAD_REPORT, {})

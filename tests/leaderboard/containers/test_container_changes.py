@@ -18,12 +18,11 @@ from django.utils import timezone
 
 from evaluator.sandbox.containers import execution
 from evaluator.sandbox.containers.docker import DockerSandbox
-from leaderboard.containers.actions import engine, images, workers
-from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import engine, images, run_system, workers
 from leaderboard.models import Prediction, QuotaCharge, Reason, Run, Stage, State, Submission
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 from tests.support import container_images as made
-from tests.support import corrected_gold as corrections
+from tests.support import corrected_gold
 from tests.support.image_fixtures import WAITS_AT, accuracy, assert_one_result, needs_engine, submit, work
 from tests.support.tiny_world import World
 from tests.support.workers.killed_workers import let_leases_end
@@ -56,7 +55,7 @@ class Held:
 
         def worker() -> None:
             try:
-                predictions.WORK.run(key)
+                run_system.WORK.run(key)
             finally:
                 connection.close()
 
@@ -106,7 +105,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing(world: World, right: Path, 
     submission = submit(world, right)
     held.start(submission)
     let_leases_end()
-    assert predictions.WORK.sweep() == 1
+    assert run_system.WORK.sweep() == 1
     work()
     before = assert_one_result(submission)
     assert before.attempt == 2
@@ -129,7 +128,7 @@ def test_a_report_never_takes_the_container_of_a_live_worker(world: World, right
 def test_gold_that_is_corrected_meanwhile_is_what_it_is_scored_by(world: World, right: Path, held: Held) -> None:
     submission = submit(world, right)
     held.start(submission)
-    corrections.correct(world)
+    corrected_gold.correct(world)
     held.let_go()
     (run,) = Run.objects.all()
     assert run.gold_version.number == 2
@@ -161,7 +160,7 @@ def test_a_full_disk_while_collecting_leaves_no_half_file(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(type(storage), "_save", full)
-    predictions.WORK.run(submission.predictions.get().pk)
+    run_system.WORK.run(submission.predictions.get().pk)
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason, prediction.attempt) == (State.QUEUED, Reason.INTERNAL, 1)
     assert not [name for name in storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
@@ -232,7 +231,7 @@ def test_no_attempt_is_spent_on_an_engine_that_is_away(
         work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
-    here = availability.of()
+    here = worker_status.of()
     assert not here.ready and "engine" in here.why_not
     monkeypatch.setattr(engine, "sandbox", lambda: there)
     work()
@@ -268,8 +267,8 @@ def test_a_sandbox_that_hangs_up_while_collecting(
 
 def test_stages_are_told_in_their_order(world: World, right: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    enter = predictions._enter
-    monkeypatch.setattr(predictions, "_enter", lambda mine, stage: (seen.append(stage), enter(mine, stage)))
+    enter = run_system._enter
+    monkeypatch.setattr(run_system, "_enter", lambda mine, stage: (seen.append(stage), enter(mine, stage)))
     submission = submit(world, right)
     work()
     assert_one_result(submission)

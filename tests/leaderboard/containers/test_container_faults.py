@@ -16,12 +16,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.containers.actions import run_system as predictions
-from leaderboard.containers.actions import workers
+from leaderboard.containers.actions import run_system, workers
 from leaderboard.models import Prediction, Stage, State
 from leaderboard.operations import processes
 from leaderboard.work_queue import enqueue
-from tests.support import container_images as made
+from tests.support import container_images
 from tests.support.image_fixtures import WAITS_AT, assert_one_result, needs_engine, submit, work
 from tests.support.tiny_world import World
 from tests.support.workers.killed_workers import let_leases_end
@@ -74,14 +73,14 @@ def test_a_worker_killed_at_each_stage_is_replaced(
     assert (prediction.state, prediction.attempt, prediction.stage) == (State.RUNNING, 1, STAGES[point])
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert predictions.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert run_system.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     workers.report()
     # System, keeper and two volumes; the worker may be alive as far as anybody knows.
-    assert len(made.left(settings.INSTANCE)) == (4 if point in HELD_BY_ENGINE else 0)
+    assert len(container_images.left(settings.INSTANCE)) == (4 if point in HELD_BY_ENGINE else 0)
     let_leases_end()
-    assert predictions.WORK.sweep() == 1
+    assert run_system.WORK.sweep() == 1
     workers.report()
-    assert made.left(settings.INSTANCE) == [], "reaped as soon as the execution is nobody's"
+    assert container_images.left(settings.INSTANCE) == [], "reaped as soon as the execution is nobody's"
     world.phase.limits = {"wall_seconds": 300}
     world.phase.save()
     if point in HELD_BY_ENGINE:
@@ -120,9 +119,9 @@ def test_the_same_message_ten_times(world: World, right: Path, stack_later: Call
 def test_the_queue_wiped_is_rung_again(world: World, right: Path, stack_later: Callable[[], object]) -> None:
     submission = submit(world, right)
     empty_queue()
-    assert predictions.WORK.sweep() == 0, "what was rung for just now is not rung for again"
+    assert run_system.WORK.sweep() == 0, "what was rung for just now is not rung for again"
     Prediction.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert predictions.WORK.sweep() == 1
+    assert run_system.WORK.sweep() == 1
     finish(stack_later, submission.predictions.get())
     assert_one_result(submission)
 
@@ -136,7 +135,7 @@ def test_two_workers_on_one_prediction(world: World, right: Path) -> None:
     def worker() -> None:
         try:
             together.wait()
-            claims.append(predictions.WORK.claim(key))
+            claims.append(run_system.WORK.claim(key))
         finally:
             connection.close()
 
@@ -146,6 +145,6 @@ def test_two_workers_on_one_prediction(world: World, right: Path) -> None:
     for thread in threads:
         thread.join()
     (won,) = [claim for claim in claims if claim is not None]
-    predictions._predict(won)
+    run_system._predict(won)
     work()
     assert assert_one_result(submission).attempt == 1

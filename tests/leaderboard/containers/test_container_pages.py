@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Run, State, User
 from leaderboard.templatetags.logs import printed
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.container_rows import DIGEST, hide_inputs, insert, ran, takes_images
 from tests.support.strict_html import read
 from tests.support.tiny_world import World
@@ -30,7 +30,7 @@ def exact_in(page: str) -> list[str]:
 
 @pytest.fixture
 def here() -> World:
-    made = world.build()
+    made = tiny_world.build()
     takes_images(made)
     return made
 
@@ -68,7 +68,12 @@ def told(client: Client, prediction: Prediction) -> dict[str, Any]:
 
 def scored(here: World, prediction: Prediction) -> Run:
     at = timezone.now()
-    provenance = {"predictions_sha256": "ab" * 32, "seconds": 0.5, "sandbox_start_seconds": 0.1, "task": world.TASK}
+    provenance = {
+        "predictions_sha256": "ab" * 32,
+        "seconds": 0.5,
+        "sandbox_start_seconds": 0.1,
+        "task": tiny_world.TASK,
+    }
     provenance |= {"options": {}, "resamples": 1000, "seed": 0, "packages": {}, "sandbox": {}}
     return Run.objects.create(
         prediction=prediction,

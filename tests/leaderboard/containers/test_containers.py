@@ -9,19 +9,18 @@ import pytest
 from django.core.files import File
 
 from leaderboard.boards.disclosure import costs
-from leaderboard.containers.actions import image_files, image_uploads, images, workers
-from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import image_files, image_uploads, images, run_system, workers
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reason, Run, State, Submission
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support import container_images as made
+from tests.support import container_images
 from tests.support.tiny_world import LABELS, World, build
 
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 
 
@@ -42,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def right(folder: Path) -> Path:
     """An image that answers every claim rightly."""
-    return made.archive_of(made.answering(LABELS), folder)
+    return container_images.archive_of(container_images.answering(LABELS), folder)
 
 
 def upload(world: World, archive: Path, piece_bytes: int = 5_000_000) -> ImageUpload:
@@ -60,7 +59,7 @@ def submit(world: World, archive: Path) -> Submission:
 def work() -> None:
     """What the workers of both queues would do."""
     for prediction in Prediction.objects.filter(state=State.QUEUED):
-        predictions.WORK.run(prediction.pk)
+        run_system.WORK.run(prediction.pk)
     for run in Run.objects.filter(state=State.QUEUED):
         runs.WORK.run(run.pk)
 
@@ -93,7 +92,7 @@ def test_the_same_archive_is_kept_once(world: World, right: Path) -> None:
 
 
 def test_a_system_that_leaves_out_an_answer_is_rejected_and_charged(world: World, folder: Path) -> None:
-    submission = submit(world, made.archive_of(made.answering({"a1": "SUPPORTS"}), folder))
+    submission = submit(world, container_images.archive_of(container_images.answering({"a1": "SUPPORTS"}), folder))
     work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.BAD_PREDICTIONS)
@@ -104,7 +103,7 @@ def test_a_system_that_leaves_out_an_answer_is_rejected_and_charged(world: World
 def test_hidden_inputs_stay_out_of_what_the_owner_reads(world: World, folder: Path) -> None:
     world.split.inputs_public = False
     world.split.save()
-    submission = submit(world, made.archive_of(made.answering({"a1": "SUPPORTS"}), folder))
+    submission = submit(world, container_images.archive_of(container_images.answering({"a1": "SUPPORTS"}), folder))
     work()
     prediction = submission.predictions.get()
     assert prediction.reason == Reason.BAD_PREDICTIONS
@@ -123,7 +122,7 @@ def test_what_is_no_image_is_refused_and_refunded(world: World, tmp_path: Path) 
 
 
 def test_a_container_that_fails_is_charged(world: World, folder: Path) -> None:
-    submission = submit(world, made.archive_of("raise SystemExit('no idea')", folder))
+    submission = submit(world, container_images.archive_of("raise SystemExit('no idea')", folder))
     work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.SYSTEM_EXIT)
@@ -154,13 +153,13 @@ def test_a_prediction_whose_worker_died_is_made_by_another(world: World, right: 
         image = image_files.kept(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
     submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
     waiting = submission.predictions.get()
-    dead = predictions.WORK.claim(waiting.pk)
+    dead = run_system.WORK.claim(waiting.pk)
     assert dead is not None
     Prediction.objects.filter(pk=waiting.pk).update(lease_until=waiting.queued_at)
-    assert predictions.WORK.sweep() == 1
+    assert run_system.WORK.sweep() == 1
     work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.DONE, 2)
     with pytest.raises(LeaseLostError):
-        predictions.reject(dead, reason=Reason.SYSTEM_EXIT, problems=[])
+        run_system.reject(dead, reason=Reason.SYSTEM_EXIT, problems=[])
     assert Run.objects.count() == 1

@@ -18,8 +18,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 
 from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Reason, Run, State
-from tests.support import container_images as made
-from tests.support import tiny_world as worlds
+from tests.support import container_images, tiny_world
 from tests.support.api_calls import client_of, person
 from tests.support.crawler import read
 from tests.support.image_fixtures import accuracy, needs_engine, submit, work
@@ -39,7 +38,7 @@ LIMITS = {
 TIME = {Reason.SYSTEM_TIME}
 OUTPUT = {Reason.SYSTEM_OUTPUT, Reason.BAD_PREDICTIONS}
 ENDED = {Reason.SYSTEM_EXIT, *OUTPUT}
-ANSWER = made.answering(LABELS)
+ANSWER = container_images.answering(LABELS)
 
 PROGRAMS: dict[str, tuple[str, set[Reason]]] = {
     "fork bomb": (
@@ -84,7 +83,7 @@ def strict(world: World) -> World:
 
 
 def assert_the_next_is_right(world: World, right: Path) -> None:
-    assert made.left(settings.INSTANCE) == []
+    assert container_images.left(settings.INSTANCE) == []
     world.phase.limits = {}
     world.phase.save()
     honest = submit(world, right)
@@ -199,7 +198,7 @@ def test_hidden_inputs_stay_out_of_what_the_sender_reads(
     inputs = world.split.inputs.read().replace(b"claim 0", b"HIDDEN-INPUT")
     assert b"HIDDEN-INPUT" in inputs
     world.split.inputs.save("inputs.jsonl", ContentFile(inputs), save=False)
-    world.split.inputs_sha256 = worlds.hashlib.sha256(inputs).hexdigest()
+    world.split.inputs_sha256 = tiny_world.hashlib.sha256(inputs).hexdigest()
     world.split.inputs_public = False
     world.split.save()
     world.phase.split = world.split

@@ -11,13 +11,12 @@ from django.core.files.base import ContentFile
 
 from evaluator.sandbox.containers.image_errors import ArchiveError, TooLargeError
 from evaluator.sandbox.containers.system_contract import LoadedImage
-from leaderboard.containers.actions import engine, image_files, images, workers
-from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import engine, image_files, images, run_system, workers
 from leaderboard.core.refusal import Refused
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.container_rows import DIGEST, engine_is_there, insert, takes_images
 from tests.support.tiny_world import World
 
@@ -31,7 +30,7 @@ def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
     def load(*_: Any, **__: Any) -> None:
         raise ArchiveError("this is no image")
 
-    made = world.build(quota_per_day=50)
+    made = tiny_world.build(quota_per_day=50)
     takes_images(made)
     engine_is_there()
     monkeypatch.setattr(workers, "ready", lambda: True)
@@ -50,7 +49,7 @@ def is_stored(image: Image | None) -> bool:
 
 
 def work(submission: Submission) -> Prediction:
-    predictions.WORK.run(submission.predictions.get().pk)
+    run_system.WORK.run(submission.predictions.get().pk)
     return submission.predictions.get()
 
 
@@ -86,11 +85,11 @@ def test_one_that_was_refused_is_stored_again_when_it_is_sent_again(here: World)
 
 def test_a_refusal_that_comes_late_deletes_nothing(here: World) -> None:
     submission = submit(here, b"no image")
-    late = predictions.WORK.claim(submission.predictions.get().pk)
+    late = run_system.WORK.claim(submission.predictions.get().pk)
     assert late is not None
     assert images.cancel(submission=submission, by=here.researcher)
     with pytest.raises(LeaseLostError):
-        predictions.reject(late, reason=Reason.BAD_IMAGE, problems=[], refund=True)
+        run_system.reject(late, reason=Reason.BAD_IMAGE, problems=[], refund=True)
     assert is_stored(submission.image)
 
 
@@ -122,7 +121,7 @@ def test_a_phase_s_limit_holds_for_a_registry_s_image(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(engine, "sandbox", Engine)
     image = Image(reference=f"registry/name@{DIGEST}")
-    here = limits.defaults()
+    here = container_limits.defaults()
     assert engine.load(image, replace(here, image_bytes=1000), when_read=lambda: None).id == DIGEST
     with pytest.raises(TooLargeError, match="1000 bytes, expected at most 999"):
         engine.load(image, replace(here, image_bytes=999), when_read=lambda: None)

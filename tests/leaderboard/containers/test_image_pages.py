@@ -11,7 +11,7 @@ from django.test import Client
 from leaderboard.containers.actions import image_uploads
 from leaderboard.models import Image, ImageUpload, QuotaCharge, State, Submission, User, WorkerReport
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.container_rows import engine_is_there, takes_images
 from tests.support.strict_html import read
 from tests.support.tiny_world import World
@@ -24,7 +24,7 @@ HOSTILE = '"><script>alert(1)</script>\u202egnp.tar'
 
 @pytest.fixture
 def here() -> World:
-    made = world.build()
+    made = tiny_world.build()
     takes_images(made)
     engine_is_there()
     return made
@@ -177,7 +177,7 @@ def test_a_phase_that_takes_one_leads_to_its_form(
 
 def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada: Client) -> None:
     takes_images(here, takes_predictions=False)
-    sent = {"new_system": "P", "file": SimpleUploadedFile("p.jsonl", world.prediction_lines())}
+    sent = {"new_system": "P", "file": SimpleUploadedFile("p.jsonl", tiny_world.prediction_lines())}
     assert ada.post(FILES, sent).status_code == 409
     takes_images(here, takes_predictions=True, takes_images=False)
     refused = ada.post(PAGE, archive())

@@ -21,8 +21,8 @@ from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
 from leaderboard.models.image import KEPT, images_storage
-from leaderboard.operations import sweep as sweeping
-from tests.support import tiny_world as world
+from leaderboard.operations import sweep
+from tests.support import tiny_world
 from tests.support.api_calls import ROOT, client_of, person
 from tests.support.container_rows import engine_is_there, takes_images
 from tests.support.tiny_world import World
@@ -34,10 +34,10 @@ ARCHIVE = b"0123456789"
 
 @pytest.fixture
 def here() -> World:
-    made = world.build(quota_per_day=5)
+    made = tiny_world.build(quota_per_day=5)
     takes_images(made)
     engine_is_there()
-    sweeping.sweep()  # what earlier tests left belongs to nobody
+    sweep.sweep()  # what earlier tests left belongs to nobody
     return made
 
 
@@ -269,10 +269,10 @@ def test_what_is_never_finished_is_swept_with_its_pieces(here: World) -> None:
     storage = image_uploads.images_storage()
     storage.save(f"pieces/{upload.pk.hex}/{5:014d}", ContentFile(b"lost"))
     storage.save("pieces/" + "ab" * 16 + f"/{0:014d}", ContentFile(b"nobody's"))
-    sweeping.sweep()
+    sweep.sweep()
     assert ImageUpload.objects.exists(), "what is young is kept"
     ImageUpload.objects.update(touched_at=timezone.now() - KEPT - timedelta(seconds=1))
-    sweeping.sweep()
+    sweep.sweep()
     assert not ImageUpload.objects.exists()
     assert stored() == nothing
 
@@ -293,10 +293,10 @@ def test_a_foreign_folder_among_the_pieces_is_left_alone_and_stops_no_sweep(here
 def test_an_archive_that_nobody_submitted_is_swept(here: World) -> None:
     nothing = stored()
     kept = images.image_files.kept(archive=ContentFile(ARCHIVE), sha256="ab" * 32)
-    sweeping.sweep()
+    sweep.sweep()
     assert Image.objects.filter(pk=kept.pk).exists(), "its submission may be on its way"
     Image.objects.update(created_at=timezone.now() - KEPT - timedelta(seconds=1))
-    sweeping.sweep()
+    sweep.sweep()
     assert not Image.objects.exists()
     assert stored() == nothing
     with pytest.raises(Refused, match="send it again"):

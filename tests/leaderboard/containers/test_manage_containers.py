@@ -13,7 +13,7 @@ from leaderboard.models import Phase, Split, State, WorkerReport
 from tests.leaderboard.benchmarks.test_manage_pages import client_of as session_of
 from tests.leaderboard.benchmarks.test_manage_pages import split_form
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.api_calls import client_of, send
 from tests.support.container_rows import engine_is_there, insert, takes_images
 from tests.support.strict_html import read
@@ -25,7 +25,7 @@ DESK = "/manage/benchmarks/tiny/"
 
 @pytest.fixture
 def here() -> World:
-    return world.build()
+    return tiny_world.build()
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_without_an_engines_word_any_number_of_processors_is_taken(here: World, 
 
 
 def test_a_split_with_hidden_inputs_takes_images_alone(here: World, curator: Client, sandbox: str) -> None:
-    form = split_form(world.gold_lines(), hide_inputs="on")
+    form = split_form(tiny_world.gold_lines(), hide_inputs="on")
     assert curator.post(f"{DESK}splits/create/", form).status_code == 302
     split = Split.objects.get(name="fold-4")
     assert not split.inputs_public
@@ -111,7 +111,7 @@ def test_a_split_with_hidden_inputs_takes_images_alone(here: World, curator: Cli
 
 
 def test_gold_cannot_be_public_where_inputs_are_hidden(here: World, curator: Client, sandbox: str) -> None:
-    form = split_form(world.gold_lines(), hide_inputs="on", gold_public="on")
+    form = split_form(tiny_world.gold_lines(), hide_inputs="on", gold_public="on")
     response = curator.post(f"{DESK}splits/create/", form)
     assert response.status_code == 422
     assert not Split.objects.filter(name="fold-4").exists()
@@ -155,12 +155,12 @@ def test_the_desk_leads_curators_to_the_workers_and_nobody_else(here: World, cur
 def test_the_api_says_when_the_day_is_over(here: World, sandbox: str) -> None:
     takes_images(here, quota_per_day=1, quota_total=2)
     client = client_of(here.researcher)
-    assert send(client, world.prediction_lines()).status_code == 201
-    answer = send(client, world.prediction_lines())
+    assert send(client, tiny_world.prediction_lines()).status_code == 201
+    answer = send(client, tiny_world.prediction_lines())
     assert (answer.status_code, answer.json()["code"]) == (429, "quota_exceeded")
     assert 0 < int(answer["Retry-After"]) <= 86_400
     takes_images(here, quota_total=1)
-    over = send(client, world.prediction_lines())
+    over = send(client, tiny_world.prediction_lines())
     assert over.status_code == 429
     assert "Retry-After" not in over, "no waiting brings a quota back that is used up for good"
 

@@ -18,11 +18,10 @@ from evaluator.jobs import JOBS
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks import manifest
 from leaderboard.containers.actions import workers
-from leaderboard.hosting import build_image as building
-from leaderboard.hosting import host as hosting
+from leaderboard.hosting import build_image, host
 from leaderboard.models import Image, Phase, Prediction, Run, Standing, State, Submission, User
 from leaderboard.operations import demo, processes
-from tests.support import container_images as made
+from tests.support import container_images
 from tests.support.api_calls import client_of
 from tests.support.reference_systems import FIXTURES, answers, public
 from tests.support.workers.running_stack import Stack
@@ -30,7 +29,7 @@ from tests.support.workers.running_stack import Stack
 pytest_plugins = ["tests.support.workers.running_stack"]
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 BUILT = ("atlas-facts", "graph-claims", "mirror-claims", "open-facts")
 # Name on the board: benchmark, folder, what its image holds.
@@ -47,14 +46,14 @@ SYSTEMS = {
 @pytest.fixture
 def containers(stack: Stack, settings: Any) -> Iterator[Stack]:
     """The stack with a worker that runs containers and has reported."""
-    settings.BASE_IMAGE = made.BASE
+    settings.BASE_IMAGE = container_images.BASE
     worker = stack.start_worker(command=processes.systems())
     assert workers.report().ready
     yield stack
     worker.stop()
     stack.workers.remove(worker)
     for image in Image.objects.exclude(digest=""):
-        made._docker("image", "rm", image.digest)
+        container_images._docker("image", "rm", image.digest)
     demo.logins().unlink(missing_ok=True)
 
 
@@ -113,7 +112,7 @@ def test_seeding_puts_them_on_the_boards(containers: Stack, fixtures: Path, tmp_
     assert "Claim-only, in a container" in Client().get("/benchmarks/mirror-claims/test/").content.decode()
 
     counts = [model.objects.count() for model in (Submission, Prediction, Run, Image)]
-    monkeypatch.setattr(building, "built", lambda **_: pytest.fail("what is there was built again"))
+    monkeypatch.setattr(build_image, "built", lambda **_: pytest.fail("what is there was built again"))
     again = seed(fixtures)
     assert "built and submitted" not in again
     assert "left out" not in again
@@ -125,8 +124,8 @@ def test_web_and_api_take_the_same_image(containers: Stack, fixtures: Path) -> N
     ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     teams.create(name="Analytical Engines", by=ada)
     folder = fixtures / "mirror-claims"
-    hosting.host(manifest=manifest.read(folder / "benchmark.json"), folder=folder, by=curator)
-    with building.built(system=fixtures / "systems" / "claim-only", benchmark=folder) as archive:
+    host.host(manifest=manifest.read(folder / "benchmark.json"), folder=folder, by=curator)
+    with build_image.built(system=fixtures / "systems" / "claim-only", benchmark=folder) as archive:
         content = archive.read_bytes()
 
     web = Client()
@@ -174,13 +173,20 @@ def follow(stack: Stack, submission: Submission) -> None:
 def test_no_build_is_given_a_hidden_answer(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nCOPY . /context\n")
     shutil.copytree(FIXTURES, tmp_path / "all", ignore=shutil.ignore_patterns("__pycache__"))
-    build = ("build", "--quiet", "--file", str(tmp_path / "Dockerfile"), "--build-arg", f"BASE_IMAGE={made.BASE}")
-    image = made._docker(*build, str(tmp_path / "all")).stdout.strip()
+    build = (
+        "build",
+        "--quiet",
+        "--file",
+        str(tmp_path / "Dockerfile"),
+        "--build-arg",
+        f"BASE_IMAGE={container_images.BASE}",
+    )
+    image = container_images._docker(*build, str(tmp_path / "all")).stdout.strip()
     program = (
         "import os; print(*sorted(f'{a}/{n}'[9:] for a, _, names in os.walk('/context') for n in names), sep=chr(10))"
     )
-    listed = made._docker("run", "--rm", "--network", "none", image, "python3", "-c", program)
-    made._docker("image", "rm", image)
+    listed = container_images._docker("run", "--rm", "--network", "none", image, "python3", "-c", program)
+    container_images._docker("image", "rm", image)
     assert listed.returncode == 0, listed.stderr
     learned = {name for name in listed.stdout.splitlines() if not name.startswith("systems/")}
     expected = {f"{benchmark}/{data}" for benchmark, _, data in SYSTEMS.values()}

@@ -8,8 +8,8 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import QuotaCharge, Reason, Run, State, Submission
-from leaderboard.submissions.actions import failure_limit as scorer_failures
-from tests.support import custom_scorers as scorers
+from leaderboard.submissions.actions import failure_limit
+from tests.support import custom_scorers
 from tests.support.api_calls import person
 from tests.support.tiny_world import World, build
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def world() -> World:
     world = build(quota_per_day=100)
-    scorers.scores_by(world, scorers.row(world))
+    custom_scorers.scores_by(world, custom_scorers.row(world))
     return world
 
 
@@ -37,22 +37,22 @@ def refused(world: World, **more: object) -> Refused:
 
 
 def test_after_three_failures_a_team_waits_for_the_next_scorer(world: World) -> None:
-    for _ in range(scorer_failures.A_TEAM):
+    for _ in range(failure_limit.A_TEAM):
         fail(world.submit())
     before = Submission.objects.count()
     refusal = refused(world)
     assert (refusal.code, "scorer of this phase has failed" in str(refusal)) == (Code.NOT_READY, True)
     assert Submission.objects.count() == before
-    scorers.scores_by(world, scorers.row(world, number=2))
+    custom_scorers.scores_by(world, custom_scorers.row(world, number=2))
     assert Run.objects.get(prediction__submission=world.submit()).scorer == world.phase.scorer
 
 
 def test_other_teams_and_other_failures_do_not_count(world: World) -> None:
     grace = person("grace")
     other = teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
-    for _ in range(scorer_failures.A_TEAM - 1):
+    for _ in range(failure_limit.A_TEAM - 1):
         fail(world.submit())
-    for _ in range(scorer_failures.A_TEAM):
+    for _ in range(failure_limit.A_TEAM):
         fail(world.submit(system=other, by=grace))
         fail(world.submit(), Reason.ENGINE)
     assert world.submit()
@@ -60,7 +60,7 @@ def test_other_teams_and_other_failures_do_not_count(world: World) -> None:
 
 
 def test_many_teams_together_are_bounded(world: World) -> None:
-    for number in range(scorer_failures.ALL):
+    for number in range(failure_limit.ALL):
         one = person(f"person{number}")
         system = teams.system(team=teams.create(name=f"Team {number}", by=one), name="S", by=one)
         fail(world.submit(system=system, by=one))
@@ -71,16 +71,16 @@ def test_one_that_was_under_way_meanwhile_is_counted_under_the_lock(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first look is before the sandbox, the second in the transaction."""
-    for _ in range(scorer_failures.A_TEAM):
+    for _ in range(failure_limit.A_TEAM):
         fail(world.submit())
     looks: list[int] = []
-    real = scorer_failures.check
+    real = failure_limit.check
 
     def second_only(**asked: object) -> None:
         looks.append(1)
         if len(looks) > 1:
             real(**asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scorer_failures, "check", second_only)
+    monkeypatch.setattr(failure_limit, "check", second_only)
     assert refused(world).code == Code.NOT_READY
     assert len(looks) == 2

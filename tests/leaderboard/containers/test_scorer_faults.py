@@ -15,15 +15,13 @@ import pytest
 from django.conf import settings as site
 from django.utils import timezone
 
-from leaderboard.containers.actions import run_scorer as scorer_runs
-from leaderboard.containers.actions import workers
+from leaderboard.containers.actions import run_scorer, workers
 from leaderboard.models import QuotaCharge, Reason, Release, Run, Score, State
 from leaderboard.operations import processes
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support import container_images as made
-from tests.support import custom_scorers as scorers
+from tests.support import container_images, custom_scorers
 from tests.support.tiny_world import World, build
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import empty_queue
@@ -32,7 +30,7 @@ pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 SCORERS = {"module": "faulty_custom_scorer", "queue": "scorers"}
 SHA256 = hashlib.sha256(b"an archive").hexdigest()
@@ -42,7 +40,7 @@ IN_THE_ENGINE = {"running": 6, "claimed": 0}
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[str]:
-    with scorers.built() as image:
+    with custom_scorers.built() as image:
         yield image
 
 
@@ -55,14 +53,14 @@ def world(
     settings.SCORERS = True
     monkeypatch.setenv("HOLDOUT_SCORERS", "true")
     world = build()
-    scorers.scores_by(world, scorers.row(world, digest=image))
+    custom_scorers.scores_by(world, custom_scorers.row(world, digest=image))
     assert workers.report(queue=workers.SCORERS).ready
     yield world
     Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).update(
         state=State.FAILED, lease_until=None, finished_at=timezone.now()
     )
     workers.report(queue=workers.SCORERS)
-    assert made.left(site.INSTANCE) == []
+    assert container_images.left(site.INSTANCE) == []
 
 
 def finish(stack_later: Callable[[], Any], run: Run) -> None:
@@ -101,19 +99,19 @@ def test_a_worker_killed_on_its_way_is_replaced(
     assert (run.state, run.attempt) == (State.RUNNING, 1)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert scorer_runs.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert run_scorer.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     for queue in (workers.SYSTEMS, workers.SCORERS):
         # Both workers may share an engine: neither takes the other's for dead.
         workers.report(queue=queue)
-        assert len(made.left(site.INSTANCE)) == IN_THE_ENGINE.get(point, 0)
+        assert len(container_images.left(site.INSTANCE)) == IN_THE_ENGINE.get(point, 0)
     let_leases_end()
-    assert scorer_runs.WORK.sweep() == 1
+    assert run_scorer.WORK.sweep() == 1
     workers.report(queue=workers.SCORERS)
-    assert made.left(site.INSTANCE) == [], "gold is reaped as soon as the execution is nobody's"
+    assert container_images.left(site.INSTANCE) == [], "gold is reaped as soon as the execution is nobody's"
     if point == "running":
         finish(stack_later, run)
     else:
-        scorer_runs.WORK.run(run.pk)
+        run_scorer.WORK.run(run.pk)
     assert_one_result(attempt=2)
 
 
@@ -132,7 +130,7 @@ def test_a_worker_killed_after_the_commit_changes_nothing_more(
     stack = stack_later()
     stack.start_worker(command=processes.scorers())
     stack.drain()
-    scorer_runs.WORK.run(before.pk)
+    run_scorer.WORK.run(before.pk)
     assert assert_one_result(attempt=1).finished_at == before.finished_at
 
 
@@ -142,10 +140,10 @@ def test_one_that_dies_each_time_fails_visibly(world: World) -> None:
     run = Run.objects.get()
     dead = []
     for attempt in range(1, site.MAX_ATTEMPTS + 1):
-        dead.append(scorer_runs.WORK.claim(run.pk))
+        dead.append(run_scorer.WORK.claim(run.pk))
         assert dead[-1] is not None and dead[-1].attempt == attempt
         Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        scorer_runs.WORK.sweep()
+        run_scorer.WORK.sweep()
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, Reason.LOST)
     assert QuotaCharge.objects.get().refunded_at is not None
@@ -160,7 +158,7 @@ def test_an_engine_that_lost_the_image_is_given_it_again(world: World, image: st
     type(scorer.image).objects.filter(pk=scorer.image_id).update(digest="sha256:" + "9" * 64, archive_sha256=SHA256)
     world.submit()
     run = Run.objects.get()
-    scorer_runs.WORK.run(run.pk)
+    run_scorer.WORK.run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, Reason.SCORER)
     assert "The image cannot be used" in run.detail

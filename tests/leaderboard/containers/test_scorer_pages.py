@@ -28,11 +28,11 @@ from leaderboard.models import (
     Submission,
     User,
 )
-from leaderboard.operations import sweep as sweeping
+from leaderboard.operations import sweep
 from leaderboard.scoring.actions import rescoring, runs
 from leaderboard.submissions.queries.receipts import command
 from leaderboard.work_queue.lease import Lease
-from tests.support import board_rows as boards
+from tests.support import board_rows
 from tests.support.container_rows import engine_is_there
 from tests.support.custom_scorers import ACCURACY, DIGEST, row, scores_by, worker_is_there
 from tests.support.tiny_world import World, build, uploaded
@@ -83,7 +83,7 @@ def failed(world: World, detail: str = DETAIL) -> Run:
 
 def scored(world: World, value: float = 0.5, name: str = "Bernoulli", *, outcomes: bool = False) -> Run:
     """A published run by the phase's scorer."""
-    scores = [boards.score("strict_accuracy", value)]
+    scores = [board_rows.score("strict_accuracy", value)]
     if not outcomes:
         scores = [{**one, "low": None, "high": None} for one in scores]
     scorer = world.phase.scorer
@@ -94,7 +94,7 @@ def scored(world: World, value: float = 0.5, name: str = "Bernoulli", *, outcome
         **{**changes, "scorer": scorer, "task_version": scorer.number, "provenance": {"scorer": told}}
     )
     try:
-        return boards.stand(world, name, scores, primary="strict_accuracy").run
+        return board_rows.stand(world, name, scores, primary="strict_accuracy").run
     finally:
         world.insert_run = inserted  # type: ignore[method-assign]
 
@@ -332,6 +332,6 @@ def test_the_receipt_names_image_and_executions(world: World) -> None:
 def test_a_scorer_s_image_is_kept(world: World) -> None:
     scorer = row(world)
     Image.objects.update(created_at=timezone.now() - timezone.timedelta(days=30))
-    sweeping.sweep()
+    sweep.sweep()
     assert scorer.image.archive.storage.exists(scorer.image.archive.name)
     assert Image.objects.filter(pk=scorer.image_id).exists()

@@ -11,25 +11,23 @@ from django.conf import settings as site
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries import Ranges, board_of
-from leaderboard.comparisons.actions import rank_ranges as comparisons
-from leaderboard.containers.actions import run_scorer as scorer_runs
-from leaderboard.containers.actions import scorers, workers
+from leaderboard.comparisons.actions import rank_ranges
+from leaderboard.containers.actions import run_scorer, scorers, workers
 from leaderboard.models import QuotaCharge, Ranking, Reason, Release, Run, Score, State, Submission
-from tests.support import container_images as made
-from tests.support import custom_scorers as scorers_of_tests
+from tests.support import container_images, custom_scorers
 from tests.support.tiny_world import LABELS, World, build
 
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(bool(made.missing()), reason=made.missing()),
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 HALF = {**LABELS, "a1": "REFUTES", "a2": "SUPPORTS"}
 
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[str]:
-    with scorers_of_tests.built() as image:
+    with custom_scorers.built() as image:
         yield image
 
 
@@ -46,13 +44,13 @@ def world(transactional_db: None, sandbox: str, settings: Any) -> World:
 def scored(world: World, image: str, does: str, labels: dict[str, str] = LABELS, **more: Any) -> Run:
     """The run of a submission, by a scorer that does what is said."""
     if world.phase.scorer is None:
-        scorers_of_tests.scores_by(world, scorers_of_tests.row(world, does=does, digest=image))
+        custom_scorers.scores_by(world, custom_scorers.row(world, does=does, digest=image))
     return work(world.submit(labels, **more))
 
 
 def work(submission: Submission) -> Run:
     run = Run.objects.get(prediction__submission=submission)
-    scorer_runs.WORK.run(run.pk)
+    run_scorer.WORK.run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -75,7 +73,7 @@ def test_a_submission_is_scored_by_the_image(world: World, image: str) -> None:
     board = board_of(world.phase)
     assert [measure.name for measure in board.measures] == ["strict_accuracy"]
     assert board.primary == "strict_accuracy"
-    assert made.left(site.INSTANCE) == [], "no container and no volume with gold is left"
+    assert container_images.left(site.INSTANCE) == [], "no container and no volume with gold is left"
 
 
 def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
@@ -83,7 +81,7 @@ def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
     other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
     scored(world, image, "right", system=other)
     (ranking,) = Ranking.objects.all()
-    comparisons.WORK.run(ranking.leaderboard_id)
+    rank_ranges.WORK.run(ranking.leaderboard_id)
     board = board_of(world.phase)
     assert board.ranges is Ranges.READY
     assert [
@@ -135,7 +133,7 @@ def test_a_scorer_that_fails_ranks_nobody(world: World, image: str, does: str) -
     assert run.error_id
     assert not Score.objects.exists() and not Release.objects.exists()
     assert QuotaCharge.objects.get().refunded_at is not None
-    assert made.left(site.INSTANCE) == []
+    assert container_images.left(site.INSTANCE) == []
     # Neither gold's texts and labels nor what it printed came along.
     told = json.dumps([run.detail, run.problems, run.warnings, run.provenance])
     assert not any(word in told for word in ("SUPPORTS", "REFUTES", "evidence 0", "GOLD"))
@@ -164,10 +162,10 @@ def test_gold_sets_the_units(world: World, image: str) -> None:
 
 def test_a_later_scorer_scores_everything_again(world: World, image: str) -> None:
     first = scored(world, image, "values alone", HALF)
-    later = scorers_of_tests.row(world, does="right", digest=image, number=2)
+    later = custom_scorers.row(world, does="right", digest=image, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
     second = Run.objects.exclude(pk=first.pk).get()
-    scorer_runs.WORK.run(second.pk)
+    run_scorer.WORK.run(second.pk)
     second.refresh_from_db()
     assert (second.state, second.task_version, second.scorer) == (State.DONE, 2, later), second.detail
     world.phase.refresh_from_db()

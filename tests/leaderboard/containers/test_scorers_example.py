@@ -12,17 +12,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.containers.actions import run_scorer as scorer_runs
-from leaderboard.containers.actions import workers
+from leaderboard.containers.actions import run_scorer, workers
 from leaderboard.models import Image, Run, Score, Scorer, State
 from tests.conftest import ROOT
-from tests.support import container_images as images
+from tests.support import container_images
 from tests.support.tiny_world import LABELS, build
 
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(bool(images.missing()), reason=images.missing()),
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 PAGE = (ROOT / "docs" / "curators.md").read_text().partition("## A scorer of your own")[2]
 
@@ -44,7 +43,16 @@ def test_the_example_works(
         text = written(name)
         assert len([line for line in text.splitlines() if line]) <= 10, "it is said to have ten lines"
         Path(name.strip("`")).write_text(text)
-    command = ["docker", "build", "--quiet", "--network", "none", "--build-arg", f"BASE_IMAGE={images.BASE}", "."]
+    command = [
+        "docker",
+        "build",
+        "--quiet",
+        "--network",
+        "none",
+        "--build-arg",
+        f"BASE_IMAGE={container_images.BASE}",
+        ".",
+    ]
     built = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.strip()
     try:
         subprocess.run(["docker", "save", "--output", "scorer.tar", built], check=True)
@@ -58,7 +66,7 @@ def test_the_example_works(
         client.post(reverse("manage_scorer_attach", args=["tiny", "test"]), {"scorer": scorer.pk})
         submission = world.submit({**LABELS, "a1": "REFUTES"})
         run = Run.objects.get(prediction__submission=submission)
-        scorer_runs.WORK.run(run.pk)
+        run_scorer.WORK.run(run.pk)
     finally:
         subprocess.run(["docker", "image", "rm", built], capture_output=True, check=False)
         for digest in Image.objects.exclude(digest="").values_list("digest", flat=True):

@@ -11,9 +11,12 @@ import pytest
 
 from evaluator.cli.main import main
 from tests.conftest import ROOT
-from tests.support import container_images as images
+from tests.support import container_images
 
-pytestmark = [pytest.mark.engine, pytest.mark.skipif(bool(images.missing()), reason=images.missing())]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
+]
 CLAIMS = {"a1": ("It is not so.", "REFUTES"), "a2": ("It is so.", "SUPPORTS"), "ä3": ("Nothing rhymes.", "SUPPORTS")}
 
 
@@ -27,7 +30,16 @@ def test_the_example_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         Path(name).write_text(found[1])
     lines = [{"id": name, "claim": claim, "evidence_text": "e"} for name, (claim, _) in CLAIMS.items()]
     Path("inputs.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    command = ["docker", "build", "--quiet", "--network", "none", "--build-arg", f"BASE_IMAGE={images.BASE}", "."]
+    command = [
+        "docker",
+        "build",
+        "--quiet",
+        "--network",
+        "none",
+        "--build-arg",
+        f"BASE_IMAGE={container_images.BASE}",
+        ".",
+    ]
     built = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.strip()
     try:
         status = main(["run", built, "--task", "fact-verification", "--inputs", "inputs.jsonl"])

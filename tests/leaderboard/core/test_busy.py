@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from leaderboard.core import db_locks as busy
+from leaderboard.core import db_locks
 from leaderboard.models import Benchmark
 from tests.support.tiny_world import World, build
 
@@ -34,15 +34,15 @@ def broken(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
 
 def test_a_page_says_that_it_is_busy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = broken(monkeypatch, "database is locked").get("/benchmarks/tiny/")
-    assert (answer.status_code, answer["Retry-After"]) == (503, str(busy.RETRY_AFTER))
-    assert busy.MESSAGE in answer.content.decode() and "made an error" not in answer.content.decode()
+    assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
+    assert db_locks.MESSAGE in answer.content.decode() and "made an error" not in answer.content.decode()
 
 
 @pytest.mark.parametrize("words", ["database table is locked", "deadlock detected", "canceling: lock timeout"])
 def test_a_program_is_told_so_too(world: World, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     answer = broken(monkeypatch, words).get("/api/v1/benchmarks/tiny/")
-    assert (answer.status_code, answer["Retry-After"]) == (503, str(busy.RETRY_AFTER))
-    assert answer.json() == {"code": "busy", "message": busy.MESSAGE}
+    assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
+    assert answer.json() == {"code": "busy", "message": db_locks.MESSAGE}
 
 
 def test_another_fault_of_the_database_is_an_error_of_ours(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,11 @@ from django.contrib.admin import site
 from django.test import Client
 
 from leaderboard.admin.phases import PhaseAdmin
-from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.benchmarks.actions import deadlines as extensions
-from leaderboard.core import time_zones as zones
+from leaderboard.benchmarks.actions import benchmarks, deadlines
+from leaderboard.core import time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase
-from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
 from tests.support.tiny_world import TOLD_IN_FULL, World, build
 
@@ -25,8 +24,8 @@ FIRST = datetime(1, 1, 1, tzinfo=UTC)
 FAR = [
     LAST,
     FIRST,
-    zones.LATEST,
-    zones.EARLIEST - timedelta(minutes=1),
+    time_zones.LATEST,
+    time_zones.EARLIEST - timedelta(minutes=1),
     FIRST.replace(tzinfo=timezone(timedelta(hours=14))),
     LAST.replace(tzinfo=timezone(timedelta(hours=-12))),
 ]
@@ -47,14 +46,14 @@ def manager(world: World) -> Client:
 @pytest.mark.parametrize("moment", [LAST, FIRST])
 @pytest.mark.parametrize("zone", ["UTC", "AoE", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati"])
 def test_what_is_stored_is_shown_on_any_clock(moment: datetime, zone: str) -> None:
-    told = zones.shown(moment, zone)
+    told = time_zones.shown(moment, zone)
     assert told.endswith((" UTC", f" {zone}"))
-    assert zones.in_words(moment, zone).startswith(zones.shown(moment, "UTC"))
+    assert time_zones.in_words(moment, zone).startswith(time_zones.shown(moment, "UTC"))
 
 
 def test_where_no_clock_of_the_zone_shows_it_utc_stands_once() -> None:
-    assert zones.in_words(LAST, "Asia/Tokyo") == "9999-12-31 23:59 UTC"
-    assert zones.in_words(LAST, "America/New_York") == "9999-12-31 23:59 UTC (9999-12-31 18:59 America/New_York)"
+    assert time_zones.in_words(LAST, "Asia/Tokyo") == "9999-12-31 23:59 UTC"
+    assert time_zones.in_words(LAST, "America/New_York") == "9999-12-31 23:59 UTC (9999-12-31 18:59 America/New_York)"
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "AoE"])
@@ -117,7 +116,7 @@ def test_actions_refuse_it_whoever_asks(world: World, moment: datetime) -> None:
     asked = {"benchmark": world.benchmark, "slug": "final", "title": "Final", "split": world.split, "options": {}}
     quotas = {"quota_per_day": 5, "quota_total": 50, "by": world.curator}
     ways = [lambda name=name: benchmarks.add_phase(**{**asked, **quotas, **given, name: moment}) for name in given]
-    ways.append(lambda: extensions.extend(phase=world.phase, closes_at=moment, reason="Why.", by=world.curator))
+    ways.append(lambda: deadlines.extend(phase=world.phase, closes_at=moment, reason="Why.", by=world.curator))
     for way in ways:
         with pytest.raises(Refused, match="is no date of this site; expected one from 2000 to 2099") as refused:
             way()
@@ -134,7 +133,7 @@ def test_a_rehearsal_does_not_end_there(world: World, moment: datetime) -> None:
         opens_at=datetime(2030, 1, 1, tzinfo=UTC),
     )
     with pytest.raises(Refused, match=r"ends at: .* is no date of this site"):
-        rehearsals.begin(phase=phase, testers=[], ends_at=moment, by=world.curator)
+        actions.begin(phase=phase, testers=[], ends_at=moment, by=world.curator)
 
 
 @pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "1999-12-31", "2100-01-01"])

@@ -15,8 +15,7 @@ from django.test import Client
 
 from leaderboard.accounts.actions import tokens
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.datasets.actions import datasets, splits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import System, User
 from tests.support import hostile_files
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
@@ -44,7 +43,7 @@ def host(slug: str, by: User) -> None:
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
     with closing(uploaded(gold, "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
-    publication.publish_unaudited(split=split, by=by)
+    lifecycle.publish_unaudited(split=split, by=by)
     told = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
     made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}

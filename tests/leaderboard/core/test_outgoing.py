@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.core import http_client as outgoing
+from leaderboard.core import http_client
 from leaderboard.core.http_client import AddressError, NotCalledError, is_public, post, target
 
 LOCAL = ("127.0.0.1",)
@@ -138,7 +138,7 @@ def test_a_redirect_is_an_answer_and_not_followed() -> None:
 
 def test_a_peer_that_drips_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte is in time, the whole is not."""
-    monkeypatch.setattr(outgoing, "ALL_SECONDS", 0.3)
+    monkeypatch.setattr(http_client, "ALL_SECONDS", 0.3)
     gone = threading.Event()
 
     def drip(peer: socket.socket) -> None:

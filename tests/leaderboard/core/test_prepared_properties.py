@@ -17,10 +17,9 @@ from django.db.models.functions import Concat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.boards.queries import as_of as past
-from leaderboard.boards.queries import lookup, paging, reading, visible_boards
+from leaderboard.boards.queries import as_of, lookup, paging, reading, visible_boards
 from leaderboard.boards.queries.request import Column, Wanted
-from leaderboard.boards.web import etag as tags
+from leaderboard.boards.web import etag
 from leaderboard.core.compiled_queries import STAND_INS, Given, Prepared
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 from tests.support.board_rows import score, stand
@@ -110,7 +109,7 @@ MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Given], ...]
     "current board": (lambda phase: visible_boards._in_state(Leaderboard.State.CURRENT, phase), (int,)),
     "frozen boards": (lambda phase: visible_boards._in_state(Leaderboard.State.FROZEN, phase), (int,)),
     "counted rows": (reading._counted, (int,)),
-    "tags": (tags._boards, (str, str, datetime)),
+    "tags": (etag._boards, (str, str, datetime)),
 }  # fmt: skip
 
 
@@ -195,7 +194,7 @@ def test_a_day_that_is_over_is_asked_for_in_utc(world: World) -> None:
         lambda at: Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"), datetime
     )
     for day in (date(2026, 2, 28), NOON.date(), date(2026, 3, 2)):
-        at = past.ends(day)
+        at = as_of.ends(day)
         expected = list(Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"))
         assert [prepared(at.astimezone(zone)) for zone in ZONES] == [expected] * len(ZONES)
 

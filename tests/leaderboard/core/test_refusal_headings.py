@@ -16,7 +16,7 @@ from leaderboard.models import Benchmark, Correction, Generation, GoldVersion, P
 from tests.conftest import ROOT
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import audited_splits as audits
+from tests.support import audited_splits
 from tests.support.gold_uploads import close_all
 from tests.support.tiny_world import DRAFT, World, build
 
@@ -95,7 +95,7 @@ def test_it_says_what_was_not_done(case: Case) -> None:
 
 def test_unanswered_warnings_keep_an_audit_back() -> None:
     world = build()
-    audit = audits.done(world.gold)
+    audit = audited_splits.done(world.gold)
     answer = client_of(world.curator).post(f"{LIFE}audits/{audit.pk}/show/")
     assert (answer.status_code, answer.context["refusal"].headline) == (409, "The audit was not made public")
 

@@ -8,13 +8,9 @@ import pytest
 
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import (
-    request_dry_run as dry_runs,
-)
-from leaderboard.curation.actions import (
-    run_dry_run as dry_run_scores,
-)
-from leaderboard.curation.actions import (
-    submit_baseline as baseline_rows,
+    request_dry_run,
+    run_dry_run,
+    submit_baseline,
 )
 from leaderboard.models import Benchmark, DryRun, Phase, QuotaCharge, State, Submission, Team
 from tests.leaderboard.curation.test_dry_runs import after
@@ -35,15 +31,15 @@ def test_one_of_several_presses_submits() -> None:
     world = build()
     Benchmark.objects.update(state="draft")
     world.split.refresh_from_db()
-    rows = dry_runs.begin(split=world.split, phase=None, by=world.curator)
-    dry_run_scores.WORK.run((row := next(one for one in rows if one.name == "majority")).pk)
+    rows = request_dry_run.begin(split=world.split, phase=None, by=world.curator)
+    run_dry_run.WORK.run((row := next(one for one in rows if one.name == "majority")).pk)
     assert after(row).state == State.DONE
     Benchmark.objects.update(state="public")
 
     def press() -> Callable[[], object]:
         phase = Phase.objects.select_related("benchmark", "split__dataset").get()
         mine = DryRun.objects.select_related("gold__split__dataset").get(pk=row.pk)
-        return lambda: baseline_rows.submit(row=mine, phase=phase, by=world.curator)
+        return lambda: submit_baseline.submit(row=mine, phase=phase, by=world.curator)
 
     answers = together([press() for _ in range(3)])
     assert answers.count(Code.NAME_TAKEN) == 2, answers

@@ -16,16 +16,12 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import (
-    request_dry_run as dry_runs,
-)
-from leaderboard.curation.actions import (
-    run_dry_run as dry_run_scores,
-)
-from leaderboard.curation.actions import (
-    submit_baseline as baseline_rows,
+    request_dry_run,
+    run_dry_run,
+    submit_baseline,
 )
 from leaderboard.datasets.actions import splits
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -42,8 +38,8 @@ from leaderboard.models import (
     Team,
 )
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import submit as submissions
-from tests.support import tiny_world as small
+from leaderboard.submissions.actions import submit
+from tests.support import tiny_world
 from tests.support.api_calls import person
 from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
 from tests.support.strict_html import read
@@ -67,13 +63,13 @@ def _requests_end() -> Iterator[None]:
 
 
 def begun(world: World, phase: Phase | None = None) -> list[DryRun]:
-    return dry_runs.begin(split=world.split, phase=phase, by=world.curator)
+    return request_dry_run.begin(split=world.split, phase=phase, by=world.curator)
 
 
 def added(world: World, labels: dict[str, str] = LABELS, name: str = "Ours") -> DryRun:
-    file = small.uploaded(prediction_lines(labels))
+    file = tiny_world.uploaded(prediction_lines(labels))
     try:
-        return dry_runs.add(split=world.split, phase=None, file=file, name=name, by=world.curator)
+        return request_dry_run.add(split=world.split, phase=None, file=file, name=name, by=world.curator)
     finally:
         file.close()
 
@@ -102,7 +98,7 @@ def test_each_baseline_of_the_task_is_scored(world: World) -> None:
     rows = begun(world)
     assert [row.name for row in rows] == [one.name for one in TASKS["fact-verification"].baselines]
     for row in rows:
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
     states = {row.name: after(row).state for row in rows}
     # Nothing is there to be trained on.
     rejected = {"claim-only": "rejected", "evidence-only": "rejected"}
@@ -114,7 +110,7 @@ def test_each_baseline_of_the_task_is_scored(world: World) -> None:
 def test_nothing_else_comes_of_one(world: World) -> None:
     rows = [*begun(world), added(world)]
     for row in rows:
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
     assert accuracy(rows[-1]) == 1.0
     for model in (Submission, QuotaCharge, Run, Release, Leaderboard):
         assert not model.objects.exists(), model
@@ -123,19 +119,19 @@ def test_nothing_else_comes_of_one(world: World) -> None:
 def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     train = train_split(world)
     seen: list[Any] = []
-    ask = referee._ask
+    ask = sandbox_client._ask
 
-    def watched(request: Any, files: Any, seconds: float, **more: Any) -> referee.Answer:
+    def watched(request: Any, files: Any, seconds: float, **more: Any) -> sandbox_client.Answer:
         if request.job == "baseline":
             seen.append({name: file.read() for name, file in files.items()})
             for file in files.values():
                 file.seek(0)
         return ask(request, files, seconds, **more)
 
-    monkeypatch.setattr(referee, "_ask", watched)
+    monkeypatch.setattr(sandbox_client, "_ask", watched)
     rows = begun(world)
     for row in rows:
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
     public = {"inputs": world.split.inputs.open().read(), "0": train.current_gold.file.open().read()}  # type: ignore[union-attr]
     assert seen == [public] * len(rows)
     assert not any(world.gold.file.open().read() in one.values() for one in seen)
@@ -146,7 +142,7 @@ def test_what_is_there_is_not_made_twice(world: World) -> None:
     first = begun(world)
     assert begun(world) == []
     for row in first:
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
     again = begun(world)
     # What could say nothing before may be able to, once there is public gold.
     assert [row.name for row in again] == ["claim-only", "evidence-only"]
@@ -184,11 +180,11 @@ class TestWhen:
             dataset=world.split.dataset, name="blank", kind="test", gold_public=False, by=world.curator
         )
         told = {"split": blank, "phase": None, "by": world.curator}
-        assert refusal(dry_runs.begin, **told).code is Code.NOT_READY
+        assert refusal(request_dry_run.begin, **told).code is Code.NOT_READY
         asked = {"split": world.split, "phase": None, "by": world.researcher}
-        assert refusal(dry_runs.begin, **asked).code is Code.NOT_AN_ORGANISER
+        assert refusal(request_dry_run.begin, **asked).code is Code.NOT_AN_ORGANISER
         row = added(world)
-        assert refusal(dry_runs.remove, row=row, by=world.researcher).code is Code.NOT_AN_ORGANISER
+        assert refusal(request_dry_run.remove, row=row, by=world.researcher).code is Code.NOT_AN_ORGANISER
 
 
 class TestFiles:
@@ -204,14 +200,14 @@ class TestFiles:
         assert refusal(added, world=world).code is Code.NAME_TAKEN
         assert files_of("predictions") == there
         assert refusal(added, world=world, name=" ").code is Code.INVALID_NAME
-        dry_runs.remove(row=row, by=world.curator)
+        request_dry_run.remove(row=row, by=world.curator)
         assert added(world).name == "Ours"
 
     @pytest.mark.django_db(transaction=True)
     def test_its_file_goes_with_it(self, world: World) -> None:
         row = added(world)
         file = row.file
-        dry_runs.remove(row=row, by=world.curator)
+        request_dry_run.remove(row=row, by=world.curator)
         assert not file.storage.exists(str(file.name))
 
 
@@ -219,66 +215,66 @@ class TestFaults:
     def test_a_sandbox_that_breaks_is_tried_again_a_few_times(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def dies(**_: Any) -> referee.Answer:
-            raise referee.SandboxError("gone")
+        def dies(**_: Any) -> sandbox_client.Answer:
+            raise sandbox_client.SandboxError("gone")
 
         row = begun(world)[0]
         with monkeypatch.context() as broken:
-            broken.setattr(referee, "score", dies)
-            dry_run_scores.WORK.run(row.pk)
+            broken.setattr(sandbox_client, "score", dies)
+            run_dry_run.WORK.run(row.pk)
             assert after(row).state == State.QUEUED
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
         assert (after(row).state, row.attempt) == (State.DONE, 2)
-        monkeypatch.setattr(referee, "baseline", dies)
+        monkeypatch.setattr(sandbox_client, "baseline", dies)
         other = DryRun.objects.get(name="random")
         for _ in range(settings.MAX_ATTEMPTS + 1):
-            dry_run_scores.WORK.run(other.pk)
+            run_dry_run.WORK.run(other.pk)
         assert (after(other).state, other.reason) == (State.FAILED, "sandbox")
 
     def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
         row = begun(world)[0]
         past = timezone.now() - timedelta(minutes=5)
         DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, rung_at=past)
-        assert dry_run_scores.WORK.sweep() >= 1
+        assert run_dry_run.WORK.sweep() >= 1
         assert after(row).state == State.QUEUED
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
         assert after(row).state == State.DONE
 
     def test_one_that_was_removed_is_not_heard(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         row = begun(world)[0]
-        score = referee.score
+        score = sandbox_client.score
 
-        def removed_meanwhile(**asked: Any) -> referee.Answer:
-            dry_runs.remove(row=row, by=world.curator)
+        def removed_meanwhile(**asked: Any) -> sandbox_client.Answer:
+            request_dry_run.remove(row=row, by=world.curator)
             return score(**asked)
 
-        monkeypatch.setattr(referee, "score", removed_meanwhile)
-        dry_run_scores.WORK.run(row.pk)
+        monkeypatch.setattr(sandbox_client, "score", removed_meanwhile)
+        run_dry_run.WORK.run(row.pk)
         assert not DryRun.objects.filter(pk=row.pk).exists()
 
     def test_data_that_were_replaced_end_it(self, world: World) -> None:
         row = begun(world)[0]
         Split.objects.update(inputs_sha256="0" * 64)
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
         assert (after(row).state, row.reason) == (State.FAILED, "superseded")
 
     def test_impossible_numbers_are_not_kept(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        score = referee.score
+        score = sandbox_client.score
 
-        def wrong(**asked: Any) -> referee.Answer:
+        def wrong(**asked: Any) -> sandbox_client.Answer:
             answer = score(**asked)
             answer.report["result"]["scores"][0]["value"] = 7.0
             return answer
 
-        monkeypatch.setattr(referee, "score", wrong)
+        monkeypatch.setattr(sandbox_client, "score", wrong)
         row = begun(world)[0]
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
         assert (after(row).state, row.reason, row.result) == (State.FAILED, "bad_report", {})
 
     def test_runs_go_first(self, world: World) -> None:
         row = begun(world)[0]
         world.insert_run()
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
         assert after(row).state == State.QUEUED
 
 
@@ -297,7 +293,7 @@ class TestThePage:
         state = client.get(f"{self.WHERE}state/")
         assert "0 of 4 baselines are scored" in state.content.decode() and "HX-Refresh" not in state
         for row in DryRun.objects.all():
-            dry_run_scores.WORK.run(row.pk)
+            run_dry_run.WORK.run(row.pk)
         assert client.get(f"{self.WHERE}state/")["HX-Refresh"] == "true"
         page = client.get(self.WHERE).content.decode()
         assert "origin=original" in page and "says nothing" in page and "needs public gold to train on" in page
@@ -311,14 +307,14 @@ class TestThePage:
         assert "MAYBE" in answer.content.decode()
         file = SimpleUploadedFile("p.jsonl", prediction_lines())
         assert client.post(f"{self.WHERE}add/", {"name": "<b>Ours</b>", "file": file}).status_code == 302
-        dry_run_scores.WORK.run(DryRun.objects.get().pk)
+        run_dry_run.WORK.run(DryRun.objects.get().pk)
         page = client.get(self.WHERE).content.decode()
         assert "&lt;b&gt;Ours" in page and "1.000" in page
 
     def test_what_was_scored_before_a_correction_is_found(self, world: World) -> None:
         client = self.client(world)
         row = added(world, {**LABELS, "a1": "REFUTES"}, name="Earlier")
-        dry_run_scores.WORK.run(row.pk)
+        run_dry_run.WORK.run(row.pk)
         assert "gold=" not in client.get(self.WHERE).content.decode(), "one version leaves nothing to choose"
         turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}
         corrected = uploaded(gold_lines(turned), "gold.jsonl")
@@ -337,7 +333,7 @@ class TestThePage:
 
     def test_nobody_else_reads_a_number(self, world: World) -> None:
         for row in [*begun(world), added(world, name="tungsten-canary")]:
-            dry_run_scores.WORK.run(row.pk)
+            run_dry_run.WORK.run(row.pk)
         Benchmark.objects.update(state="public")
         stranger = Client()
         stranger.force_login(world.researcher)
@@ -359,7 +355,7 @@ class TestOnABoard:
     def scored(self, world: World) -> list[DryRun]:
         rows = [*begun(world), added(world, {**LABELS, "a1": "REFUTES"})]
         for row in rows:
-            dry_run_scores.WORK.run(row.pk)
+            run_dry_run.WORK.run(row.pk)
         Benchmark.objects.update(state="public")
         world.phase.refresh_from_db()
         world.phase.benchmark.refresh_from_db()
@@ -369,7 +365,7 @@ class TestOnABoard:
         return next(row for row in rows if row.name == name)
 
     def put(self, world: World, row: DryRun) -> Submission:
-        return baseline_rows.submit(row=row, phase=world.phase, by=world.curator)
+        return submit_baseline.submit(row=row, phase=world.phase, by=world.curator)
 
     def test_it_is_a_submission_like_any_with_the_same_file_and_the_same_score(
         self, world: World, scored: list[DryRun]
@@ -392,7 +388,7 @@ class TestOnABoard:
     def test_once_until_it_failed(self, world: World, scored: list[DryRun]) -> None:
         row = self.one(scored, "majority")
         made = self.put(world, row)
-        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
         assert refused.code is Code.NAME_TAKEN and QuotaCharge.objects.count() == 1
         Run.objects.filter(prediction__submission=made).update(state=State.FAILED, finished_at=timezone.now())
         assert self.put(world, row).pk != made.pk
@@ -401,17 +397,17 @@ class TestOnABoard:
         row = self.one(scored, "majority")
         Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
         world.phase.refresh_from_db()
-        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
         assert refused.code is Code.PHASE_CLOSED
         Phase.objects.update(opens_at=None)
         world.phase.refresh_from_db()
-        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.researcher)
+        refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
         row.result["predictions_sha256"] = "0" * 64
-        refused = refusal(baseline_rows.submit, row=row, phase=world.phase, by=world.curator)
+        refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
         assert (refused.code, "something else" in refused.message) == (Code.NOT_READY, True)
         unfit = next(one for one in scored if one.state == State.REJECTED)
-        refused = refusal(baseline_rows.submit, row=unfit, phase=world.phase, by=world.curator)
+        refused = refusal(submit_baseline.submit, row=unfit, phase=world.phase, by=world.curator)
         assert refused.code is Code.NOT_READY
         assert not System.objects.filter(kind="baseline").exists() and not QuotaCharge.objects.exists()
 
@@ -428,22 +424,22 @@ class TestOnABoard:
         first = self.put(world, self.one(scored, "majority"))
         olive = person("olive")
         world.benchmark.organisers.add(olive)
-        second = baseline_rows.submit(row=self.one(scored, "Ours"), phase=world.phase, by=olive)
+        second = submit_baseline.submit(row=self.one(scored, "Ours"), phase=world.phase, by=olive)
         assert first.system.team == second.system.team
         assert teams.of(olive) != first.system.team
         # Who does not manage it any more submits nothing under that name, by whichever way.
         world.benchmark.organisers.remove(olive)
         file = uploaded(prediction_lines(LABELS), "ours.jsonl")
-        refused = refusal(submissions.submit, phase=world.phase, system=second.system, file=file, by=olive)
+        refused = refusal(submit.submit, phase=world.phase, system=second.system, file=file, by=olive)
         assert refused.code is Code.NOT_AN_ORGANISER and Submission.objects.count() == 2
 
     def test_as_another_phase_it_was_not_scored(self, world: World, scored: list[DryRun]) -> None:
         other = Phase.objects.create(benchmark=world.benchmark, slug="other", title="Other", split=world.split)
         row = self.one(scored, "majority")
         DryRun.objects.filter(pk=row.pk).update(scored_as="other")
-        refused = refusal(baseline_rows.submit, row=after(row), phase=world.phase, by=world.curator)
+        refused = refusal(submit_baseline.submit, row=after(row), phase=world.phase, by=world.curator)
         assert refused.code is Code.NOT_READY
-        assert baseline_rows.submit(row=row, phase=other, by=world.curator).phase == other
+        assert submit_baseline.submit(row=row, phase=other, by=world.curator).phase == other
 
     def test_from_the_button_to_the_board(self, world: World, scored: list[DryRun]) -> None:
         client = Client()

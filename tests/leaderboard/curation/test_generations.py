@@ -12,15 +12,13 @@ import pytest
 from django.conf import settings
 
 from leaderboard.core.refusal import Code
-from leaderboard.curation.actions import drafts
-from leaderboard.curation.actions import request_preview as generations
-from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions import drafts, request_preview, run_generator
 from leaderboard.curation.actions.drafts import Wanted
 from leaderboard.datasets.actions import datasets, splits
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.gold_uploads import close_all, refusal
 from tests.support.tiny_world import World, build
 
@@ -40,7 +38,7 @@ def _requests_end() -> Iterator[None]:
 
 
 def begun(world: World, file: RawFile | None = None, **changes: Any) -> Generation:
-    file = file or world.split.dataset.raw_files.first() or previews.raw(world)
+    file = file or world.split.dataset.raw_files.first() or generator_previews.raw(world)
     asked = {
         "dataset": world.split.dataset,
         "generator": "holdout",
@@ -50,11 +48,11 @@ def begun(world: World, file: RawFile | None = None, **changes: Any) -> Generati
         "seed": 7,
         "by": world.curator,
     }
-    return generations.begin(**{**asked, **changes})
+    return request_preview.begin(**{**asked, **changes})
 
 
 def made(generation: Generation) -> Generation:
-    generating.WORK.run(generation.pk)
+    run_generator.WORK.run(generation.pk)
     generation.refresh_from_db()
     return generation
 
@@ -96,7 +94,7 @@ def test_a_preview_tells_what_drafts_then_hold(world: World) -> None:
 
 
 def test_the_same_gives_the_same_and_another_seed_another(world: World) -> None:
-    file = previews.raw(world, previews.claims(40))
+    file = generator_previews.raw(world, generator_previews.claims(40))
     digests = []
     for seed in (7, 7, 8):
         digests.append([part.sha256 for part in made(begun(world, file, seed=seed)).parts.all()])
@@ -111,7 +109,7 @@ def test_salted_ids_are_the_same_within_a_dataset(world: World) -> None:
         {"id": f"9{'' if i == 0 else f'000000{i + 1}'}", "claim": f"c{c}", "evidence_sentence": f"e{e}", "label": label}
         for i, (c, e, label) in enumerate(members)
     )
-    file = previews.raw(world, "".join(json.dumps(line) + "\n" for line in lines).encode(), "published.jsonl")
+    file = generator_previews.raw(world, "".join(json.dumps(line) + "\n" for line in lines).encode(), "published.jsonl")
     asked = {"generator": "published-symmetric", "sources": {"published": [file]}, "parameters": {}}
     first, second = (made(begun(world, **asked)) for _ in range(2))
     assert first.parts.get().sha256 == second.parts.get().sha256
@@ -121,24 +119,24 @@ def test_salted_ids_are_the_same_within_a_dataset(world: World) -> None:
 
 
 def test_wrong_lines_are_told_with_their_numbers(world: World) -> None:
-    lines = previews.claims().splitlines(keepends=True)
+    lines = generator_previews.claims().splitlines(keepends=True)
     lines[2] = b"{not json\n"
     lines[5] = lines[5].replace(b'"group": "g5"', b'"group": 5')
-    preview = made(begun(world, previews.raw(world, b"".join(lines), "broken.jsonl")))
+    preview = made(begun(world, generator_previews.raw(world, b"".join(lines), "broken.jsonl")))
     assert (preview.state, preview.reason) == (State.REJECTED, "bad_gold")
     assert {(one["file"], one["line"]) for one in preview.problems} == {("broken.jsonl", 3), ("broken.jsonl", 6)}
     assert not preview.parts.exists() and preview.report == {}
 
 
 def test_parts_that_are_no_gold_of_the_task_are_told(world: World) -> None:
-    file = previews.raw(world, previews.claims().replace(b'"REFUTES"', b'"MAYBE"'))
+    file = generator_previews.raw(world, generator_previews.claims().replace(b'"REFUTES"', b'"MAYBE"'))
     preview = made(begun(world, file, generator="as-it-is", parameters={}))
     assert preview.state == State.REJECTED
     assert [one["line"] for one in preview.problems] == [2, 4, 6, 8]
 
 
 def test_lines_of_a_part_are_told_where_they_stand_in_the_raw_file(world: World) -> None:
-    file = previews.raw(world, previews.claims().replace(b'"REFUTES"', b'"MAYBE"'), "mine.jsonl")
+    file = generator_previews.raw(world, generator_previews.claims().replace(b'"REFUTES"', b'"MAYBE"'), "mine.jsonl")
     preview = made(begun(world, file, parameters={"parts": "a=0.5,b=0.5", "by": "group"}))
     assert preview.state == State.REJECTED
     told = {(one["file"], one["line"]) for one in preview.problems}
@@ -179,14 +177,14 @@ def test_a_key_that_is_there_already_is_told_without_a_flag(world: World) -> Non
 
 def test_a_key_that_is_missing_is_told_so(world: World) -> None:
     lines = b'{"id": "12", "claim": "c", "evidence_sentence": 5}\n'
-    file = previews.raw(world, lines, "published.jsonl")
+    file = generator_previews.raw(world, lines, "published.jsonl")
     preview = made(begun(world, generator="published-symmetric", sources={"published": [file]}, parameters={}))
     told = {one["what"]: one["found"] for one in preview.problems}
     assert told["label is no text"] == "no such key" and told["evidence_sentence is no text"] == "5"
 
 
 def test_a_file_that_is_larger_than_its_generator_reads_is_refused_at_once(world: World) -> None:
-    file = previews.raw(world)
+    file = generator_previews.raw(world)
     RawFile.objects.update(bytes=200_000_001)
     file.refresh_from_db()
     refused = refusal(begun, world=world, file=file)
@@ -198,7 +196,7 @@ def test_a_file_that_is_larger_than_its_generator_reads_is_refused_at_once(world
 
 def test_files_of_another_dataset_are_not_read(world: World) -> None:
     other = datasets.create(slug="other", title="Other", task=world.benchmark.task, by=world.curator)
-    file = previews.raw(world)
+    file = generator_previews.raw(world)
     RawFile.objects.filter(pk=file.pk).update(dataset=other)
     file.refresh_from_db()
     assert "another dataset" in refusal(begun, world=world, file=file).message
@@ -208,7 +206,7 @@ def test_strangers_ask_for_nothing(world: World) -> None:
     preview = made(begun(world))
     for action, given in (
         (begun, {"world": world}),
-        (generations.forget, {"generation": preview}),
+        (request_preview.forget, {"generation": preview}),
         (drafts.make, {"generation": preview, "wanted": wanted(preview)}),
     ):
         assert refusal(action, **given, by=world.researcher).code is Code.NOT_AN_ORGANISER
@@ -216,15 +214,15 @@ def test_strangers_ask_for_nothing(world: World) -> None:
 
 def test_a_worker_that_dies_loses_one_part(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    ask = referee.prepare_gold
+    ask = sandbox_client.prepare_gold
 
-    def dies_once(**given: Any) -> referee.Answer:
+    def dies_once(**given: Any) -> sandbox_client.Answer:
         asked.append(given["name"])
         if len(asked) == 2:
-            raise referee.SandboxError("gone")
+            raise sandbox_client.SandboxError("gone")
         return ask(**given)
 
-    monkeypatch.setattr(referee, "prepare_gold", dies_once)
+    monkeypatch.setattr(sandbox_client, "prepare_gold", dies_once)
     generation = made(begun(world))
     assert generation.state == State.QUEUED
     assert [bool(part.facts) for part in generation.parts.all()] == [True, False]
@@ -235,22 +233,22 @@ def test_a_worker_that_dies_loses_one_part(world: World, monkeypatch: pytest.Mon
 def test_a_killed_workers_preview_is_taken_up_again(world: World) -> None:
     """The lease runs out: what the dead worker would still write is not heard, and another makes the same."""
     generation = begun(world)
-    mine = generating.WORK.claim(generation.pk)
+    mine = run_generator.WORK.claim(generation.pk)
     assert mine is not None
     Generation.objects.update(lease_until=generation.queued_at)
-    assert generating.WORK.sweep() == 1
+    assert run_generator.WORK.sweep() == 1
     assert made(generation).state == State.DONE
     with pytest.raises(LeaseLostError):
-        generating._generate(mine)
+        run_generator._generate(mine)
     generation.refresh_from_db()
     assert (generation.state, generation.attempt, generation.parts.count()) == (State.DONE, 2, 2)
 
 
 def test_it_is_given_up_after_some_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(**given: Any) -> referee.Answer:
-        raise referee.SandboxError("gone")
+    def dies(**given: Any) -> sandbox_client.Answer:
+        raise sandbox_client.SandboxError("gone")
 
-    monkeypatch.setattr(referee, "generate", dies)
+    monkeypatch.setattr(sandbox_client, "generate", dies)
     generation = begun(world)
     for _ in range(settings.MAX_ATTEMPTS + 1):
         made(generation)
@@ -262,20 +260,20 @@ def test_it_is_given_up_after_some_attempts(world: World, monkeypatch: pytest.Mo
 
 
 def test_a_cancelled_one_is_not_heard_any_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    generation, ask = begun(world), referee.generate
+    generation, ask = begun(world), sandbox_client.generate
 
-    def cancels(**given: Any) -> referee.Answer:
-        generations.cancel(generation=generation, by=world.curator)
+    def cancels(**given: Any) -> sandbox_client.Answer:
+        request_preview.cancel(generation=generation, by=world.curator)
         return ask(**given)
 
-    monkeypatch.setattr(referee, "generate", cancels)
+    monkeypatch.setattr(sandbox_client, "generate", cancels)
     assert made(generation).state == State.CANCELLED
     assert not generation.parts.exists()
-    assert refusal(generations.cancel, generation=generation, by=world.curator).code is Code.NOT_CANCELLABLE
+    assert refusal(request_preview.cancel, generation=generation, by=world.curator).code is Code.NOT_CANCELLABLE
 
 
 def test_a_raw_file_that_was_altered_where_it_lies_is_not_read(world: World) -> None:
-    file = previews.raw(world)
+    file = generator_previews.raw(world)
     preview = made(begun(world, file))
     with Path(file.file.path).open("ab") as stored:
         stored.write(b" ")
@@ -307,14 +305,14 @@ def test_drafts_are_all_or_none(world: World) -> None:
 
 
 def test_the_oldest_previews_give_way_but_not_those_with_splits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generations, "KEPT_PREVIEWS", 2)
-    file = previews.raw(world)
+    monkeypatch.setattr(request_preview, "KEPT_PREVIEWS", 2)
+    file = generator_previews.raw(world)
     used = made(begun(world, file, seed=1))
     drafts.make(generation=used, wanted=wanted(used), by=world.curator)
     for seed in (2, 3, 4):
         made(begun(world, file, seed=seed))
     assert list(Generation.objects.order_by("pk").values_list("seed", flat=True)) == [1, 3, 4]
-    assert refusal(generations.forget, generation=used, by=world.curator).code is Code.NOT_READY
+    assert refusal(request_preview.forget, generation=used, by=world.curator).code is Code.NOT_READY
     acts = AuditEntry.objects.filter(subject=f"dataset:{world.split.dataset.pk}").values_list("action", flat=True)
     assert {"generation.begun", "generation.used", "generation.forgotten"} <= set(acts)
 
@@ -322,15 +320,15 @@ def test_the_oldest_previews_give_way_but_not_those_with_splits(world: World, mo
 def test_of_drafts_asked_for_twice_at_once_the_second_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tabs: while the second makes its parts the first has made the splits."""
     preview = made(begun(world))
-    run, first = generating.run, []
+    run, first = run_generator.run, []
 
-    def overtaken(row: Generation) -> referee.Answer:
+    def overtaken(row: Generation) -> sandbox_client.Answer:
         if not first:
             first.append(row)
             drafts.make(generation=row, wanted=wanted(row), by=world.curator)
         return run(row)
 
-    monkeypatch.setattr(generating, "run", overtaken)
+    monkeypatch.setattr(run_generator, "run", overtaken)
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, wanted=wanted(preview), by=world.curator)
     assert refused.code is Code.NOT_READY and "is the split my-train already" in refused.message
@@ -341,7 +339,7 @@ def test_a_draft_of_a_name_that_is_taken_is_refused_before_its_parts_are_made(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     preview = made(begun(world))
-    monkeypatch.setattr(generating, "run", lambda row: pytest.fail("the generator ran"))
+    monkeypatch.setattr(run_generator, "run", lambda row: pytest.fail("the generator ran"))
     train, test = preview.parts.all()
     for names, told in ((("other", "TEST"), "has a split test already"), (("one", "ONE"), "Two parts")):
         asked = [

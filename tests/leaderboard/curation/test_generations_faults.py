@@ -13,10 +13,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.curation.actions import request_preview as generations
-from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions import request_preview, run_generator
 from leaderboard.models import Generation, State
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.tiny_world import World, build
 from tests.support.workers.running_stack import empty_queue
 
@@ -32,10 +31,10 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 
 def begun(world: World) -> Generation:
-    return generations.begin(
+    return request_preview.begin(
         dataset=world.split.dataset,
         generator="holdout",
-        sources={"gold": [world.split.dataset.raw_files.first() or previews.raw(world)]},
+        sources={"gold": [world.split.dataset.raw_files.first() or generator_previews.raw(world)]},
         parameters={"parts": "a=0.5,b=0.5", "by": "group"},
         options={},
         seed=5,
@@ -72,9 +71,9 @@ def test_a_killed_workers_preview_is_made_by_another(
     assert len(before) == n_parts
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert generating.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert run_generator.WORK.sweep() == 0, "a lease that has not ended is not taken away"
     Generation.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert generating.WORK.sweep() == 1
+    assert run_generator.WORK.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE
     assert generation.attempt == 2 and all(part.facts for part in generation.parts.all())
@@ -84,7 +83,7 @@ def test_a_killed_workers_preview_is_made_by_another(
 def test_a_message_that_comes_ten_times_makes_one_preview(world: World, stack_later) -> None:
     generation = begun(world)
     for _ in range(10):
-        generating.WORK.enqueue(generation)
+        run_generator.WORK.enqueue(generation)
     stack_later()
     assert wait_for(generation).state == State.DONE
     assert generation.attempt == 1 and generation.parts.count() == 2
@@ -94,6 +93,6 @@ def test_a_lost_message_is_rung_again(world: World, stack_later) -> None:
     generation = begun(world)
     empty_queue()
     Generation.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert generating.WORK.sweep() == 1
+    assert run_generator.WORK.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE

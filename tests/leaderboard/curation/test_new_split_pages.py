@@ -16,14 +16,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluator.curation.generators.catalog import OFFERS
-from leaderboard.curation.actions import request_preview as generations
-from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions import request_preview, run_generator
 from leaderboard.curation.web.forms.generator import GeneratorForm
-from leaderboard.datasets.actions import lifecycle as publication
-from leaderboard.datasets.actions import splits
+from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.datasets.web.first_lines import sampled_pairs
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
 from tests.support.gold_uploads import close_all
@@ -72,7 +70,7 @@ def previewed(client: Client, content: bytes, generator: str = "holdout", **para
     asked = client.post(at("manage_generator", generator), form)
     assert asked.status_code == 302, words(asked)
     generation = Generation.objects.latest("pk")
-    generating.WORK.run(generation.pk)
+    run_generator.WORK.run(generation.pk)
     generation.refresh_from_db()
     return generation
 
@@ -91,7 +89,7 @@ def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
     start = client.get(at("manage_new_split"))
     assert "No raw file yet" in words(start) and "Hold out a share" in words(start)
     assert "Scenarios over a knowledge graph" not in words(start)
-    generation = previewed(client, previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
+    generation = previewed(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
     page = words(client.get(at("manage_preview", generation.pk)))
     assert "4 lines, 4 units in 4 groups" in page and "Even shares of label" in page
     assert str(generation.seed) in page and "raw.jsonl" in page
@@ -106,7 +104,7 @@ def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
 @pytest.mark.usefixtures("sandbox")
 def test_lines_at_fault_are_on_the_page_with_their_numbers(world: World) -> None:
     client = organiser(world)
-    broken = previews.claims().replace(b'"id": "r3"', b'"id": null')
+    broken = generator_previews.claims().replace(b'"id": "r3"', b'"id": null')
     generation = previewed(client, broken, parts="a=0.5,b=0.5", by="group")
     page = client.get(at("manage_preview", generation.pk))
     assert "raw.jsonl :4" in words(page) and "Make draft splits" not in words(page)
@@ -117,7 +115,7 @@ def test_lines_at_fault_are_on_the_page_with_their_numbers(world: World) -> None
 
 
 def test_a_form_that_does_not_fit_says_where(world: World) -> None:
-    client, raw = organiser(world), previews.raw(world)
+    client, raw = organiser(world), generator_previews.raw(world)
     answer = client.post(at("manage_generator", "folds"), {"source_gold": raw.pk, "parameter_folds": "0"})
     assert answer.status_code == 422 and "Number of folds" in words(answer)
     assert client.post(at("manage_generator", "holdout"), {}).status_code == 422
@@ -136,7 +134,7 @@ def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: W
 
 
 def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
-    client, preview = organiser(world), previews.done(world)
+    client, preview = organiser(world), generator_previews.done(world)
     for n in (1, 2):
         assert client.get(at("manage_preview", preview.pk)).status_code == 200
         assert AuditEntry.objects.filter(action="generation.read").count() == n
@@ -163,10 +161,10 @@ def test_lines_of_all_over_a_split_stand_beside_their_gold(world: World) -> None
 @pytest.mark.usefixtures("sandbox")
 def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) -> None:
     client = logged_in(world.curator)
-    generation = previewed(client, previews.claims(), parts="final=0.5,rest=0.5", by="group")
+    generation = previewed(client, generator_previews.claims(), parts="final=0.5,rest=0.5", by="group")
     client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
     split = Split.objects.get(name="final")
-    publication.publish_unaudited(split=split, by=world.curator)
+    lifecycle.publish_unaudited(split=split, by=world.curator)
     page = words(Client().get(reverse("split", args=["tiny", "final"])))
     assert "How it was made" in page and "final=0.5,rest=0.5" in page
     assert generation.sources.get().raw.sha256 in page and "version 2" in page
@@ -179,11 +177,11 @@ def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) 
 def test_what_only_raw_files_hold_comes_out_nowhere(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
     client = logged_in(world.curator)
-    content = previews.claims().replace(b'"group": "g', f'"remark": "{CANARY}", "group": "{CANARY}-'.encode())
+    content = generator_previews.claims().replace(b'"group": "g', f'"remark": "{CANARY}", "group": "{CANARY}-'.encode())
     generation = previewed(client, content, parts="final=0.5,rest=0.5", by="group", stratify="label")
     client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
     previewed(client, content.replace(b'"label"', b'"lable"') + b"\n", parts="a=0.5,b=0.5")
-    publication.publish_unaudited(split=Split.objects.get(name="final"), by=world.curator)
+    lifecycle.publish_unaudited(split=Split.objects.get(name="final"), by=world.curator)
     pks = Generation.objects.values_list("pk", flat=True)
     starts = ["/", at("benchmark"), at("manage_benchmark"), at("manage_new_split"), at("manage_trail")]
     starts += [at("manage_preview", pk) for pk in pks] + ["/api/v1/", "/api/v1/benchmarks/tiny/"]
@@ -200,7 +198,7 @@ def test_what_only_raw_files_hold_comes_out_nowhere(world: World, caplog: pytest
 
 
 def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
-    client, preview = organiser(world), previews.done(world)
+    client, preview = organiser(world), generator_previews.done(world)
     assert client.get(at("manage_preview_state", preview.pk))["HX-Refresh"] == "true"
     Generation.objects.update(state="queued", finished_at=None)
     waiting = client.get(at("manage_preview_state", preview.pk))
@@ -212,8 +210,8 @@ def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
 def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generations, "KEPT_PREVIEWS", 1)
-    client, old = organiser(world), previews.done(world)
+    monkeypatch.setattr(request_preview, "KEPT_PREVIEWS", 1)
+    client, old = organiser(world), generator_previews.done(world)
     raw = old.sources.get().raw
     form = client.get(at("manage_generator", "as-it-is"))
     assert "Another forgets the oldest of them" in words(form)
@@ -227,7 +225,7 @@ def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
 
 
 def test_a_preview_that_is_under_way_is_led_to(world: World) -> None:
-    client, raw = organiser(world), previews.raw(world)
+    client, raw = organiser(world), generator_previews.raw(world)
     for status in (302, 409):
         answer = client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk})
         assert answer.status_code == status
@@ -238,7 +236,7 @@ def test_a_preview_that_is_under_way_is_led_to(world: World) -> None:
 @pytest.mark.usefixtures("sandbox")
 def test_drafts_that_were_made_already_are_named(world: World) -> None:
     client = organiser(world)
-    generation = previewed(client, previews.claims(), parts="dev=0.5,final=0.5", by="group")
+    generation = previewed(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group")
     form = drafts_form(generation)
     assert client.post(at("manage_preview_drafts", generation.pk), form).status_code == 302
     again = client.post(at("manage_preview_drafts", generation.pk), form, follow=True)

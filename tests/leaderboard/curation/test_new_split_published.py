@@ -13,9 +13,7 @@ import pytest
 from django.core.files.base import File
 
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.curation.actions import drafts, raw_files
-from leaderboard.curation.actions import request_preview as generations
-from leaderboard.curation.actions import run_generator as generating
+from leaderboard.curation.actions import drafts, raw_files, request_preview, run_generator
 from leaderboard.curation.actions.drafts import Wanted
 from leaderboard.datasets.actions import datasets
 from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
@@ -52,8 +50,8 @@ def sent(dataset: Dataset, path: Path, by: User, *, packed: bool = False) -> Raw
 def drafted(dataset: Dataset, generator: str, by: User, *, name: str = "test", **sources: list[RawFile]) -> Split:
     texts: dict[str, Any] = {"relation": "P27", "size": "100", "transparency": "0,1", "pairs_once": "yes"}
     asked = {"parameters": texts if generator == "scenarios" else {}, "options": {}, "seed": 11, "by": by}
-    generation = generations.begin(dataset=dataset, generator=generator, sources=sources, **asked)
-    generating.WORK.run(generation.pk)
+    generation = request_preview.begin(dataset=dataset, generator=generator, sources=sources, **asked)
+    run_generator.WORK.run(generation.pk)
     generation = Generation.objects.get(pk=generation.pk)
     assert (generation.state, generation.problems) == (State.DONE, [])
     wanted = [Wanted(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
@@ -87,10 +85,10 @@ def test_the_generated_pairs_alone_are_no_set(realdata: Path, curator: User) -> 
     dataset = a_benchmark("fact-verification", curator)
     raw = sent(dataset, realdata / "symmetric" / "source" / "fever_symmetric_generated.jsonl", curator)
     asked = {"parameters": {}, "options": {}, "seed": 1, "by": curator}
-    generation = generations.begin(
+    generation = request_preview.begin(
         dataset=dataset, generator="published-symmetric", sources={"published": [raw]}, **asked
     )
-    generating.WORK.run(generation.pk)
+    run_generator.WORK.run(generation.pk)
     generation.refresh_from_db()
     assert generation.state == State.REJECTED and generation.problems[0]["line"] is not None
 

@@ -15,24 +15,16 @@ from django.urls import reverse
 
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import (
-    correct_by_preview as part_corrections,
-)
-from leaderboard.curation.actions import (
+    correct_by_preview,
     drafts,
-)
-from leaderboard.curation.actions import (
-    request_preview as generations,
-)
-from leaderboard.curation.actions import (
-    run_generator as generating,
+    request_preview,
+    run_generator,
 )
 from leaderboard.curation.actions.drafts import Wanted
-from leaderboard.datasets.actions import corrections
-from leaderboard.datasets.actions import gold_diffs as gold_differences
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import corrections, gold_diffs, lifecycle
 from leaderboard.models import AuditEntry, Correction, Generation, RawFile, Split, State
 from leaderboard.work_queue import enqueue
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.gold_uploads import close_all, refusal
 from tests.support.tiny_world import World, build
 
@@ -75,11 +67,11 @@ def raws(way: dict[str, Any]) -> tuple[bytes, bytes]:
     """A raw file, and the same mended."""
     if way is SYMMETRIC:
         return symmetric(), symmetric(swapped=True)
-    return previews.claims(), previews.claims().replace(b'"SUPPORTS"', b'"REFUTES"')
+    return generator_previews.claims(), generator_previews.claims().replace(b'"SUPPORTS"', b'"REFUTES"')
 
 
 def previewed(world: World, way: dict[str, Any], file: RawFile, seed: int | None = 7, **parameters: str) -> Generation:
-    made = generations.begin(
+    made = request_preview.begin(
         dataset=world.split.dataset,
         generator=way["generator"],
         sources={way["role"]: [file]},
@@ -88,7 +80,7 @@ def previewed(world: World, way: dict[str, Any], file: RawFile, seed: int | None
         seed=seed,
         by=world.curator,
     )
-    generating.WORK.run(made.pk)
+    run_generator.WORK.run(made.pk)
     made.refresh_from_db()
     assert made.state == State.DONE
     return made
@@ -96,24 +88,24 @@ def previewed(world: World, way: dict[str, Any], file: RawFile, seed: int | None
 
 def published(world: World, way: dict[str, Any], **parameters: str) -> Split:
     """A split `final` that the generator made of the raw file, and that is out."""
-    made = previewed(world, way, previews.raw(world, raws(way)[0]), **parameters)
+    made = previewed(world, way, generator_previews.raw(world, raws(way)[0]), **parameters)
     part = made.parts.order_by("place").last()
     assert part is not None
     (split,) = drafts.make(
         generation=made, wanted=[Wanted(part, name="final", kind="test", gold_public=False)], by=world.curator
     )
-    return publication.publish_unaudited(split=split, by=world.curator)
+    return lifecycle.publish_unaudited(split=split, by=world.curator)
 
 
 def mended(world: World, way: dict[str, Any], **changes: Any) -> Generation:
-    return previewed(world, way, previews.raw(world, raws(way)[1], "mended.jsonl"), **changes)
+    return previewed(world, way, generator_previews.raw(world, raws(way)[1], "mended.jsonl"), **changes)
 
 
 def proposed(world: World, preview: Generation, split: Split) -> Correction:
-    ((part, found),) = part_corrections.corrigible(preview)
+    ((part, found),) = correct_by_preview.corrigible(preview)
     assert found == split
-    made = part_corrections.propose(generation=preview, part=part, split=split, by=world.curator)
-    gold_differences.WORK.run(made.pk)
+    made = correct_by_preview.propose(generation=preview, part=part, split=split, by=world.curator)
+    gold_diffs.WORK.run(made.pk)
     made.refresh_from_db()
     return made
 
@@ -148,25 +140,25 @@ def test_a_mended_raw_file_corrects_the_split_that_was_made_of_it(world: World, 
 def test_what_was_drawn_otherwise_corrects_nothing(world: World, changes: dict[str, Any]) -> None:
     split = published(world, HELD_OUT)
     preview = mended(world, HELD_OUT, **changes)
-    assert part_corrections.corrigible(preview) == []
+    assert correct_by_preview.corrigible(preview) == []
     for part in preview.parts.all():
         given = {"generation": preview, "part": part, "split": split, "by": world.curator}
-        assert refusal(part_corrections.propose, **given).code is Code.NOT_READY
+        assert refusal(correct_by_preview.propose, **given).code is Code.NOT_READY
     assert not Correction.objects.exists()
 
 
 def test_a_part_corrects_the_split_of_its_own_name_alone(world: World) -> None:
     split = published(world, HELD_OUT)
     preview = mended(world, HELD_OUT)
-    assert [(part.name, one.name) for part, one in part_corrections.corrigible(preview)] == [("final", "final")]
+    assert [(part.name, one.name) for part, one in correct_by_preview.corrigible(preview)] == [("final", "final")]
     rest = preview.parts.get(name="rest")
-    refused = refusal(part_corrections.propose, generation=preview, part=rest, split=split, by=world.curator)
+    refused = refusal(correct_by_preview.propose, generation=preview, part=rest, split=split, by=world.curator)
     assert refused.code is Code.NOT_READY and "rest" in refused.message
 
 
 def test_lines_that_move_between_parts_are_shown_and_cannot_be_confirmed(world: World) -> None:
     split = published(world, HELD_OUT)
-    more = previews.raw(world, previews.claims(16), "more.jsonl")
+    more = generator_previews.raw(world, generator_previews.claims(16), "more.jsonl")
     found = proposed(world, previewed(world, HELD_OUT, more), split)
     assert found.changes_inputs and found.counts["by_kind"]["added"]
     refused = refusal(corrections.confirm, correction=found, reason="more", tells_count=False, by=world.curator)
@@ -176,7 +168,7 @@ def test_lines_that_move_between_parts_are_shown_and_cannot_be_confirmed(world: 
 def test_drafts_are_not_corrected_so(world: World) -> None:
     split = published(world, HELD_OUT)
     Split.objects.filter(pk=split.pk).update(state="draft", published_at=None)
-    assert part_corrections.corrigible(mended(world, HELD_OUT)) == []
+    assert correct_by_preview.corrigible(mended(world, HELD_OUT)) == []
 
 
 def test_a_part_that_comes_out_otherwise_corrects_nothing(world: World) -> None:
@@ -185,7 +177,7 @@ def test_a_part_that_comes_out_otherwise_corrects_nothing(world: World) -> None:
     with Path(preview.sources.get().raw.file.path).open("ab") as stored:
         stored.write(b" ")
     part = preview.parts.get(name="final")
-    refused = refusal(part_corrections.propose, generation=preview, part=part, split=split, by=world.curator)
+    refused = refusal(correct_by_preview.propose, generation=preview, part=part, split=split, by=world.curator)
     assert refused.code is Code.NOT_READY and "altered" in refused.message
     assert not Correction.objects.exists()
 
@@ -194,7 +186,7 @@ def test_strangers_correct_nothing(world: World) -> None:
     split = published(world, HELD_OUT)
     preview = mended(world, HELD_OUT)
     given = {"generation": preview, "part": preview.parts.get(name="final"), "split": split}
-    assert refusal(part_corrections.propose, **given, by=world.researcher).code is Code.NOT_AN_ORGANISER
+    assert refusal(correct_by_preview.propose, **given, by=world.researcher).code is Code.NOT_AN_ORGANISER
 
 
 def at(name: str, *more: Any) -> str:
@@ -218,20 +210,20 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     filled = form.content.decode()
     assert 'value="rest=0.5,final=0.5"' in filled and 'name="seed" value="7"' in filled
     assert "parameters that final was made with" in words(form)
-    raw = previews.raw(world, raws(HELD_OUT)[1])
+    raw = generator_previews.raw(world, raws(HELD_OUT)[1])
     named = re.findall(r"<option[^>]*>(raw\.jsonl[^<]*)<", client.get(again).content.decode())
     assert len(set(named)) == 2, "two files of one name can be told apart"
     asked = {"source_gold": raw.pk, "parameter_parts": "rest=0.5,final=0.5", "parameter_by": "group", "seed": "7"}
     assert client.post(again, asked).status_code == 302
     preview = Generation.objects.latest("pk")
-    generating.WORK.run(preview.pk)
+    run_generator.WORK.run(preview.pk)
     page = client.get(at("manage_preview", preview.pk))
     assert "Use part final as a correction of final" in words(page)
     place = preview.parts.get(name="final").place
     answer = client.post(at("manage_preview_correct", preview.pk), {"part": place, "split": "final"})
     correction = Correction.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, at("manage_correction", "final", correction.pk))
-    gold_differences.WORK.run(correction.pk)
+    gold_diffs.WORK.run(correction.pk)
     assert "answered otherwise" in words(client.get(answer["Location"]))
     other = preview.parts.exclude(name="final").get().place
     wrong = client.post(at("manage_preview_correct", preview.pk), {"part": other, "split": "final"})

@@ -15,18 +15,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.core import chunked_upload as pieces
+from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import AuditEntry, RawFile, RawUpload, User
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.api_calls import person
 from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
 from tests.support.simultaneous_calls import together
 from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
-CONTENT = previews.claims()
+CONTENT = generator_previews.claims()
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_of_two_who_finish_an_upload_one_gets_a_file(world: World) -> None:
 
 
 def test_strangers_send_and_remove_nothing(world: World) -> None:
-    raw, upload = previews.raw(world), sent(world)
+    raw, upload = generator_previews.raw(world), sent(world)
     for action, given in (
         (begun, {"world": world}),
         (raw_files.add, {"dataset": world.split.dataset, "file": uploaded(b"x\n")}),
@@ -134,9 +134,9 @@ def test_strangers_send_and_remove_nothing(world: World) -> None:
 
 
 def test_it_is_removed_while_nothing_was_made_from_it(world: World, django_capture_on_commit_callbacks: Any) -> None:
-    raw = previews.raw(world)
+    raw = generator_previews.raw(world)
     stored = str(raw.file.name)
-    used = previews.done(world, raw)
+    used = generator_previews.done(world, raw)
     assert refusal(raw_files.remove, raw=raw, by=world.curator).code is Code.NOT_READY
     assert storages["gold"].exists(stored)
     used.delete()
@@ -148,9 +148,9 @@ def test_it_is_removed_while_nothing_was_made_from_it(world: World, django_captu
 def test_what_nobody_goes_on_with_is_forgotten(world: World) -> None:
     before = files_of("gold")
     sent(world)
-    assert pieces.forget_old(RawUpload) == 0 and RawUpload.objects.exists()
+    assert chunked_upload.forget_old(RawUpload) == 0 and RawUpload.objects.exists()
     RawUpload.objects.update(touched_at=timezone.now() - timedelta(days=3))
-    assert pieces.forget_old(RawUpload) == 1
+    assert chunked_upload.forget_old(RawUpload) == 1
     assert files_of("gold") - before == set()
 
 
@@ -181,7 +181,7 @@ def test_without_a_script_it_comes_in_one_piece(world: World) -> None:
 
 
 def test_an_organiser_of_another_benchmark_knows_nothing_of_it(world: World) -> None:
-    raw = previews.raw(world)
+    raw = generator_previews.raw(world)
     other = logged_in(person("olga"))
     for where in (
         reverse("manage_new_split", args=["tiny"]),

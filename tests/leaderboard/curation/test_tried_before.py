@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard.curation.actions import run_dry_run as dry_run_scores
+from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions import splits
 from leaderboard.models import Benchmark
 from tests.leaderboard.curation.test_dry_runs import added
@@ -21,7 +21,7 @@ def test_the_page_of_the_gold_in_force_leads_to_the_button(as_phase: bool) -> No
     world = build()
     Benchmark.objects.update(state="draft")
     row = added(world, name="Earlier")
-    dry_run_scores.WORK.run(row.pk)
+    run_dry_run.WORK.run(row.pk)
     if as_phase:
         type(row).objects.filter(pk=row.pk).update(scored_as="test")
     turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}

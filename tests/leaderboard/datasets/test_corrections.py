@@ -19,16 +19,10 @@ from django.utils import timezone
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions import (
     corrections,
+    gold_diffs,
+    lifecycle,
+    split_in_halves,
     splits,
-)
-from leaderboard.datasets.actions import (
-    gold_diffs as gold_differences,
-)
-from leaderboard.datasets.actions import (
-    lifecycle as publication,
-)
-from leaderboard.datasets.actions import (
-    split_in_halves as halves,
 )
 from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Division, GoldVersion, Phase, State, User
 from leaderboard.work_queue import enqueue
@@ -63,7 +57,7 @@ def propose(world: World, content: bytes | None = None) -> Correction:
 
 def laid(world: World, content: bytes | None = None) -> Correction:
     found = propose(world, content)
-    gold_differences.WORK.run(found.pk)
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     assert found.state == State.DONE
     return found
@@ -185,15 +179,15 @@ def test_what_nobody_confirms_goes_by_itself(world: World) -> None:
 
 def test_a_worker_that_comes_late_to_a_dropped_one_writes_nothing(world: World, monkeypatch: Any) -> None:
     found = propose(world)
-    ask = gold_differences.referee.gold_difference
+    ask = gold_diffs.referee.gold_difference
 
     def slow(**asked: Any) -> Any:
         answer = ask(**asked)
         corrections.drop(correction=found, by=world.curator)
         return answer
 
-    monkeypatch.setattr(gold_differences.referee, "gold_difference", slow)
-    gold_differences.WORK.run(found.pk)
+    monkeypatch.setattr(gold_diffs.referee, "gold_difference", slow)
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.fate, found.counts) == (State.CANCELLED, "dropped", {})
     assert not ChangedItem.objects.exists()
@@ -203,23 +197,23 @@ def test_a_worker_that_dies_in_the_middle_is_followed_by_another(world: World) -
     found = propose(world)
     at = timezone.now()
     Correction.objects.update(state=State.RUNNING, attempt=1, lease_until=at - timedelta(seconds=1))
-    assert gold_differences.WORK.sweep() == 1
-    gold_differences.WORK.run(found.pk)
+    assert gold_diffs.WORK.sweep() == 1
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.attempt, found.items.count()) == (State.DONE, 2, 4)
 
 
 def test_a_report_of_another_shape_is_refused(world: World, monkeypatch: Any) -> None:
     found = propose(world)
-    ask = gold_differences.referee.gold_difference
+    ask = gold_diffs.referee.gold_difference
 
     def lying(**asked: Any) -> Any:
         answer = ask(**asked)
         answer.report["counts"]["n_changed"] += 1
         return answer
 
-    monkeypatch.setattr(gold_differences.referee, "gold_difference", lying)
-    gold_differences.WORK.run(found.pk)
+    monkeypatch.setattr(gold_diffs.referee, "gold_difference", lying)
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.reason) == (State.FAILED, "bad_report")
 
@@ -229,12 +223,12 @@ def test_packed_gold_and_halves_are_kept_through_a_correction(world: World) -> N
     first = uploaded(b"".join(lines).replace(b'"origin"', b'"part"'))
     splits.add_gold(split=world.split, file=first, reason="groups", by=world.curator)
     first.close()
-    halves.divide(split=world.split, share=Decimal("0.5"), seed=1, by=world.curator)
+    split_in_halves.divide(split=world.split, share=Decimal("0.5"), seed=1, by=world.curator)
     corrected = b"".join(lines).replace(b'"origin"', b'"part"').replace(b"REFUTES", b"SUPPORTS", 1)
     file = uploaded(gzip.compress(corrected, mtime=0), "fixed.jsonl.gz")
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_differences.WORK.run(found.pk)
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     gold = confirm(world, found)
     assert (gold.number, found.counts["n_changed"]) == (3, 1)
@@ -257,7 +251,7 @@ def test_from_the_upload_to_the_next_version(world: World) -> None:
     page = words(curator, where)
     assert "A worker is going to lay it beside gold version 1" in page and "Look again" in page
     assert "Confirm gold version" not in page and "A correction waits for a word" in words(curator, f"{DESK}gold/")
-    gold_differences.WORK.run(found.pk)
+    gold_diffs.WORK.run(found.pk)
     assert curator.get(f"{where}state/")["HX-Refresh"] == "true"
     page = words(curator, where)
     assert (
@@ -350,5 +344,5 @@ def test_gold_of_a_draft_is_replaced_at_once(world: World) -> None:
     form = {"file": SimpleUploadedFile("g.jsonl", gold_lines(CORRECTED)), "reason": "still at it"}
     assert client_of(world.curator).post(f"{DESK}gold/", form)["Location"] == f"{DESK}gold/"
     assert GoldVersion.objects.count() == 2 and not Correction.objects.exists()
-    publication.publish_unaudited(split=type(world.split).objects.get(), by=world.curator)
+    lifecycle.publish_unaudited(split=type(world.split).objects.get(), by=world.curator)
     assert "See what it changes" in words(client_of(world.curator), f"{DESK}gold/")

@@ -10,8 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.datasets.actions import corrections
-from leaderboard.datasets.actions import gold_diffs as gold_differences
+from leaderboard.datasets.actions import corrections, gold_diffs
 from leaderboard.models import GoldVersion, Split
 from leaderboard.scoring.actions import rescoring
 from leaderboard.work_queue import enqueue
@@ -34,7 +33,7 @@ def confirmed(world: World, *, content: bytes | None = None, tells_count: bool =
     file = uploaded(content or gold_lines(CORRECTED))
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_differences.WORK.run(found.pk)
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     return corrections.confirm(correction=found, reason=WHY, tells_count=tells_count, by=world.curator)
 

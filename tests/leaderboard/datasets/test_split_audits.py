@@ -15,9 +15,9 @@ from evaluator.jobs.audit import NAMES
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import audits as split_audits
 from leaderboard.datasets.actions import splits
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Run, Split, SplitAudit, State
-from tests.support import audited_splits as audits
+from tests.support import audited_splits
 from tests.support.gold_uploads import close_all, refusal, uploaded
 from tests.support.simultaneous_calls import together
 from tests.support.tiny_world import DRAFT, World, build, gold_lines
@@ -51,16 +51,16 @@ class Asked:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: Any = None) -> None:
         self.parts: list[str] = []
         self.files: list[set[str]] = []
-        ask = referee.audit_part
+        ask = sandbox_client.audit_part
 
-        def audit_part(**asked: Any) -> referee.Answer:
+        def audit_part(**asked: Any) -> sandbox_client.Answer:
             self.parts.append(asked["part"])
             self.files.append({*asked["files"]})
             if before is not None and (answer := before(len(self.parts))) is not None:
                 return answer  # type: ignore[no-any-return]
             return ask(**asked)
 
-        monkeypatch.setattr(referee, "audit_part", audit_part)
+        monkeypatch.setattr(sandbox_client, "audit_part", audit_part)
 
 
 def test_the_sandbox_says_what_the_referee_says_in_process(world: World) -> None:
@@ -68,7 +68,7 @@ def test_the_sandbox_says_what_the_referee_says_in_process(world: World) -> None
     split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.DONE
     # Beside its inputs, which the report made in process does not have: none differ from what the server writes.
-    expected = audits.report()
+    expected = audited_splits.report()
     assert audit.report["findings"] == expected["findings"]
     assert audit.report["sizes"] == expected["sizes"] and audit.report["balance"] == expected["balance"]
     assert audit.parts == []
@@ -116,7 +116,7 @@ def test_a_stranger_and_an_empty_split_get_none(world: World) -> None:
 def test_each_part_is_kept_and_who_takes_over_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(n: int) -> None:
         if n == 4:
-            raise referee.SandboxError("gone")
+            raise sandbox_client.SandboxError("gone")
 
     audit = begun(world)
     asked = Asked(monkeypatch, dies)
@@ -125,7 +125,7 @@ def test_each_part_is_kept_and_who_takes_over_goes_on(world: World, monkeypatch:
     split_audits.WORK.run(audit.pk)
     assert asked.parts == [*NAMES[:4], *NAMES[3:]]
     assert (after(audit).state, audit.attempt) == (State.DONE, 2)
-    assert audit.report == {**audits.report(), "not_looked_at": audit.report["not_looked_at"]}
+    assert audit.report == {**audited_splits.report(), "not_looked_at": audit.report["not_looked_at"]}
 
 
 def test_parts_of_another_release_are_told_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,12 +135,12 @@ def test_parts_of_another_release_are_told_again(world: World, monkeypatch: pyte
     split_audits.WORK.run(audit.pk)
     split_audits.WORK.run(audit.pk)
     assert asked.parts == [NAMES[1], *NAMES]
-    assert after(audit).report["sizes"] == audits.report()["sizes"]
+    assert after(audit).report["sizes"] == audited_splits.report()["sizes"]
 
 
 def test_it_is_given_up_after_some_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(n: int) -> None:
-        raise referee.SandboxError("gone")
+        raise sandbox_client.SandboxError("gone")
 
     Asked(monkeypatch, dies)
     audit = begun(world)
@@ -163,7 +163,7 @@ SAID = {"code": "x", "found": "x", "means": "x", "do": "x", "where": {}, "number
     ],
 )
 def test_no_report_but_a_sound_one_is_kept(world: World, monkeypatch: pytest.MonkeyPatch, told: Any) -> None:
-    answer = referee.Answer("", {"ok": True, "told": told}, b"", 0.0, 0.0, {}, referee.sources.SHA256)
+    answer = sandbox_client.Answer("", {"ok": True, "told": told}, b"", 0.0, 0.0, {}, sandbox_client.sources.SHA256)
     Asked(monkeypatch, lambda n: answer)
     audit = begun(world)
     split_audits.WORK.run(audit.pk)
@@ -171,7 +171,7 @@ def test_no_report_but_a_sound_one_is_kept(world: World, monkeypatch: pytest.Mon
 
 
 def test_a_limit_that_is_reached_ends_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    Asked(monkeypatch, lambda n: referee.Answer("memory", {}, b"", 0.0, 0.0, {}))
+    Asked(monkeypatch, lambda n: sandbox_client.Answer("memory", {}, b"", 0.0, 0.0, {}))
     audit = begun(world)
     split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "memory")

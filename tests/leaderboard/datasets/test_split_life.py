@@ -13,15 +13,14 @@ from django.utils import timezone
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions import audits as split_audits
-from leaderboard.datasets.actions import lifecycle as publication
-from leaderboard.datasets.actions import splits
-from leaderboard.datasets.queries import audit_results as audited
+from leaderboard.datasets.actions import lifecycle, splits
+from leaderboard.datasets.queries import audit_results
 from leaderboard.models import AuditEntry, Benchmark, Extension, QuotaCharge, Split, SplitAudit, State
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from leaderboard.submissions.queries import deadlines
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import audited_splits as audits
+from tests.support import audited_splits
 from tests.support.api_calls import person
 from tests.support.gold_uploads import close_all, refusal, uploaded
 from tests.support.tiny_world import DRAFT, LABELS, World, build, gold_lines
@@ -51,75 +50,75 @@ def draft(world: World) -> Split:
 
 
 def places(audit: SplitAudit, severity: str) -> list[int]:
-    return [one.place for one in audited.findings(audit) if one.severity == severity]
+    return [one.place for one in audit_results.findings(audit) if one.severity == severity]
 
 
 def answered(audit: SplitAudit, by: Any) -> SplitAudit:
     for place in places(audit, "warning"):
-        publication.answer(audit=audit, finding=place, text=f"Known: {place}.", by=by)
+        lifecycle.answer(audit=audit, finding=place, text=f"Known: {place}.", by=by)
     return audit
 
 
 class TestPublishing:
     def test_held_out_gold_needs_an_audit(self, world: World, draft: Split) -> None:
-        refused = refusal(publication.publish, split=draft, by=world.curator)
+        refused = refusal(lifecycle.publish, split=draft, by=world.curator)
         assert refused.code is Code.NOT_READY
         assert "has not been audited" in refused.message
 
     def test_an_error_blocks_whatever_is_answered(self, world: World, draft: Split) -> None:
-        report = audits.report()
+        report = audited_splits.report()
         report["findings"][0]["severity"] = "error"
-        audit = answered(audits.done(world.gold, report=report), world.curator)
-        assert "found 1 error;" in refusal(publication.publish, split=draft, by=world.curator).message
-        refused = refusal(publication.answer, audit=audit, finding=0, text="No matter.", by=world.researcher)
+        audit = answered(audited_splits.done(world.gold, report=report), world.curator)
+        assert "found 1 error;" in refusal(lifecycle.publish, split=draft, by=world.curator).message
+        refused = refusal(lifecycle.answer, audit=audit, finding=0, text="No matter.", by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
     def test_each_warning_is_answered_first(self, world: World, draft: Split) -> None:
-        audit = audits.done(world.gold)
+        audit = audited_splits.done(world.gold)
         *some, last = places(audit, "warning")
         for place in some:
-            publication.answer(audit=audit, finding=place, text="Known.", by=world.curator)
-        assert "1 warning of the audit must be" in refusal(publication.publish, split=draft, by=world.curator).message
-        publication.answer(audit=audit, finding=last, text="Known.", by=world.curator)
-        assert publication.publish(split=draft, by=world.curator).is_published
+            lifecycle.answer(audit=audit, finding=place, text="Known.", by=world.curator)
+        assert "1 warning of the audit must be" in refusal(lifecycle.publish, split=draft, by=world.curator).message
+        lifecycle.answer(audit=audit, finding=last, text="Known.", by=world.curator)
+        assert lifecycle.publish(split=draft, by=world.curator).is_published
         audit.refresh_from_db()
         assert (audit.accepted_at is not None, audit.accepted_by) == (True, world.curator)
         entry = AuditEntry.objects.get(action="split.published")
         assert (entry.actor, entry.detail["audit"]) == (world.curator, audit.pk)
 
     def test_the_audit_of_earlier_gold_does_not_count(self, world: World, draft: Split, sandbox: str) -> None:
-        answered(audits.done(world.gold), world.curator)
+        answered(audited_splits.done(world.gold), world.curator)
         swapped = dict(zip(LABELS, reversed(LABELS.values()), strict=True)) | {"a1": "REFUTES", "a2": "SUPPORTS"}
         other = {**swapped, "a3": "SUPPORTS", "a4": "REFUTES"}
         splits.add_gold(split=draft, file=uploaded(gold_lines(other), "gold.jsonl"), reason="better", by=world.curator)
-        assert "Gold version 2" in refusal(publication.publish, split=draft, by=world.curator).message
+        assert "Gold version 2" in refusal(lifecycle.publish, split=draft, by=world.curator).message
 
     def test_the_last_audit_counts_and_not_a_better_one_before(self, world: World, draft: Split) -> None:
-        answered(audits.done(world.gold), world.curator)
-        audits.done(world.gold)
-        assert "must be answered" in refusal(publication.publish, split=draft, by=world.curator).message
+        answered(audited_splits.done(world.gold), world.curator)
+        audited_splits.done(world.gold)
+        assert "must be answered" in refusal(lifecycle.publish, split=draft, by=world.curator).message
 
     @pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
     def test_an_audit_that_was_not_done_is_none(self, world: World, draft: Split, state: str) -> None:
-        audits.done(world.gold, state=state, report={})
-        assert "has not been audited" in refusal(publication.publish, split=draft, by=world.curator).message
+        audited_splits.done(world.gold, state=state, report={})
+        assert "has not been audited" in refusal(lifecycle.publish, split=draft, by=world.curator).message
 
     def test_public_gold_needs_none(self, world: World, draft: Split) -> None:
         Split.objects.update(gold_public=True)
         draft.refresh_from_db()
-        assert publication.publish(split=draft, by=world.curator).is_published
+        assert lifecycle.publish(split=draft, by=world.curator).is_published
         assert AuditEntry.objects.get(action="split.published").detail["audit"] is None
 
     def test_once_is_enough_and_a_stranger_may_not(self, world: World) -> None:
-        assert refusal(publication.publish, split=world.split, by=world.curator).code is Code.NOT_READY
+        assert refusal(lifecycle.publish, split=world.split, by=world.curator).code is Code.NOT_READY
         Split.objects.update(**DRAFT)
-        assert refusal(publication.publish, split=world.split, by=world.researcher).code is Code.NOT_AN_ORGANISER
+        assert refusal(lifecycle.publish, split=world.split, by=world.researcher).code is Code.NOT_AN_ORGANISER
 
     def test_an_operator_publishes_without_and_organisers_do_not(self, world: World, draft: Split) -> None:
         organiser = person("olga")
         world.benchmark.organisers.add(organiser)
-        assert refusal(publication.publish_unaudited, split=draft, by=organiser).code is Code.NOT_AN_ORGANISER
-        assert publication.publish_unaudited(split=draft, by=world.curator).is_published
+        assert refusal(lifecycle.publish_unaudited, split=draft, by=organiser).code is Code.NOT_AN_ORGANISER
+        assert lifecycle.publish_unaudited(split=draft, by=world.curator).is_published
         page = text(Client().get("/benchmarks/tiny/splits/test/"))
         assert "Published without an audit." in page
 
@@ -128,41 +127,41 @@ class TestPublishing:
         world.benchmark.refresh_from_db()
         refused = refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator)
         assert "test is a draft" in refused.message
-        publication.publish_unaudited(split=draft, by=world.curator)
+        lifecycle.publish_unaudited(split=draft, by=world.curator)
         assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
 
 
 class TestAnswers:
     def test_only_errors_and_warnings_of_a_done_audit_are_answered(self, world: World) -> None:
-        audit = audits.done(world.gold)
+        audit = audited_splits.done(world.gold)
         (note, *_) = [*places(audit, "note"), len(audit.report["findings"])]
-        refused = refusal(publication.answer, audit=audit, finding=note, text="x", by=world.curator)
+        refused = refusal(lifecycle.answer, audit=audit, finding=note, text="x", by=world.curator)
         assert refused.code is Code.INVALID_NAME
         SplitAudit.objects.filter(pk=audit.pk).update(state=State.CANCELLED)
-        assert refusal(publication.answer, audit=audit, finding=0, text="x", by=world.curator).code is Code.NOT_READY
+        assert refusal(lifecycle.answer, audit=audit, finding=0, text="x", by=world.curator).code is Code.NOT_READY
 
     def test_an_answer_replaces_the_one_before_and_an_empty_one_takes_it_back(self, world: World) -> None:
-        audit = audits.done(world.gold)
+        audit = audited_splits.done(world.gold)
         for said in ("First.", "Second."):
-            publication.answer(audit=audit, finding=0, text=said, by=world.curator)
+            lifecycle.answer(audit=audit, finding=0, text=said, by=world.curator)
         assert [one.text for one in audit.answers.all()] == ["Second."]
-        publication.answer(audit=audit, finding=0, text="  ", by=world.curator)
+        lifecycle.answer(audit=audit, finding=0, text="  ", by=world.curator)
         assert not audit.answers.exists()
 
     def test_what_is_public_stays(self, world: World, draft: Split) -> None:
-        audit = answered(audits.done(world.gold), world.curator)
-        publication.publish(split=draft, by=world.curator)
-        refused = refusal(publication.answer, audit=audit, finding=0, text="Else.", by=world.curator)
+        audit = answered(audited_splits.done(world.gold), world.curator)
+        lifecycle.publish(split=draft, by=world.curator)
+        refused = refusal(lifecycle.answer, audit=audit, finding=0, text="Else.", by=world.curator)
         assert refused.code is Code.NOT_READY
         assert audit.answers.get(finding=0).text == "Known: 0."
 
     def test_an_audit_after_publishing_is_shown_with_every_answer(self, world: World) -> None:
-        report = audits.report()
+        report = audited_splits.report()
         report["findings"][0]["severity"] = "error"
-        audit = answered(audits.done(world.gold, report=report), world.curator)
-        assert "1 of its errors" in refusal(publication.show_audit, audit=audit, by=world.curator).message
-        publication.answer(audit=audit, finding=0, text="Corrected soon.", by=world.curator)
-        publication.show_audit(audit=audit, by=world.curator)
+        audit = answered(audited_splits.done(world.gold, report=report), world.curator)
+        assert "1 of its errors" in refusal(lifecycle.show_audit, audit=audit, by=world.curator).message
+        lifecycle.answer(audit=audit, finding=0, text="Corrected soon.", by=world.curator)
+        lifecycle.show_audit(audit=audit, by=world.curator)
         page = text(Client().get("/benchmarks/tiny/splits/test/"))
         assert "Corrected soon." in page and "Published without" not in page
 
@@ -194,7 +193,7 @@ class TestDrafts:
 
 class TestRetiring:
     def test_its_phases_take_no_more_and_say_why(self, world: World, client: Client) -> None:
-        publication.retire(split=world.split, reason=REASON, by=world.curator)
+        lifecycle.retire(split=world.split, reason=REASON, by=world.curator)
         world.phase.refresh_from_db()
         with pytest.raises(Refused, match="posted on the web"):
             world.submit()
@@ -214,7 +213,7 @@ class TestRetiring:
             phase=world.phase, team=world.system.team, before=at, closes_at=later, reason="x", **made
         )
         assert deadlines.is_open(world.phase, team=world.system.team)
-        publication.retire(split=world.split, reason=REASON, by=world.curator)
+        lifecycle.retire(split=world.split, reason=REASON, by=world.curator)
         world.phase.refresh_from_db()
         assert not deadlines.is_open(world.phase, team=world.system.team)
         assert not deadlines.is_open_to(world.phase, world.researcher)
@@ -224,29 +223,29 @@ class TestRetiring:
     def test_what_was_being_checked_is_not_taken(
         self, world: World, sandbox: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        checked = submissions._validate
+        checked = submit._validate
 
         def check(**asked: Any) -> Any:
-            publication.retire(split=Split.objects.get(pk=world.split.pk), reason=REASON, by=world.curator)
+            lifecycle.retire(split=Split.objects.get(pk=world.split.pk), reason=REASON, by=world.curator)
             return checked(**asked)
 
-        monkeypatch.setattr(submissions, "_validate", check)
+        monkeypatch.setattr(submit, "_validate", check)
         with pytest.raises(Refused, match="posted on the web"):
             world.submit()
         assert not QuotaCharge.objects.exists()
 
     def test_no_phase_is_opened_on_it(self, world: World) -> None:
-        publication.retire(split=world.split, reason=REASON, by=world.curator)
+        lifecycle.retire(split=world.split, reason=REASON, by=world.curator)
         told = {"slug": "more", "title": "More", "options": {}, "opens_at": None, "closes_at": None}
         told |= {"benchmark": world.benchmark, "split": world.split, "quota_per_day": 1, "quota_total": 1}
         assert "is retired" in refusal(benchmarks.add_phase, by=world.curator, **told).message
 
     def test_it_needs_a_reason_and_is_done_once(self, world: World) -> None:
-        assert refusal(publication.retire, split=world.split, reason=" ", by=world.curator).code is Code.INVALID_NAME
-        refused = refusal(publication.retire, split=world.split, reason="x", by=world.researcher)
+        assert refusal(lifecycle.retire, split=world.split, reason=" ", by=world.curator).code is Code.INVALID_NAME
+        refused = refusal(lifecycle.retire, split=world.split, reason="x", by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
-        publication.retire(split=world.split, reason=REASON, by=world.curator)
-        assert refusal(publication.retire, split=world.split, reason="again", by=world.curator).code is Code.NOT_READY
+        lifecycle.retire(split=world.split, reason=REASON, by=world.curator)
+        assert refusal(lifecycle.retire, split=world.split, reason="again", by=world.curator).code is Code.NOT_READY
         assert AuditEntry.objects.get(action="split.retired").detail["reason"] == REASON
 
 

@@ -14,11 +14,11 @@ from django.test import Client
 
 from leaderboard.core.storage import opened
 from leaderboard.datasets.actions import audits as split_audits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import lifecycle
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, SplitAudit, State
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import audited_splits as audits
+from tests.support import audited_splits
 from tests.support.api_calls import person
 from tests.support.tiny_world import DRAFT, World, build
 
@@ -36,17 +36,17 @@ def world() -> World:
 @pytest.fixture
 def audit(world: World) -> SplitAudit:
     """Done, with a finding whose every text quotes gold."""
-    report = audits.report()
+    report = audited_splits.report()
     grave = {"severity": "warning", "code": "near-duplicates", "where": {"file": "test.gold.jsonl", "line": 1}}
     grave |= {name: f"{CANARY} {name}" for name in ("found", "means", "do")}
     report["findings"].insert(0, {**grave, "numbers": {"texts": [CANARY]}})
-    return audits.done(world.gold, report=report, requested_by=world.curator)
+    return audited_splits.done(world.gold, report=report, requested_by=world.curator)
 
 
 def answer_all(audit: SplitAudit, by: Any) -> None:
     for place, finding in enumerate(audit.report["findings"]):
         if finding["severity"] == "warning":
-            publication.answer(audit=audit, finding=place, text=f"An answer to {place}.", by=by)
+            lifecycle.answer(audit=audit, finding=place, text=f"An answer to {place}.", by=by)
 
 
 class TestReport:
@@ -62,7 +62,7 @@ class TestReport:
 
     def test_nobody_else_reads_a_word_of_it(self, world: World, audit: SplitAudit) -> None:
         answer_all(audit, world.curator)
-        publication.show_audit(audit=audit, by=world.curator)
+        lifecycle.show_audit(audit=audit, by=world.curator)
         for client in (Client(), client_of(world.researcher)):
             page = client.get(PUBLIC)
             assert CANARY not in page.content.decode()
@@ -82,14 +82,14 @@ class TestReport:
         assert "without an answer" in text(page)
 
     def test_refused_answers_stay_in_their_fields(self, world: World, audit: SplitAudit) -> None:
-        long = "x" * (publication.LONGEST + 1)
+        long = "x" * (lifecycle.LONGEST + 1)
         page = client_of(world.curator).post(f"{DESK}splits/test/audits/{audit.pk}/", {"answer-0": long})
         assert page.status_code == 422 and long in page.content.decode()
         assert not audit.answers.exists()
 
     def test_what_an_earlier_audit_was_answered_is_offered_and_not_kept(self, world: World, audit: SplitAudit) -> None:
-        publication.answer(audit=audit, finding=0, text="Said before.", by=world.curator)
-        later = audits.done(world.gold, report=audit.report)
+        lifecycle.answer(audit=audit, finding=0, text="Said before.", by=world.curator)
+        later = audited_splits.done(world.gold, report=audit.report)
         page = client_of(world.curator).get(f"{DESK}splits/test/audits/{later.pk}/").content.decode()
         assert "Said before.</textarea>" in page and "from an earlier audit" in page
         assert not later.answers.exists()
@@ -110,8 +110,10 @@ class TestFollowing:
 
     @pytest.mark.parametrize("state", [State.DONE, State.FAILED, State.CANCELLED])
     def test_once_it_is_over_the_page_loads_anew(self, world: World, state: str) -> None:
-        report = audits.report() if state == State.DONE else {}
-        audit = audits.done(world.gold, state=state, report=report, reason="memory" if state == State.FAILED else "")
+        report = audited_splits.report() if state == State.DONE else {}
+        audit = audited_splits.done(
+            world.gold, state=state, report=report, reason="memory" if state == State.FAILED else ""
+        )
         part = client_of(world.curator).get(f"{DESK}splits/test/audits/{audit.pk}/state/")
         assert part["HX-Refresh"] == "true" and "hx-get" not in part.content.decode()
         assert ("more memory than the server allows" in text(part)) == (state == State.FAILED)
@@ -156,7 +158,7 @@ class TestTrail:
         world.benchmark.organisers.add(organiser)
         client_of(world.curator).get(f"{DESK}splits/test/gold/1/")
         client_of(organiser).get(f"{DESK}splits/test/audits/{audit.pk}/")
-        publication.retire(split=world.split, reason="Done.", by=organiser)
+        lifecycle.retire(split=world.split, reason="Done.", by=organiser)
         lines = client_of(world.curator).get(f"{DESK}trail/").context["lines"]
         assert [(act.by, act.action, act.read_gold) for act, _, _ in lines] == [
             ("olga", "split.retired", False),
@@ -193,7 +195,7 @@ class TestTrail:
         client = client_of(world.curator)
         for _ in range(40):
             AuditEntry.record("gold.read", world.gold, by=world.curator)
-            AuditEntry.record("audit.read", audits.done(world.gold), by=world.curator)
+            AuditEntry.record("audit.read", audited_splits.done(world.gold), by=world.curator)
         with django_assert_max_num_queries(20):
             client.get(f"{DESK}trail/")
 

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from leaderboard.evaluation import plot_checks as drawing_shapes
-from leaderboard.evaluation import report_checks as reports
+from leaderboard.evaluation import plot_checks, report_checks
 from tests.leaderboard.evaluation.test_reports import GOOD, MEASURES, TASK
 
 DRAWING: dict[str, Any] = {
@@ -24,8 +23,8 @@ DRAWING: dict[str, Any] = {
 }
 
 
-def checked(drawing: Any) -> drawing_shapes.Drawing | None:
-    return reports.checked({**GOOD, "drawing": drawing}, task=TASK, task_version=1, measures=MEASURES).drawing
+def checked(drawing: Any) -> plot_checks.Drawing | None:
+    return report_checks.checked({**GOOD, "drawing": drawing}, task=TASK, task_version=1, measures=MEASURES).drawing
 
 
 def test_a_sound_drawing_is_kept_as_it_is() -> None:
@@ -35,7 +34,7 @@ def test_a_sound_drawing_is_kept_as_it_is() -> None:
 
 
 def test_a_report_may_have_none() -> None:
-    assert reports.checked(GOOD, task=TASK, task_version=1, measures=MEASURES).drawing is None
+    assert report_checks.checked(GOOD, task=TASK, task_version=1, measures=MEASURES).drawing is None
     empty = checked({})
     assert empty is not None and empty.is_empty
 
@@ -80,6 +79,6 @@ UNSOUND = {
 def test_an_unsound_one_fails_the_run(name: str) -> None:
     drawing = copy.deepcopy(DRAWING)
     UNSOUND[name](drawing)
-    with pytest.raises(reports.ReportError) as error:
+    with pytest.raises(report_checks.ReportError) as error:
         checked(drawing)
     assert "the gold" not in str(error.value)

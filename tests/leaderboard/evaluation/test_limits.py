@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ from leaderboard.evaluation import container_limits as limits
 )
 def test_a_limit_that_cannot_be_held_is_refused(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match="limit") as refused:
-        limits.with_changes(changes)
+        container_limits.with_changes(changes)
     assert str(refused.value).startswith(told)
 
 
 def test_what_is_not_changed_is_the_operators() -> None:
-    changed = limits.with_changes({"cpus": 0.5, "gpus": 0})
-    assert (changed.cpus, changed.wall_seconds) == (0.5, limits.defaults().wall_seconds)
+    changed = container_limits.with_changes({"cpus": 0.5, "gpus": 0})
+    assert (changed.cpus, changed.wall_seconds) == (0.5, container_limits.defaults().wall_seconds)

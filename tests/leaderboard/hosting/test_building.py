@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.hosting import build_image as building
+from leaderboard.hosting import build_image
 
 IMAGE = "sha256:" + "5e" * 32
 DOCKER = """#!/bin/sh
@@ -52,7 +52,7 @@ def asked(notes: Path) -> list[str]:
 def test_a_build_has_no_network_and_leaves_nothing(notes: Path, folders: dict[str, Path], settings: Any) -> None:
     settings.BASE_IMAGE = "our-base"
     before = set(settings.FILE_UPLOAD_TEMP_DIR.iterdir())
-    with building.built(**folders) as archive:
+    with build_image.built(**folders) as archive:
         assert gzip.decompress(archive.read_bytes()) == b"saved\n"
     assert set(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == before
     build, save, remove = notes.read_text().splitlines()
@@ -67,19 +67,19 @@ def test_an_image_that_cannot_be_saved_is_removed_too(
     tmp_path: Path, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = install(tmp_path, monkeypatch, failing="save*")
-    with pytest.raises(building.CannotBuildError, match="docker save: it says no"), building.built(**folders):
+    with pytest.raises(build_image.CannotBuildError, match="docker save: it says no"), build_image.built(**folders):
         pass
     assert asked(notes) == ["build", "save", "image"]
 
 
 def test_the_engine_that_the_site_names_is_asked(notes: Path, settings: Any) -> None:
     settings.ENGINE = "tcp://engine:2375"
-    building.check_ready()
+    build_image.check_ready()
     assert all(line.startswith("--host tcp://engine:2375 ") for line in notes.read_text().splitlines())
 
 
 def test_a_base_image_that_is_there_is_not_fetched(notes: Path) -> None:
-    building.check_ready()
+    build_image.check_ready()
     assert asked(notes) == ["version", "image"]
 
 
@@ -94,30 +94,30 @@ def test_what_is_missing_is_said(
     failing: str, told: str, steps: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = install(tmp_path, monkeypatch, failing=failing)
-    with pytest.raises(building.CannotBuildError, match=told):
-        building.check_ready()
+    with pytest.raises(build_image.CannotBuildError, match=told):
+        build_image.check_ready()
     assert asked(notes) == steps
 
 
 def test_a_base_image_that_is_fetched_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, failing="image*")
     said: list[str] = []
-    building.check_ready(said.append)
+    build_image.check_ready(said.append)
     assert said == ["fetching the base image python:3.11-slim-bookworm"]
 
 
 def test_without_the_command_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(building.CannotBuildError, match=r"docker\.io"):
-        building.check_ready()
+    with pytest.raises(build_image.CannotBuildError, match=r"docker\.io"):
+        build_image.check_ready()
 
 
 def test_sources_change_with_the_code_and_with_nothing_else(folders: dict[str, Path]) -> None:
     system = folders["system"]
     (system / "Dockerfile").write_text("FROM scratch\n")
     (system / "main.py").write_text("print(1)\n")
-    first = building.sources(system)
+    first = build_image.sources(system)
     (system / "README.md").write_text("# Majority\n")
-    assert building.sources(system) == first
+    assert build_image.sources(system) == first
     (system / "main.py").write_text("print(2)\n")
-    assert building.sources(system) != first
+    assert build_image.sources(system) != first

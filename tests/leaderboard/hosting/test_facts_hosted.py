@@ -14,11 +14,10 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.core.refusal import Refused
-from leaderboard.datasets.actions import datasets, splits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import Release, Run, State, User
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from tests.support.gold_uploads import close_all, uploaded
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +91,7 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
     dataset = datasets.create(slug="data", title="Data", task=case.task, by=curator)
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=curator)
     gold = splits.add_gold(split=split, file=uploaded(lines(case.gold), "gold.jsonl"), reason="first", by=curator)
-    publication.publish_unaudited(split=split, by=curator)
+    lifecycle.publish_unaudited(split=split, by=curator)
     benchmark = benchmarks.create(
         slug="bench",
         title="Bench",
@@ -119,10 +118,10 @@ def test_from_gold_to_board(case: Case, sandbox: str, client: Client) -> None:
     system = teams.system(team=teams.create(name="Engines", by=ada), name="Bernoulli", by=ada)
 
     with pytest.raises(Refused) as refused:
-        submissions.submit(phase=phase, system=system, file=uploaded(lines(case.bad)), by=ada)
+        submit.submit(phase=phase, system=system, file=uploaded(lines(case.bad)), by=ada)
     assert case.said in refused.value.problems[0]["text"]
 
-    submissions.submit(phase=phase, system=system, file=uploaded(lines(case.answers)), by=ada)
+    submit.submit(phase=phase, system=system, file=uploaded(lines(case.answers)), by=ada)
     run = Run.objects.get()
     runs.WORK.run(run.pk)
     run.refresh_from_db()

@@ -15,10 +15,9 @@ from django.utils import timezone
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
-from leaderboard.datasets.actions import datasets, splits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
-from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import submit
 from tests.support.gold_uploads import close_all, edited, files_of, refusal, uploaded
 from tests.support.tiny_world import DRAFT, TASK, World, build, gold_lines, published
 
@@ -126,7 +125,7 @@ class TestGold:
 
     def test_answered_inputs_stay_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
         splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
-        publication.publish_unaudited(split=blank, by=world.curator)
+        lifecycle.publish_unaudited(split=blank, by=world.curator)
         world.submit(phase=benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase()))
         inputs, files = (blank.inputs_sha256, blank.inputs.name), (files_of("gold"), files_of("inputs"))
         other = edited(lambda rows: [row.update(claim=f"{row['claim']}!") for row in rows])
@@ -290,7 +289,7 @@ def test_a_file_that_answers_inputs_that_were_replaced_meanwhile_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its sender is told to download them again; kept, it would be charged and then lack ids."""
-    checked = submissions._validate
+    checked = submit._validate
 
     def check(**asked: Any) -> Any:
         found = checked(**asked)
@@ -303,7 +302,7 @@ def test_a_file_that_answers_inputs_that_were_replaced_meanwhile_is_refused(
         Split.objects.update(**published())
         return found
 
-    monkeypatch.setattr(submissions, "_validate", check)
+    monkeypatch.setattr(submit, "_validate", check)
     with pytest.raises(Refused, match="download them again"):
         world.submit()
     assert not Submission.objects.exists()

@@ -13,8 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction, Run, State, Submission, System, User
-from leaderboard.near_copies.actions import detect as near_copies
-from leaderboard.near_copies.actions import dismiss as near_copy_flags
+from leaderboard.near_copies.actions import detect, dismiss
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import work
 from tests.support.api_calls import client_of, person
@@ -56,9 +55,9 @@ def sent(world: World, system: System, labels: dict[str, str]) -> Submission:
 
 def look() -> None:
     """The sweeper, and what it rings for, one after the other."""
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     for pk in Likeness.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True):
-        near_copies.WORK.run(pk)
+        detect.WORK.run(pk)
     assert set(Likeness.objects.values_list("state", flat=True)) <= {State.DONE}
 
 
@@ -78,9 +77,9 @@ def test_a_copy_of_another_teams_file_is_flagged_once(world: World, rival: Syste
 def test_it_does_not_matter_who_is_looked_at_first(world: World, rival: System) -> None:
     first = sent(world, world.system, WRONG)
     second = sent(world, rival, WRONG)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     for submission in (second, first):
-        near_copies.WORK.run(Likeness.objects.get(prediction__submission=submission).pk)
+        detect.WORK.run(Likeness.objects.get(prediction__submission=submission).pk)
     assert found() == [(first, second, 1.0, 1.0, 4)]
 
 
@@ -120,20 +119,20 @@ def test_of_a_team_with_many_files_alike_one_is_flagged(world: World, rival: Sys
 
 def test_nothing_is_looked_at_before_it_is_scored(world: World) -> None:
     world.submit(WRONG)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     assert not Likeness.objects.exists()
 
 
 def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
     sent(world, world.system, WRONG)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     row = Likeness.objects.get()
     world.submit(LABELS)
-    near_copies.WORK.run(row.pk)
+    detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.attempt) == (State.QUEUED, 0)
     Likeness.objects.update(queued_at=timezone.now() - work.MAKES_WAY)
-    near_copies.WORK.run(row.pk)
+    detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert row.state == State.DONE
 
@@ -141,10 +140,10 @@ def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
 def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
     sent(world, world.system, WRONG)
     sent(world, rival, WRONG)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     gone = timezone.now() - timedelta(seconds=1)
     Likeness.objects.update(state=State.RUNNING, attempt=1, lease_until=gone)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     assert set(Likeness.objects.values_list("state", "reason")) == {(State.QUEUED, "lost")}
     look()
     assert len(found()) == 1
@@ -153,9 +152,9 @@ def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
 def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
     submission = sent(world, world.system, WRONG)
     Prediction.objects.filter(submission=submission).update(sha256="0" * 64)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     row = Likeness.objects.get()
-    near_copies.WORK.run(row.pk)
+    detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.reason, bytes(row.signature)) == (State.FAILED, "storage", b"")
 
@@ -165,9 +164,9 @@ def test_two_that_look_at_once_find_each_other() -> None:
     world = build()
     sent(world, world.system, WRONG)
     sent(world, system_of("bob", "Rivals"), WRONG)
-    near_copies.WORK.sweep()
+    detect.WORK.sweep()
     keys = list(Likeness.objects.values_list("pk", flat=True))
-    together([lambda pk=pk: near_copies.WORK.run(pk) for pk in keys])
+    together([lambda pk=pk: detect.WORK.run(pk) for pk in keys])
     assert len(found()) == 1
 
 
@@ -181,9 +180,9 @@ def test_setting_aside_covers_the_two_systems_until_then(world: World, rival: Sy
     one = NearCopy.objects.first()
     assert one is not None
     with pytest.raises(Refused) as refused:
-        near_copy_flags.dismiss(near_copy=one, reason="no", by=world.researcher)
+        dismiss.dismiss(near_copy=one, reason="no", by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
-    assert near_copy_flags.dismiss(near_copy=one, reason="one published model", by=organiser) == 2
+    assert dismiss.dismiss(near_copy=one, reason="one published model", by=organiser) == 2
     assert not NearCopy.objects.filter(dismissed_at=None).exists()
     assert AuditEntry.objects.get(action="near_copy.dismissed").detail["reason"] == "one published model"
     sent(world, rival, WRONG)
@@ -211,7 +210,7 @@ def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
     sent(world, system_of("eve", "Third"), WRONG)
     look()
     flagged = NearCopy.objects.get(a__submission__system=world.system, b__submission__system=rival)
-    near_copy_flags.dismiss(near_copy=flagged, reason="CANARY-REASON", by=organiser)
+    dismiss.dismiss(near_copy=flagged, reason="CANARY-REASON", by=organiser)
     others = [None, world.researcher, rival.team.members.get(), person("stan", is_staff=True, is_superuser=True)]
     told = read([*map(browser, others), *(client_of(user) for user in others if user)])
     for word in (b"near-cop", b"near_cop", b"nearcop", b"canary-reason", b"likeness", b"shared errors"):

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.models import NearCopy, Notice, Phase, Prediction, Release, User, Webhook
-from leaderboard.notifications.actions import deliver as notices
+from leaderboard.notifications.actions import deliver
 from tests.support.api_calls import person
 from tests.support.board_rows import stand
 from tests.support.tiny_world import World, build
@@ -73,7 +73,7 @@ def test_organisers_who_asked_for_it_are_told_and_nobody_else(world: World, olga
     hook = Webhook.objects.create(user=olga, url="https://hooks.example/", created_at=olga.mailed_since)
     made = pair(world)
     Notice.objects.all().delete()
-    assert notices.sweep() >= 2
+    assert deliver.sweep() >= 2
     rows = Notice.objects.filter(body__event="near_copy.found")
     assert {(row.user, row.webhook) for row in rows} == {(olga, None), (olga, hook)}
     assert {row.submission for row in rows} == {None}
@@ -84,9 +84,9 @@ def test_organisers_who_asked_for_it_are_told_and_nobody_else(world: World, olga
 
 def test_nothing_of_who_they_are_leaves_the_site(world: World, olga: User) -> None:
     pair(world)
-    notices.sweep()
+    deliver.sweep()
     (notice,) = Notice.objects.filter(user=olga)
-    notices.deliver(notice_id=notice.pk)
+    deliver.deliver(notice_id=notice.pk)
     (sent,) = mail.outbox
     assert sent.to == [olga.email] and sent.subject == "Near-copies in tiny, test"
     for text in (sent.subject + sent.body, json.dumps(notice.body)):
@@ -99,31 +99,31 @@ def test_nothing_of_who_they_are_leaves_the_site(world: World, olga: User) -> No
 
 def test_once_for_two_systems_whatever_is_found_of_them_later(world: World, olga: User) -> None:
     pair(world)
-    assert notices.sweep() == 1
+    assert deliver.sweep() == 1
     pair(world, after=timedelta(minutes=1))
     pair(world, after=timedelta(minutes=2), swapped=True)
-    assert notices.sweep() == 0 and told() == [("olga", "mail")]
+    assert deliver.sweep() == 0 and told() == [("olga", "mail")]
     # Long after: the notice itself is forgotten, and the two are not told of again.
     Notice.objects.all().delete()
     NearCopy.objects.filter(pk=NearCopy.objects.earliest("pk").pk).update(found_at=timezone.now() - timedelta(days=40))
-    assert notices.sweep() == 0 and told() == []
+    assert deliver.sweep() == 0 and told() == []
 
 
 def test_another_pair_and_another_phase_are_told_of(world: World, olga: User) -> None:
     first = pair(world)
     third = stand(world, "Third", team="Team of Third")
     found(world, [Release.objects.get(submission=first.a.submission_id), third])
-    assert notices.sweep() == 2
+    assert deliver.sweep() == 2
     world.phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
     pair(world)
-    assert notices.sweep() == 1 and told() == [("olga", "mail")] * 3
+    assert deliver.sweep() == 1 and told() == [("olga", "mail")] * 3
 
 
 def test_a_beat_asks_no_more_questions_however_many_were_found(world: World, olga: User) -> None:
     def asked() -> int:
-        notices.sweep()
+        deliver.sweep()
         with CaptureQueriesContext(connection) as queries:
-            assert notices.sweep() == 0
+            assert deliver.sweep() == 0
         return len(queries)
 
     first = Release.objects.get(submission=pair(world).a.submission_id)
@@ -138,20 +138,20 @@ def test_a_beat_asks_no_more_questions_however_many_were_found(world: World, olg
 def test_what_was_set_aside_or_is_old_or_came_before_one_asked_is_not_told(world: World, olga: User) -> None:
     made = pair(world)
     NearCopy.objects.update(dismissed_at=timezone.now(), dismissed_by=olga, reason="one published model")
-    assert notices.sweep() == 0
+    assert deliver.sweep() == 0
     NearCopy.objects.update(dismissed_at=None, dismissed_by=None, reason="")
     User.objects.filter(pk=olga.pk).update(mailed_since=made.found_at + timedelta(minutes=1))
-    assert notices.sweep() == 0
+    assert deliver.sweep() == 0
     User.objects.filter(pk=olga.pk).update(mailed_since=made.found_at - timedelta(days=9))
-    NearCopy.objects.update(found_at=timezone.now() - notices.WINDOW)
-    assert notices.sweep() == 0
+    NearCopy.objects.update(found_at=timezone.now() - deliver.WINDOW)
+    assert deliver.sweep() == 0
     NearCopy.objects.update(found_at=made.found_at)
-    assert notices.sweep() == 1
+    assert deliver.sweep() == 1
 
 
 def test_who_organises_it_no_more_is_not_sent_what_still_waits(world: World, olga: User) -> None:
     pair(world)
-    notices.sweep()
+    deliver.sweep()
     world.benchmark.organisers.remove(olga)
-    notices.deliver(notice_id=Notice.objects.get().pk)
+    deliver.deliver(notice_id=Notice.objects.get().pk)
     assert mail.outbox == [] and not Notice.objects.exists()

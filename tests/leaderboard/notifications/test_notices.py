@@ -20,8 +20,7 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Refused
 from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
-from leaderboard.notifications.actions import deliver as notices
-from leaderboard.notifications.actions import webhooks
+from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.work_queue import enqueue
 from tests.support.board_rows import stand, symmetric_scores
 from tests.support.strict_html import read
@@ -83,9 +82,9 @@ def person(client_of: User) -> Client:
 
 def sweep_and_deliver() -> list[Notice]:
     """What the sweeper and the worker do; every notice that there is, the oldest first."""
-    notices.sweep()
+    deliver.sweep()
     for pk in Notice.objects.values_list("pk", flat=True):
-        notices.deliver(notice_id=pk)
+        deliver.deliver(notice_id=pk)
     return list(Notice.objects.order_by("created_at"))
 
 
@@ -102,9 +101,9 @@ def test_a_beat_asks_no_more_questions_however_much_has_ended(world: World) -> N
     webhooks.mail(to=world.researcher, is_on=True)
 
     def asked() -> int:
-        notices.sweep()
+        deliver.sweep()
         with CaptureQueriesContext(connection) as queries:
-            assert notices.sweep() == 0
+            assert deliver.sweep() == 0
         return len(queries)
 
     stand(world, "First")
@@ -227,14 +226,14 @@ def test_a_call_is_signed_and_names_itself(world: World, receiver: Receiver) -> 
     assert (told["event"], told["state"], told["system"]) == ("submission.finished", "done", "First")
     assert headers["Holdout-Id"] == told["id"] == str(notice.pk)
     signed = headers["Holdout-Timestamp"].encode() + b"." + body
-    digest = hmac.new(notices.secret(webhook).encode(), signed, hashlib.sha256).hexdigest()
+    digest = hmac.new(deliver.secret(webhook).encode(), signed, hashlib.sha256).hexdigest()
     assert headers["Holdout-Signature"] == f"sha256={digest}"
 
 
 def test_each_webhook_has_a_secret_of_its_own_that_is_not_stored(world: World, receiver: Receiver) -> None:
     one = webhooks.add(url=receiver.url, by=world.researcher)
     two = webhooks.add(url=f"{receiver.url}2", by=world.researcher)
-    secrets = {notices.secret(one), notices.secret(two)}
+    secrets = {deliver.secret(one), deliver.secret(two)}
     assert len(secrets) == 2
     stored = json.dumps(list(Webhook.objects.values()), default=str)
     assert not any(secret in stored for secret in secrets)
@@ -248,7 +247,7 @@ def test_what_does_not_arrive_is_tried_again_later_and_given_up_at_last(
     receiver.status = 503
     (notice,) = sweep_and_deliver()
     assert (notice.state, notice.answer, notice.attempts) == ("queued", "status 503", 1)
-    notices.deliver(notice_id=notice.pk)
+    deliver.deliver(notice_id=notice.pk)
     assert len(receiver.came) == 1, "not before it is due"
     pauses = []
     for _ in range(20):
@@ -257,7 +256,7 @@ def test_what_does_not_arrive_is_tried_again_later_and_given_up_at_last(
             break
         pauses.append(notice.due_at - timezone.now())
         Notice.objects.update(due_at=timezone.now())
-        notices.deliver(notice_id=notice.pk)
+        deliver.deliver(notice_id=notice.pk)
     assert (notice.state, notice.attempts, len(receiver.came)) == ("failed", 6, 6)
     assert pauses == sorted(pauses)
     assert {headers["Holdout-Id"] for headers, _ in receiver.came} == {str(notice.pk)}
@@ -273,12 +272,12 @@ def test_two_workers_make_one_call(world: World, receiver: Receiver, monkeypatch
         """Looked at between the first worker's reading and its taking: another comes first."""
 
         def __getitem__(self, place: Any) -> Any:
-            monkeypatch.setattr(notices, "PAUSES", tuple(self))
-            notices.deliver(notice_id=notice.pk)
+            monkeypatch.setattr(deliver, "PAUSES", tuple(self))
+            deliver.deliver(notice_id=notice.pk)
             return tuple(self)[place]
 
-    monkeypatch.setattr(notices, "PAUSES", Meanwhile(notices.PAUSES))
-    notices.deliver(notice_id=notice.pk)
+    monkeypatch.setattr(deliver, "PAUSES", Meanwhile(deliver.PAUSES))
+    deliver.deliver(notice_id=notice.pk)
     assert len(receiver.came) == 1
 
 
@@ -288,7 +287,7 @@ def test_no_private_address_is_called_unless_the_operator_says_so(
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     settings.WEBHOOK_HOSTS = []
     notice = webhooks.test(webhook=webhook, by=world.researcher)
-    notices.deliver(notice_id=notice.pk)
+    deliver.deliver(notice_id=notice.pk)
     notice.refresh_from_db()
     assert (receiver.came, notice.answer) == ([], "the host is not on the public internet")
     with pytest.raises(Refused, match="public internet"):
@@ -320,7 +319,7 @@ def test_old_notices_are_forgotten(world: World) -> None:
 def test_the_page_shows_a_secret_once(world: World, receiver: Receiver) -> None:
     ada = person(world.researcher)
     added = ada.post(PAGE, {"url": receiver.url})
-    secret = notices.secret(Webhook.objects.get())
+    secret = deliver.secret(Webhook.objects.get())
     assert added.status_code == 200 and secret in added.content.decode()
     assert read(added.content.decode()).faults == []
     again = ada.get(PAGE).content.decode()

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.containers.actions import workers
 from leaderboard.models import WorkerReport
-from leaderboard.operations import sweep as sweeping
+from leaderboard.operations import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -32,5 +32,5 @@ def test_who_is_asked(monkeypatch: pytest.MonkeyPatch, ages: dict[str, int], ask
         WorkerReport.objects.create(queue="systems", host=host, ready=True, seen_at=seen)
     rung: list[str] = []
     monkeypatch.setattr(workers, "enqueue_report", rung.append)
-    sweeping.sweep()
+    sweep.sweep()
     assert rung == asked

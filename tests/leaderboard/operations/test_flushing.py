@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from leaderboard.models import Membership, System, Team
-from tests.support import postgres_truncate as flushing
+from tests.support import postgres_truncate
 from tests.support.board_rows import stand
 from tests.support.tiny_world import build
 
@@ -66,7 +66,7 @@ def test_every_table_is_empty() -> None:
 
 def test_it_is_done_by_deleting() -> None:
     """Else the rest of this file says nothing of what tests are emptied by."""
-    assert type(connection.ops).sql_flush is flushing._sql_flush
+    assert type(connection.ops).sql_flush is postgres_truncate._sql_flush
     said = connection.ops.sql_flush(None, ["one", "two"])
     assert not any("TRUNCATE" in line for line in said) and sum("DELETE" in line for line in said) == 2
 

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.hosting import build_image as building
+from leaderboard.hosting import build_image
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -143,11 +143,11 @@ def test_an_image_that_cannot_be_built_is_left_out_alone(
     sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def built(*, system: Any, benchmark: Any) -> Any:
-        raise building.CannotBuildError(f"no {system.name} today")
+        raise build_image.CannotBuildError(f"no {system.name} today")
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
-    monkeypatch.setattr(building, "check_ready", lambda say: None)
-    monkeypatch.setattr(building, "built", built)
+    monkeypatch.setattr(build_image, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "built", built)
     engine_is_there()
     said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
     assert "mirror-claims: Claim-only, in a container: left out. no claim-only today" in said
@@ -172,8 +172,8 @@ def test_what_was_built_from_the_same_sources_is_not_built_again(
         return builds
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
-    monkeypatch.setattr(building, "check_ready", lambda say: None)
-    monkeypatch.setattr(building, "built", built)
+    monkeypatch.setattr(build_image, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "built", built)
     engine_is_there()
     assert again() == ["majority for mirror-claims", "claim-only for mirror-claims"]
     assert set(Submission.objects.values_list("kind", "system__kind")) == {("image", "baseline")}
@@ -193,7 +193,7 @@ def test_an_engine_without_a_worker_is_said(
 ) -> None:
     settings.SWEEP_SECONDS = -2.5  # so that nobody waits for a report that will not come
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
-    monkeypatch.setattr(building, "check_ready", lambda say: None)
+    monkeypatch.setattr(build_image, "check_ready", lambda say: None)
     assert "Why: No worker with a container engine has reported" in seed(
         fixtures=images_alone, wait_seconds=0, no_images=False
     )

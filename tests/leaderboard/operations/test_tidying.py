@@ -20,13 +20,12 @@ from knox.models import AuthToken
 from moto import mock_aws
 
 from leaderboard.models import AuditEntry, Image
-from leaderboard.operations import cleanup as tidying
-from leaderboard.operations import orphaned_files as strays
+from leaderboard.operations import cleanup, orphaned_files
 from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 MONTH = 30 * 86_400
-ALIASES = (*strays.KEPT, "images", "archives")
+ALIASES = (*orphaned_files.KEPT, "images", "archives")
 WEEK = 7 * 86_400
 
 
@@ -74,7 +73,7 @@ def test_a_large_log_keeps_its_end_while_it_is_written_to(tmp_path: Path, settin
         tidy("--apply")
         writer.write(b"later\n")
     kept = log.read_bytes()
-    assert len(kept) <= tidying.LARGE_LOG_BYTES // 10 + 10
+    assert len(kept) <= cleanup.LARGE_LOG_BYTES // 10 + 10
     assert kept.endswith(b"late\nlater\n") and kept.startswith(b"early\n")
 
 
@@ -96,7 +95,7 @@ def stored(alias: str, name: str, seconds: float = WEEK + 60) -> Path:
 def test_an_old_image_without_a_record_goes_and_what_cannot_be_made_again_stays(world: World) -> None:
     image, young = stored("images", "image/old.tar"), stored("images", "image/young.tar", WEEK - 60)
     piece = stored("gold", "pieces/upload/0")
-    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in strays.KEPT]
+    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in orphaned_files.KEPT]
     said = tidy("--apply", "--verbosity", "2")
     assert not image.exists() and young.exists() and piece.exists()
     assert all(path.exists() for path in kept), "gold, raw files, inputs, predictions and outcomes are never removed"
@@ -111,14 +110,14 @@ def test_beside_another_database_no_stored_file_is_touched(world: World, tmp_pat
     run = world.insert_run()
     mail = aged(tmp_path / "mail" / "a.log", MONTH + 60)
     image = stored("images", "image/old.tar")
-    others = [stored("gold", f"goldversion/{place}.jsonl") for place in range(strays.MANY)]
+    others = [stored("gold", f"goldversion/{place}.jsonl") for place in range(orphaned_files.MANY)]
     tidy()
     others.append(stored("gold", "goldversion/last.jsonl", 0))
     with pytest.raises(CommandError) as refused:
         tidy("--apply")
     told = str(refused.value)
     assert told.startswith("6 of 7 files of gold have no record in ") and told.endswith("No stored file is removed")
-    assert strays.database() in told and str(settings.DATA) in told
+    assert orphaned_files.database() in told and str(settings.DATA) in told
     assert (
         image.exists()
         and all(path.exists() for path in others)
@@ -136,16 +135,16 @@ def test_a_few_strays_of_many_files_are_no_doubt(world: World) -> None:
     for path in names:
         sha256 = hashlib.sha256(path.name.encode()).hexdigest()
         Image.objects.create(archive=f"image/{path.name}", archive_sha256=sha256, archive_bytes=22)
-    assert not strays.find().doubt
+    assert not orphaned_files.find().doubt
     tidy("--apply")
     assert not Path(storages["images"].path("image/0.tar")).exists() and all(path.exists() for path in names)
     for place in range(7):
         stored("images", f"image/{place}.tar")
-    assert "7 of 61 files of images" in strays.find().doubt
+    assert "7 of 61 files of images" in orphaned_files.find().doubt
 
 
 def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strays, "AFTER", timedelta(0))
+    monkeypatch.setattr(orphaned_files, "AFTER", timedelta(0))
     run = world.insert_run()
     tidy("--apply")
     for file in (world.gold.file, world.split.inputs, run.prediction.file):

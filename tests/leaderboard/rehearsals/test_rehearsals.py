@@ -14,8 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
-from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.benchmarks.actions import deadlines as extensions
+from leaderboard.benchmarks.actions import benchmarks, deadlines
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import splits
 from leaderboard.models import (
@@ -35,11 +34,10 @@ from leaderboard.models import (
     System,
     User,
 )
-from leaderboard.notifications.actions import deliver as notices
-from leaderboard.rehearsals import actions as rehearsals
-from leaderboard.scoring.actions import runs
-from leaderboard.scoring.actions import sealed_phases as sealing
-from leaderboard.scoring.queries import leakage_budget as information
+from leaderboard.notifications.actions import deliver
+from leaderboard.rehearsals import actions
+from leaderboard.scoring.actions import runs, sealed_phases
+from leaderboard.scoring.queries import leakage_budget
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, person
 from tests.support.gold_uploads import close_all, refusal, uploaded
@@ -67,7 +65,7 @@ def _requests_end() -> Iterator[None]:
 
 def begun(world: World, *, testers: Any = None, **more: Any) -> Rehearsal:
     told = {"ends_at": None, "testers": [world.researcher] if testers is None else testers, **more}
-    return rehearsals.begin(phase=world.phase, by=world.curator, **told)
+    return actions.begin(phase=world.phase, by=world.curator, **told)
 
 
 def copy_of(rehearsal: Rehearsal) -> Phase:
@@ -75,7 +73,7 @@ def copy_of(rehearsal: Rehearsal) -> Phase:
 
 
 def ended(rehearsal: Rehearsal, world: World) -> Rehearsal:
-    return rehearsals.end(rehearsal=Rehearsal.objects.get(pk=rehearsal.pk), by=world.curator)
+    return actions.end(rehearsal=Rehearsal.objects.get(pk=rehearsal.pk), by=world.curator)
 
 
 def let_date_come(rehearsal: Rehearsal) -> datetime:
@@ -126,9 +124,9 @@ class TestThePath:
         assert "Bernoulli" in board and "0.750" in board
         assert "This is a rehearsal" in board
         assert "This is a rehearsal" in client.get(f"/submissions/{sent.pk}/").content.decode()
-        notices.sweep()
+        deliver.sweep()
         for notice in Notice.objects.all():
-            notices.deliver(notice_id=notice.pk)
+            deliver.deliver(notice_id=notice.pk)
         assert [SLUG in message.subject for message in mail.outbox] == [True]
 
     def test_the_rules_are_the_phases(self, world: World) -> None:
@@ -154,18 +152,18 @@ class TestThePath:
         world.submit(phase=phase)
         past = timezone.now() - timedelta(seconds=1)
         Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
-        assert sealing.sweep() == 1
+        assert sealed_phases.sweep() == 1
         assert Run.objects.get().state == State.QUEUED
 
     def test_teams_and_accounts_are_named(self, world: World) -> None:
         bob = person("bob")
         team = teams.create(name="Difference", by=person("charles"))
-        found = rehearsals.testers_named(["bob", "Difference"])
+        found = actions.testers_named(["bob", "Difference"])
         assert {one.username for one in found} == {"bob", "charles"}
-        refused = refusal(rehearsals.testers_named, names=["bob", "nobody", "No team"])
+        refused = refusal(actions.testers_named, names=["bob", "nobody", "No team"])
         assert "nobody, No team" in refused.message
         rehearsal = begun(world, testers=[bob])
-        rehearsals.name_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
+        actions.name_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
         assert [one.username for one in rehearsal.testers.all()] == ["charles"]
         assert status(bob, ADDRESSES[0]) == 404
 
@@ -221,12 +219,12 @@ class TestWhoSeesIt:
         for user, shown in ((world.researcher, True), (mate, False)):
             assert [status(user, address) for address in pages] == [200 if shown else 404] * 3
             assert [str(sent.pk) in body(user, address) for address in lists] == [shown] * 2
-        assert (notices.sweep(), Notice.objects.get().user) == (1, world.researcher)
+        assert (deliver.sweep(), Notice.objects.get().user) == (1, world.researcher)
         Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
         # What was sent to the draft is then seen and mailed; the rehearsal is as hidden as before.
         published = where == "draft"
         assert [status(mate, address) for address in pages] == [200 if published else 404] * 3
-        assert (notices.sweep(), Notice.objects.filter(user=mate).exists()) == (int(published), published)
+        assert (deliver.sweep(), Notice.objects.filter(user=mate).exists()) == (int(published), published)
 
     def test_it_is_never_published(self, world: World) -> None:
         rehearsal = begun(world)
@@ -251,17 +249,17 @@ class TestWhen:
         assert "being rehearsed already" in refusal(begun, world=world).message
         copy = copy_of(rehearsal)
         told = {"testers": [], "ends_at": None, "by": world.curator}
-        assert "rehearsal already" in refusal(rehearsals.begin, phase=copy, **told).message
+        assert "rehearsal already" in refusal(actions.begin, phase=copy, **told).message
         ended(rehearsal, world)
         assert begun(world).benchmark.slug == f"{SLUG}-1"
 
     def test_not_by_strangers(self, world: World) -> None:
         told = {"testers": [], "ends_at": None, "by": world.researcher}
-        assert refusal(rehearsals.begin, phase=world.phase, **told).code is Code.NOT_AN_ORGANISER
+        assert refusal(actions.begin, phase=world.phase, **told).code is Code.NOT_AN_ORGANISER
         rehearsal = begun(world)
-        assert refusal(rehearsals.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
+        assert refusal(actions.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
         asked = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
-        assert refusal(rehearsals.name_testers, **asked).code is Code.NOT_AN_ORGANISER
+        assert refusal(actions.name_testers, **asked).code is Code.NOT_AN_ORGANISER
 
     def test_a_benchmark_is_not_published_over_one(self, world: World) -> None:
         rehearsal = begun(world)
@@ -284,9 +282,9 @@ class TestTheEnd:
             assert not model.objects.filter(phase=world.phase).exists()
             assert model.objects.filter(phase=phase).exists(), "it stays to be read"
         assert quota_of(phase=world.phase, team=world.system.team).used_total == 0
-        assert information.budget_of(world.phase).spent.answers == 0
+        assert leakage_budget.budget_of(world.phase).spent.answers == 0
         # What testers were told of the gold is said beside it.
-        assert [other.spent.answers for other in information.others_on(world.phase)] == [1]
+        assert [other.spent.answers for other in leakage_budget.others_on(world.phase)] == [1]
         assert world.phase.leaderboards.count() == 0
         acts = AuditEntry.objects.filter(subject=f"phase:{world.phase.pk}").order_by("pk")
         assert [entry.action for entry in acts] == ["rehearsal.begun", "rehearsal.ended"]
@@ -301,7 +299,7 @@ class TestTheEnd:
         assert not Release.objects.exists()
         refused = refusal(world.submit, phase=copy_of(rehearsal))
         assert refused.code is Code.PHASE_CLOSED
-        assert "is over" in refusal(rehearsals.end, rehearsal=rehearsal, by=world.curator).message
+        assert "is over" in refusal(actions.end, rehearsal=rehearsal, by=world.curator).message
 
     def test_a_person_may_compete_for_another_team_after_it(self, world: World) -> None:
         phase = copy_of(begun(world))
@@ -383,7 +381,7 @@ class TestTheEnd:
         world.submit(phase=copy_of(rehearsal))
         ended(rehearsal, world)
         Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=timezone.now())
-        assert sealing.sweep() == 0
+        assert sealed_phases.sweep() == 0
 
 
 @pytest.mark.usefixtures("sandbox")
@@ -409,28 +407,28 @@ class TestItsDate:
     def test_not_before_it_nor_while_a_team_has_time_of_its_own(self, world: World) -> None:
         rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
         told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "a power cut", "by": world.curator}
-        extensions.extend(phase=copy_of(rehearsal), team=world.system.team, **told)
-        assert (rehearsals.sweep(), rehearsal.is_over) == (0, False)
+        deadlines.extend(phase=copy_of(rehearsal), team=world.system.team, **told)
+        assert (actions.sweep(), rehearsal.is_over) == (0, False)
         let_date_come(rehearsal)
-        assert (rehearsals.sweep(), rehearsal.is_over) == (0, False)
+        assert (actions.sweep(), rehearsal.is_over) == (0, False)
         assert status(world.researcher, ADDRESSES[0]) == 200
         Extension.objects.update(before=timezone.now() - timedelta(hours=1), closes_at=let_date_come(rehearsal))
         assert rehearsal.is_over and status(world.researcher, ADDRESSES[0]) == 404
-        assert rehearsals.sweep() == 1
+        assert actions.sweep() == 1
 
     def test_the_sweeper_writes_its_end_down_once_and_what_was_sent_is_scored(self, world: World) -> None:
         User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
         rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
         world.submit(WRONG, phase=copy_of(rehearsal))
         date = let_date_come(rehearsal)
-        assert (rehearsals.sweep(), rehearsals.sweep()) == (1, 0)
+        assert (actions.sweep(), actions.sweep()) == (1, 0)
         rehearsal.refresh_from_db()
         assert (rehearsal.ended_at, rehearsal.ended_by) == (date, world.curator)
         last = AuditEntry.objects.filter(action="rehearsal.ended").get()
         assert (last.actor, last.detail["submissions"]) == (None, 1)
         runs.WORK.run(Run.objects.get().pk)
         assert Release.objects.get().phase == copy_of(rehearsal)
-        assert notices.sweep() == 0, "its testers may not read what a mail would lead to"
+        assert deliver.sweep() == 0, "its testers may not read what a mail would lead to"
         assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
 
     def test_a_sealed_one_is_opened_at_its_date_whoever_sweeps_first(self, world: World) -> None:
@@ -440,15 +438,15 @@ class TestItsDate:
         rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
         world.submit(phase=copy_of(rehearsal))
         Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=let_date_come(rehearsal))
-        assert (rehearsals.sweep(), sealing.sweep()) == (1, 1)
+        assert (actions.sweep(), sealed_phases.sweep()) == (1, 1)
         assert Run.objects.get().state == State.QUEUED
 
     def test_another_can_be_begun_at_once_and_that_one_is_not_opened_again(self, world: World) -> None:
         rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
         let_date_come(rehearsal)
-        assert "is over" in refusal(rehearsals.end, rehearsal=rehearsal, by=world.curator).message
+        assert "is over" in refusal(actions.end, rehearsal=rehearsal, by=world.curator).message
         told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "more time", "by": world.curator}
-        assert "is over" in refusal(extensions.extend, phase=copy_of(rehearsal), **told).message
+        assert "is over" in refusal(deadlines.extend, phase=copy_of(rehearsal), **told).message
         assert begun(world).benchmark.slug == f"{SLUG}-1"
         page = body(world.curator, TestThePage.WHERE)
         assert f"<bdi>{SLUG}</bdi>" in page and "End the rehearsal" in page

@@ -17,10 +17,9 @@ import pytest
 from django.conf import settings as site
 from django.test import Client
 
-from evaluator import code_digest as sources
-from leaderboard.datasets.actions import lifecycle as publication
-from leaderboard.datasets.actions import splits
-from leaderboard.evaluation import sandbox_client as referee
+from evaluator import code_digest
+from leaderboard.datasets.actions import lifecycle, splits
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Phase, Run, Submission
 from tests.support.corrected_gold import score_all
 from tests.support.tiny_world import World, build, prediction_lines, uploaded
@@ -64,7 +63,7 @@ def open_phase(world: World) -> tuple[Phase, dict[str, str]]:
     file = uploaded(gold)
     splits.add_gold(split=dev, file=file, reason="first", by=world.curator)
     file.close()
-    publication.publish(split=dev, by=world.curator)
+    lifecycle.publish(split=dev, by=world.curator)
     phase = world.benchmark.phases.create(slug="dev", title="Dev", split=dev, options={"max_evidence": "3"})
     return phase, answers
 
@@ -77,7 +76,7 @@ def test_everything_is_on_it_on_the_page_and_in_the_api(world: World) -> None:
         "task": "fact-verification",
         "task_version": 1,
         "options": {},
-        "code_sha256": sources.SHA256,
+        "code_sha256": code_digest.SHA256,
         "gold_version": 1,
         "gold_sha256": hashlib.sha256(Path(world.gold.file.path).read_bytes()).hexdigest(),
         "inputs_sha256": hashlib.sha256(Path(world.split.inputs.path).read_bytes()).hexdigest(),
@@ -89,7 +88,7 @@ def test_everything_is_on_it_on_the_page_and_in_the_api(world: World) -> None:
             "numpy": version("numpy"),
             "msgspec": version("msgspec"),
         },
-        "sandbox": dict(referee.ProcessSandbox(site.SANDBOX_SOCKET).layers()),
+        "sandbox": dict(sandbox_client.ProcessSandbox(site.SANDBOX_SOCKET).layers()),
     }
     ada = client_of(world.researcher)
     told = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]

@@ -17,8 +17,7 @@ from django.db import connection
 from django.test import Client
 
 from leaderboard.boards.queries.prepared_board import progress_of
-from leaderboard.datasets.actions import corrections
-from leaderboard.datasets.actions import gold_diffs as gold_differences
+from leaderboard.datasets.actions import corrections, gold_diffs
 from leaderboard.models import Move, Prediction, Run, State
 from leaderboard.scoring.actions import runs
 from tests.support.board_rows import stand, symmetric_scores
@@ -121,7 +120,7 @@ def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: py
     file = uploaded(gold_lines(CORRECTED))
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_differences.WORK.run(found.pk)
+    gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     begun = time.monotonic()
     corrections.confirm(correction=found, reason="labels were swapped", tells_count=True, by=world.curator)

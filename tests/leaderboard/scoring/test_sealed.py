@@ -14,7 +14,7 @@ from leaderboard import jobs
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
-from leaderboard.scoring.actions import sealed_phases as sealing
+from leaderboard.scoring.actions import sealed_phases
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, followed, of
 from tests.support.api_calls import person
@@ -106,7 +106,7 @@ def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase
     theirs = [
         world.submit(answers(LABELS, wrong), phase=phase, system=other, by=other.team.members.get()) for wrong in (8, 6)
     ]
-    sealing.choose(submission=first, by=world.researcher)
+    sealed_phases.choose(submission=first, by=world.researcher)
     let_date_come(phase)
     jobs.sweep()
     jobs.sweep()
@@ -132,7 +132,7 @@ def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase
 
 def test_opening_early_does_nothing(world: World, phase: Phase) -> None:
     send(world, phase, answers(LABELS, 4))
-    assert sealing.sweep() == 0 and not sealing.unseal(phase=phase)
+    assert sealed_phases.sweep() == 0 and not sealed_phases.unseal(phase=phase)
     assert Phase.objects.get(pk=phase.pk).is_sealed
 
 
@@ -148,7 +148,7 @@ def test_a_gold_corrected_meanwhile_is_the_one_that_counts(world: World, phase: 
     correct(phase.split, world, gold_of(answers(LABELS, 4)))
     assert not Run.objects.exists()
     let_date_come(phase)
-    sealing.sweep()
+    sealed_phases.sweep()
     score_all()
     assert primary(sent) == 1.0
     correct(phase.split, world, gold_of(answers(LABELS, 8)))
@@ -164,7 +164,7 @@ def test_a_baseline_is_opened_for_each_system(world: World, phase: Phase) -> Non
         send(world, phase, answers(LABELS, wrong), system=system)
     own = [send(world, phase, answers(LABELS, wrong)) for wrong in (9, 4)]
     let_date_come(phase)
-    sealing.sweep()
+    sealed_phases.sweep()
     chosen = set(Final.objects.values_list("submission__system__name", flat=True))
     assert chosen == {"Majority", "Random", "Bernoulli"}
     assert Final.objects.filter(submission=own[1]).exists() and not Final.objects.filter(submission=own[0]).exists()
@@ -189,16 +189,16 @@ def test_a_person_chooses_and_gives_back_on_a_page(world: World, phase: Phase, c
 def test_who_may_choose_and_when(world: World, phase: Phase) -> None:
     sent = send(world, phase, answers(LABELS, 4))
     with pytest.raises(Refused) as refused:
-        sealing.choose(submission=sent, by=person("mallory"))
+        sealed_phases.choose(submission=sent, by=person("mallory"))
     assert refused.value.code is Code.NOT_A_MEMBER
     Run.objects.all().delete()
     sent.predictions.update(state=State.REJECTED)
     with pytest.raises(Refused, match="no predictions to be scored"):
-        sealing.choose(submission=sent, by=world.researcher)
+        sealed_phases.choose(submission=sent, by=world.researcher)
     sent.predictions.update(state=State.DONE)
     let_date_come(phase)
     with pytest.raises(Refused, match="were to be chosen until"):
-        sealing.choose(submission=sent, by=world.researcher)
+        sealed_phases.choose(submission=sent, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
 

@@ -13,13 +13,13 @@ from django.conf import settings as site
 from django.core.management import call_command
 from django.test import Client
 
-from evaluator import code_digest as sources
+from evaluator import code_digest
 from evaluator.sandbox.process import launch
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.prepared_board import outdated, outdated_version, progress_of
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, QuotaCharge, Reason, Run, State
 from leaderboard.scoring.actions import rescoring, runs
 from tests.support.corrected_gold import BEFORE, HALF, correct, score_all, shown, states, two_systems
@@ -44,7 +44,7 @@ def upgraded() -> Iterator[tuple[str, str]]:
         assert raised != source.read_text()
         source.write_text(raised)
         server = launch.start(root / "s", root=root)
-        yield str(root / "s"), sources.digest(root / "evaluator")
+        yield str(root / "s"), code_digest.digest(root / "evaluator")
         server.terminate()
         server.wait()
 
@@ -56,7 +56,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch, settings: Any, upgraded: tuple[str,
     class Upgrade:
         def code(self, version: int = 2) -> None:
             monkeypatch.setattr(TASKS[TASK], "version", version)
-            monkeypatch.setattr(sources, "SHA256", upgraded[1])
+            monkeypatch.setattr(code_digest, "SHA256", upgraded[1])
 
         def server(self) -> None:
             settings.SANDBOX_SOCKET = upgraded[0]
@@ -89,7 +89,7 @@ def test_all_is_scored_again_and_the_board_switches_at_once(world: World, upgrad
     assert shown(world) == BEFORE
     first.refresh_from_db()
     assert first.provenance["task_version"] == 2
-    assert first.provenance["code_sha256"] == sources.SHA256
+    assert first.provenance["code_sha256"] == code_digest.SHA256
     frozen = Client().get("/benchmarks/tiny/test/gold-1/task-1/").content.decode()
     assert "Frozen." in frozen
     assert QuotaCharge.objects.count() == 2
@@ -152,8 +152,8 @@ def test_a_half_upgraded_server_scores_nothing_and_spends_no_attempt(world: Worl
     score_all()
     run = Run.objects.get(prediction__submission=submission)
     assert (run.state, run.attempt, run.reason) == (State.QUEUED, 0, Reason.OUTDATED)
-    with pytest.raises(referee.SandboxError, match="restart both"):
-        referee.check()
+    with pytest.raises(sandbox_client.SandboxError, match="restart both"):
+        sandbox_client.check()
     with pytest.raises(Refused) as refused:
         world.submit(HALF)
     assert refused.value.code is Code.REFEREE_AWAY

@@ -21,7 +21,7 @@ from leaderboard.core.refusal import Code
 from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import AuditEntry, Phase, QuotaCharge, Run, State, Submission, System, User
 from leaderboard.scoring.actions import runs
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.tiny_world import World
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ PASSWORD = "correct horse battery staple"
 
 @pytest.fixture
 def here(sandbox: str) -> World:
-    return world.build()
+    return tiny_world.build()
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def unmasked(response: Any) -> str:
 
 
 def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World, ada: Client) -> None:
-    response = ada.post(SUBMIT, form(world.prediction_lines(), note="seed 3"))
+    response = ada.post(SUBMIT, form(tiny_world.prediction_lines(), note="seed 3"))
     submission = Submission.objects.get()
     assert response.status_code == 302
     assert response["Location"] == submission.get_absolute_url()
@@ -91,13 +91,13 @@ def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World,
 
 def test_the_queue_place_is_said(here: World, ada: Client) -> None:
     here.insert_run(at=timezone.now() - timedelta(seconds=5))
-    ada.post(SUBMIT, form(world.prediction_lines()))
+    ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     mine = Submission.objects.get(system__name="Pascaline")
     assert "1 before it in the queue" in text(ada.get(reverse("submission_state", args=[mine.pk])))
 
 
 def test_a_bad_file_comes_back_with_each_line_and_costs_nothing(here: World, ada: Client) -> None:
-    lines = world.prediction_lines().replace(b'"SUPPORTS"', b'"MAYBE"')
+    lines = tiny_world.prediction_lines().replace(b'"SUPPORTS"', b'"MAYBE"')
     response = ada.post(SUBMIT, form(lines, name="mine.jsonl"))
     assert response.status_code == 422
     page = text(response)
@@ -130,8 +130,8 @@ def test_a_file_over_the_limit_is_413_and_leaves_nothing(here: World, ada: Clien
 
 def test_over_quota_is_429_and_says_when_the_day_is_over(here: World, ada: Client) -> None:
     Phase.objects.update(quota_per_day=1)
-    assert ada.post(SUBMIT, form(world.prediction_lines())).status_code == 302
-    response = ada.post(SUBMIT, form(world.prediction_lines()))
+    assert ada.post(SUBMIT, form(tiny_world.prediction_lines())).status_code == 302
+    response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 86_401
     assert "1 of 1 submissions today" in text(response)
@@ -142,7 +142,7 @@ def test_over_quota_is_429_and_says_when_the_day_is_over(here: World, ada: Clien
 
 def test_a_closed_phase_is_409_with_its_date(here: World, ada: Client) -> None:
     Phase.objects.update(closes_at=timezone.now() - timedelta(days=1))
-    response = ada.post(SUBMIT, form(world.prediction_lines()))
+    response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 409
     assert f"closed at {Phase.objects.get().closes_at:%Y-%m-%d}" in text(response)
 
@@ -162,36 +162,36 @@ def test_the_page_of_a_phase_that_is_not_open_speaks_of_its_dates_as_they_are(
 
 def test_a_referee_that_is_away_is_503(here: World, ada: Client, settings: Any) -> None:
     settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
-    response = ada.post(SUBMIT, form(world.prediction_lines()))
+    response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 503
     assert HEADLINES[Code.REFEREE_AWAY] in text(response)
     assert not Submission.objects.exists()
 
 
 def test_another_teams_system_cannot_be_chosen(here: World, stranger: Client) -> None:
-    stranger.post(SUBMIT, form(world.prediction_lines()))
-    response = stranger.post(SUBMIT, form(world.prediction_lines(), new_system="", system=here.system.pk))
+    stranger.post(SUBMIT, form(tiny_world.prediction_lines()))
+    response = stranger.post(SUBMIT, form(tiny_world.prediction_lines(), new_system="", system=here.system.pk))
     assert response.status_code == 422
     assert not here.system.submissions.exists()
 
 
 def test_a_system_is_chosen_or_named_not_both(here: World, ada: Client) -> None:
-    both = ada.post(SUBMIT, form(world.prediction_lines(), system=here.system.pk))
-    neither = ada.post(SUBMIT, form(world.prediction_lines(), new_system=""))
+    both = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=here.system.pk))
+    neither = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system=""))
     assert [both.status_code, neither.status_code] == [422, 422]
-    chosen = ada.post(SUBMIT, form(world.prediction_lines(), system=here.system.pk, new_system=""))
+    chosen = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=here.system.pk, new_system=""))
     assert chosen.status_code == 302
     assert Submission.objects.get().system == here.system
 
 
 def test_with_two_teams_the_named_one_gets_the_system(here: World, ada: Client) -> None:
     second = teams.create(name="Second Engines", by=here.researcher)
-    ada.post(SUBMIT, form(world.prediction_lines(), team=second.pk))
+    ada.post(SUBMIT, form(tiny_world.prediction_lines(), team=second.pk))
     assert Submission.objects.get().system.team == second
 
 
 def test_an_upload_that_broke_off_is_not_taken_for_a_whole_one(here: World, ada: Client) -> None:
-    lines = world.prediction_lines()
+    lines = tiny_world.prediction_lines()
     boundary = "b0undary"
     head = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
@@ -243,11 +243,11 @@ def test_organisers_see_what_was_sent_to_their_benchmark(here: World, stranger: 
 def test_ones_own_file_comes_back_byte_for_byte_as_an_attachment(here: World, ada: Client) -> None:
     run = here.insert_run()
     response = ada.get(reverse("download_prediction", args=[run.prediction.submission_id]))
-    assert b"".join(response.streaming_content) == world.prediction_lines()
+    assert b"".join(response.streaming_content) == tiny_world.prediction_lines()
     assert response["Content-Disposition"] == 'attachment; filename="predictions.jsonl"'
     assert response["Content-Type"] == "application/octet-stream"
     assert response["X-Content-Type-Options"] == "nosniff"
-    assert response["Content-Length"] == str(len(world.prediction_lines()))
+    assert response["Content-Length"] == str(len(tiny_world.prediction_lines()))
 
 
 def test_my_submissions_are_my_teams(here: World, ada: Client, stranger: Client) -> None:

@@ -33,12 +33,9 @@ from leaderboard.models import (
     Rehearsal,
     Split,
 )
-from tests.leaderboard.whole_site import access_table as table
+from tests.leaderboard.whole_site import access_table
 from tests.leaderboard.whole_site.access_table import Row
-from tests.support import audited_splits as audits
-from tests.support import corrected_gold as corrections
-from tests.support import custom_scorers as scorers
-from tests.support import generator_previews as previews
+from tests.support import audited_splits, corrected_gold, custom_scorers, generator_previews
 from tests.support.api_calls import person
 from tests.support.crawler import patterns
 from tests.support.module_rows import shared
@@ -68,16 +65,16 @@ def build() -> Cast:
     gold.save()
     pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
     pages.file.save("pages.txt", ContentFile(b"pages"))
-    scorers.row(world)
+    custom_scorers.row(world)
     teams_things(everybody)
     at = timezone.now()
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, rung_at=at, requested_by=world.curator).pk)
     THINGS.update(rehearsal=rehearsal(world).pk)
     THINGS.update(export=export(world).pk, arrival=arrival(world).pk)
-    THINGS.update(audit=audits.done(world.gold).pk, correction=corrections.waiting(world).pk)
-    THINGS.update(preview=previews.done(world).pk, raw=previews.raw(world, b"unused\n").pk)
-    THINGS.update(raw_upload=previews.upload(world, everybody.people["X"]).pk)
+    THINGS.update(audit=audited_splits.done(world.gold).pk, correction=corrected_gold.waiting(world).pk)
+    THINGS.update(preview=generator_previews.done(world).pk, raw=generator_previews.raw(world, b"unused\n").pk)
+    THINGS.update(raw_upload=generator_previews.upload(world, everybody.people["X"]).pk)
     return everybody
 
 
@@ -177,17 +174,19 @@ def ask(client: Client, verb: str, where: str, **more: Any) -> tuple[str, Any]:
 
 
 def test_every_address_has_an_expectation():
-    assert set(ROUTES) == {row.name for row in table.ROWS}
-    records = {f"leaderboard_{name}" for name in table.READ_ONLY_RECORDS | table.EDITED_RECORDS} | table.OTHERS_RECORDS
+    assert set(ROUTES) == {row.name for row in access_table.ROWS}
+    records = {
+        f"leaderboard_{name}" for name in access_table.READ_ONLY_RECORDS | access_table.EDITED_RECORDS
+    } | access_table.OTHERS_RECORDS
     pages = {f"{record}_{page}" for record in records for page in ("changelist", "add", "history", "delete", "change")}
-    ours = table.READ_ONLY_RECORDS | table.EDITED_RECORDS
-    files = {f"leaderboard_{name}_export" for name in ours - table.NOT_EXPORTED}
-    files |= {f"leaderboard_{name}_{page}" for name in table.IMPORTED for page in ("import", "process_import")}
-    past = {f"leaderboard_{name}_simple_history" for name in table.WITH_HISTORY}
-    assert set(ADMIN_ROUTES) == table.ADMIN | pages | files | past
+    ours = access_table.READ_ONLY_RECORDS | access_table.EDITED_RECORDS
+    files = {f"leaderboard_{name}_export" for name in ours - access_table.NOT_EXPORTED}
+    files |= {f"leaderboard_{name}_{page}" for name in access_table.IMPORTED for page in ("import", "process_import")}
+    past = {f"leaderboard_{name}_simple_history" for name in access_table.WITH_HISTORY}
+    assert set(ADMIN_ROUTES) == access_table.ADMIN | pages | files | past
 
 
-@pytest.mark.parametrize("row", table.ROWS, ids=lambda row: "-".join([row.name, *row.where.values()]))
+@pytest.mark.parametrize("row", access_table.ROWS, ids=lambda row: "-".join([row.name, *row.where.values()]))
 def test_address(everybody, row):
     where = address(row, everybody)
     expected = {"GET": row.get, "POST": row.post, "DELETE": row.delete}
@@ -233,7 +232,7 @@ def admin_addresses() -> Iterator[str]:
         yield f"/{where}"
 
 
-@pytest.mark.parametrize("record", sorted(table.READ_ONLY_RECORDS))
+@pytest.mark.parametrize("record", sorted(access_table.READ_ONLY_RECORDS))
 def test_not_even_staff_edits_what_the_site_writes(everybody, record):
     client = everybody.client("staff")
     assert client.get(f"/admin/leaderboard/{record}/").status_code == 200
@@ -304,7 +303,7 @@ def test_anothers_draft_is_not_told_from_an_absent_one(everybody, where):
     assert _without_tokens(there).replace("draft", "quite") == _without_tokens(absent)
 
 
-UNSAFE = [row for row in table.ROWS if (row.post or row.delete) and row.name != "api_tokens"]
+UNSAFE = [row for row in access_table.ROWS if (row.post or row.delete) and row.name != "api_tokens"]
 """What changes something for a session; tokens are given for a password, whoever is logged in."""
 
 

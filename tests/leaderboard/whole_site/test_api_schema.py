@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import ImageUpload, RawUpload
 from leaderboard.wsgi import application
-from tests.support import generator_previews as previews
+from tests.support import generator_previews
 from tests.support.api_calls import ROOT, person
 from tests.support.board_rows import stand
 from tests.support.container_rows import engine_is_there, takes_images
@@ -102,7 +102,7 @@ class Place:
             key = upload.pk
         if "raw-uploads" in path:
             RawUpload.objects.all().delete()
-            key = previews.upload(self.world, self.user or self.world.researcher).pk
+            key = generator_previews.upload(self.world, self.user or self.world.researcher).pk
         if "/teams/" in path:
             key = self.world.system.team_id
         return {"invitation": "1", "slug": "tiny", "phase": "test", "split": "test", "name": TASK, "id": str(key)}

@@ -30,10 +30,8 @@ from django.utils import timezone
 from evaluator.sandbox.process.launch import start
 from leaderboard import jobs
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.comparisons.actions import head_to_head as side_by_sides
-from leaderboard.comparisons.actions import rank_ranges as comparisons
-from leaderboard.datasets.actions import datasets, splits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.comparisons.actions import head_to_head, rank_ranges
+from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -48,7 +46,7 @@ from leaderboard.models import (
     Submission,
     User,
 )
-from leaderboard.notifications.actions import deliver as notices
+from leaderboard.notifications.actions import deliver
 from leaderboard.scoring.actions import runs
 from tests.support.api_calls import ROOT, client_of, person
 from tests.support.crawler import Answer, crawl, patterns
@@ -134,7 +132,7 @@ def host(slug: str, task: str, gold: list[dict[str, Any]], by: User) -> Benchmar
     split = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, options={}, by=by)
     with closing(uploaded(lines(gold), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
-    publication.publish_unaudited(split=split, by=by)
+    lifecycle.publish_unaudited(split=split, by=by)
     told = {"title": slug.title(), "summary": "Hidden.", "description": "", "rules": ""}
     made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
@@ -308,12 +306,12 @@ def work() -> None:
         assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
     jobs.sweep()
     for board in Leaderboard.objects.all():
-        comparisons.WORK.run(board.pk)
+        rank_ranges.WORK.run(board.pk)
     for pair in SideBySide.objects.filter(state=State.QUEUED):
-        side_by_sides.WORK.run(pair.pk)
+        head_to_head.WORK.run(pair.pk)
     assert set(SideBySide.objects.values_list("state", flat=True)) == {State.DONE}
     for notice in Notice.objects.all():
-        notices.deliver(notice_id=notice.pk)
+        deliver.deliver(notice_id=notice.pk)
     assert Notice.objects.filter(state=Notice.State.DONE).exists()
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 
 from leaderboard.models import Prediction, Submission, System, Team
 from tests.leaderboard.submissions.test_people_pages import SUBMIT, form, text
-from tests.support import tiny_world as world
+from tests.support import tiny_world
 from tests.support.tiny_world import World
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ HUGE = "9" * 40
 
 @pytest.fixture
 def here(sandbox: str) -> World:
-    return world.build()
+    return tiny_world.build()
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ FIELDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("fields", FIELDS, ids="-".join)
 def test_odd_fields_are_refused_in_words(here: World, ada: Client, fields: dict[str, Any]) -> None:
-    response = ada.post(SUBMIT, {**form(world.prediction_lines()), **fields})
+    response = ada.post(SUBMIT, {**form(tiny_world.prediction_lines()), **fields})
     assert response.status_code == 422
     assert 'role="alert"' in text(response)
     assert not Submission.objects.exists()
@@ -101,7 +101,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_odd_file_names_are_names(here: World, ada: Client, name: str) -> None:
-    response = ada.post(SUBMIT, form(world.prediction_lines(), name=name))
+    response = ada.post(SUBMIT, form(tiny_world.prediction_lines(), name=name))
     assert response.status_code in (302, 422)
     if response.status_code == 422:
         assert "characters" in text(response)
@@ -117,7 +117,7 @@ def test_odd_file_names_are_names(here: World, ada: Client, name: str) -> None:
 
 
 def test_a_name_in_any_script_is_kept(here: World, ada: Client) -> None:
-    response = ada.post(SUBMIT, form(world.prediction_lines(), new_system="Élan 白川 🪁", name="père 白川.jsonl"))
+    response = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system="Élan 白川 🪁", name="père 白川.jsonl"))
     page = text(ada.get(response["Location"]))
     assert "Élan 白川 🪁" in page
     assert "père 白川.jsonl" in page
@@ -167,12 +167,12 @@ def test_odd_team_names_are_refused(here: World, ada: Client, name: str) -> None
     ids="-".join,
 )
 def test_odd_benchmarks_are_refused(here: World, curator: Client, field: dict[str, str]) -> None:
-    whole = {"title": "Sums", "slug": "sums", "task": world.TASK, "summary": "Claims about sums."}
+    whole = {"title": "Sums", "slug": "sums", "task": tiny_world.TASK, "summary": "Claims about sums."}
     assert curator.post("/manage/create/", {**whole, **field}).status_code == 422
 
 
 def test_a_taken_address_is_409(here: World, curator: Client) -> None:
-    again = {"title": "Tiny", "slug": "tiny", "task": world.TASK, "summary": "s", "dataset": here.split.dataset_id}
+    again = {"title": "Tiny", "slug": "tiny", "task": tiny_world.TASK, "summary": "s", "dataset": here.split.dataset_id}
     response = curator.post("/manage/create/", again)
     assert response.status_code == 409
     assert "A benchmark of the short name tiny already exists; expected another short name." in text(response)
@@ -183,7 +183,7 @@ def test_a_taken_address_is_409(here: World, curator: Client) -> None:
 
 def test_posted_fields_beyond_the_form_change_nothing(here: World, ada: Client) -> None:
     more = {"kind": "baseline", "is_curator": "1", "received_at": "2020-01-01", "phase": "9", "submitted_by": "1"}
-    ada.post(SUBMIT, form(world.prediction_lines(), **more))
+    ada.post(SUBMIT, form(tiny_world.prediction_lines(), **more))
     sent = Submission.objects.select_related("system").get()
     assert (sent.system.kind, sent.phase, sent.submitted_by) == ("participant", here.phase, here.researcher)
     here.researcher.refresh_from_db()
@@ -191,7 +191,7 @@ def test_posted_fields_beyond_the_form_change_nothing(here: World, ada: Client) 
 
 
 def test_a_second_file_field_is_not_read(here: World, ada: Client) -> None:
-    two = [SimpleUploadedFile("a.jsonl", b"not json"), SimpleUploadedFile("b.jsonl", world.prediction_lines())]
+    two = [SimpleUploadedFile("a.jsonl", b"not json"), SimpleUploadedFile("b.jsonl", tiny_world.prediction_lines())]
     response = ada.post(SUBMIT, {**form(b""), "file": two})
     assert response.status_code == 302
     assert Prediction.objects.get().name == "b.jsonl"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.comparisons.actions import rank_ranges as comparisons
+from leaderboard.comparisons.actions import rank_ranges
 
 app = jobs.app
 
@@ -23,4 +23,4 @@ def hold(*_: Any, **__: Any) -> None:
         signal.pause()
 
 
-comparisons._store = hold
+rank_ranges._store = hold

@@ -10,8 +10,7 @@ from typing import Any
 
 from evaluator.sandbox.containers import execution
 from leaderboard import jobs
-from leaderboard.containers.actions import run_scorer as scorer_runs
-from leaderboard.containers.actions import scorer_engine
+from leaderboard.containers.actions import run_scorer, scorer_engine
 from leaderboard.scoring.actions import runs
 from tests.support.workers.hold_point import after, hold
 
@@ -31,17 +30,17 @@ def second_time(run: Any) -> Any:
 
 match os.environ["HOLD_AT"]:
     case "claimed":
-        scorer_runs.WORK.do = hold
+        run_scorer.WORK.do = hold
     case "running":
         # The container runs with gold in its volumes, and its worker was about to look whether it has ended.
         execution.Run._wait = hold
     case "between":
         scorer_engine.run = second_time(scorer_engine.run)
     case "executed-twice":
-        scorer_runs._read_and_publish = hold
+        run_scorer._read_and_publish = hold
     case "stored-uncommitted":
         runs.releases.publish = hold
     case "committed-unacknowledged":
-        scorer_runs.WORK.run = after(scorer_runs.WORK.run)
+        run_scorer.WORK.run = after(run_scorer.WORK.run)
     case other:
         raise SystemExit(f"unknown point {other}")

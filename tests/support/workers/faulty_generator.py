@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.curation.actions import run_generator as generating
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.curation.actions import run_generator
+from leaderboard.evaluation import sandbox_client
 from tests.support.workers.hold_point import hold
 
 app = jobs.app
@@ -26,10 +26,10 @@ def once(function: Any) -> Any:
 match os.environ["HOLD_AT"]:
     case "asking":
         # Raw files are open and the sandbox is about to be asked.
-        referee.generate = hold
+        sandbox_client.generate = hold
     case "parts-kept":
-        generating._looked_at = hold
+        run_generator._looked_at = hold
     case "second-part":
-        generating._looked_at = once(generating._looked_at)
+        run_generator._looked_at = once(run_generator._looked_at)
     case other:
         raise SystemExit(f"unknown point {other}")

@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from leaderboard import jobs
-from leaderboard.evaluation import sandbox_client as referee
+from leaderboard.evaluation import sandbox_client
 from leaderboard.scoring.actions import releases, runs
 from tests.support.workers.hold_point import after, hold
 
@@ -32,7 +32,7 @@ match os.environ["HOLD_AT"]:
         runs.WORK.do = hold
     case "running":
         # The stored files are open and the sandbox is about to be asked.
-        referee._ask = hold
+        sandbox_client._ask = hold
     case "scored":
         runs._publish_if_sound = hold
     case "scored-uncommitted":

@@ -10,8 +10,7 @@ from typing import Any
 
 from evaluator.sandbox.containers import execution
 from leaderboard import jobs
-from leaderboard.containers.actions import engine
-from leaderboard.containers.actions import run_system as predictions
+from leaderboard.containers.actions import engine, run_system
 from leaderboard.models import Stage
 from tests.support.workers.hold_point import after, hold
 
@@ -20,7 +19,7 @@ app = jobs.app
 
 def at_stage(wanted: str) -> Any:
     """Holds once the prediction has entered a stage."""
-    enter = predictions._enter
+    enter = run_system._enter
 
     def entering(mine: Any, stage: str) -> None:
         enter(mine, stage)
@@ -32,21 +31,21 @@ def at_stage(wanted: str) -> Any:
 
 match os.environ["HOLD_AT"]:
     case "claimed":
-        predictions.WORK.do = hold
+        run_system.WORK.do = hold
     case "reading":
-        predictions._enter = at_stage(Stage.READING)
+        run_system._enter = at_stage(Stage.READING)
     case "loading":
-        predictions._enter = at_stage(Stage.LOADING)
+        run_system._enter = at_stage(Stage.LOADING)
     case "running":
         # The container runs, and its worker was about to look whether it has ended.
         execution.Run._wait = hold
     case "ended":
         engine.DockerSandbox.run = after(engine.DockerSandbox.run)
     case "collecting":
-        predictions._enter = at_stage(Stage.COLLECTING)
+        run_system._enter = at_stage(Stage.COLLECTING)
     case "stored-uncommitted":
-        predictions._hand_over = hold
+        run_system._hand_over = hold
     case "committed-unacknowledged":
-        predictions.WORK.run = after(predictions.WORK.run)
+        run_system.WORK.run = after(run_system.WORK.run)
     case other:
         raise SystemExit(f"unknown point {other}")

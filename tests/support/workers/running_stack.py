@@ -22,7 +22,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from evaluator import code_digest as sources
+from evaluator import code_digest
 from leaderboard.celery import app
 from leaderboard.models import Ranking, Run, State, Submission
 from leaderboard.operations import processes
@@ -42,7 +42,7 @@ def environment(**more: str) -> dict[str, str]:
     """What a process of the test's own site reads: the test's database, data folder, queue and sandbox."""
     ours = {
         "DJANGO_SETTINGS_MODULE": "tests.process_settings",
-        "TEST_CODE_SHA256": sources.SHA256,
+        "TEST_CODE_SHA256": code_digest.SHA256,
         "HOLDOUT_DATA": str(settings.DATA),
         "HOLDOUT_DATABASE_URL": database_url(),
         "HOLDOUT_SECRET_KEY": settings.SECRET_KEY,

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.core import time_zones as zones
+from leaderboard.core import time_zones
 from leaderboard.core.web.local_time_field import read_local
 from leaderboard.models import Team
 
@@ -41,7 +41,7 @@ class ZoneForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["time_zone"].choices = [(name, name) for name in zones.names()]  # type: ignore[attr-defined]
+        self.fields["time_zone"].choices = [(name, name) for name in time_zones.names()]  # type: ignore[attr-defined]
 
 
 class ExtensionForm(forms.Form):

@@ -12,19 +12,19 @@ from django.utils import timezone
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure.ladder import step_of_share
 from leaderboard.boards.web.forms.tracks import TracksField
-from leaderboard.core import time_zones as zones
+from leaderboard.core import time_zones
 from leaderboard.core.web.local_time_field import read_local
 from leaderboard.core.web.options_field import OptionsField
 from leaderboard.datasets.web.forms.split import SLUG_HELP
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 from leaderboard.models import Dataset, Division, Phase, Split
-from leaderboard.work_queue import worker_status as availability
+from leaderboard.work_queue import worker_status
 
 LIMIT_FIELDS = {
     "seconds": ("wall_seconds", 1),
-    "memory_mb": ("memory_bytes", limits.MB),
+    "memory_mb": ("memory_bytes", container_limits.MB),
     "cpus": ("cpus", 1),
-    "image_mb": ("image_bytes", limits.MB),
+    "image_mb": ("image_bytes", container_limits.MB),
 }
 """Fields of a phase's form -> the limit that each sets, and the limit's units in one of the field's."""
 
@@ -111,12 +111,12 @@ class PhaseForm(forms.Form):
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        given = limits.defaults()
+        given = container_limits.defaults()
         for name, (limit, unit) in LIMIT_FIELDS.items():
             self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
         self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
-        self.fields["time_zone"].choices = [(name, name) for name in zones.names()]  # type: ignore[attr-defined]
+        self.fields["time_zone"].choices = [(name, name) for name in time_zones.names()]  # type: ignore[attr-defined]
         self.fields["disclosure"].help_text = _steps_in_words(dataset)
         for name in ("opens_at", "closes_at", "sealed_until"):
             self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
@@ -137,7 +137,7 @@ class PhaseForm(forms.Form):
             self.add_error(
                 "takes_images", "Limits are set, and no images are taken; tick this or leave the limits empty."
             )
-        most = availability.most_processors("systems")
+        most = worker_status.most_processors("systems")
         if most is not None and filled["cpus"] is not None and filled["cpus"] > most:
             self.add_error("cpus", f"The engine has {most:g} processors; expected at most {most:g}.")
         found["limits"] = {
@@ -150,7 +150,7 @@ class PhaseForm(forms.Form):
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
         """A phase that is over before it is there takes nothing. Manifests may have one: it was, elsewhere."""
         if at is not None and name not in self.errors and at <= timezone.now():
-            self.add_error(name, f"{zones.in_words(at, zone)} has passed; expected a date that is to come.")
+            self.add_error(name, f"{time_zones.in_words(at, zone)} has passed; expected a date that is to come.")
 
 
 def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.benchmarks.actions import edit as editing
+from leaderboard.benchmarks.actions import edit
 from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
 from leaderboard.models import Benchmark, User
 
@@ -36,13 +36,13 @@ class EditForm(BenchmarkForm):
     field_order = ("title", "summary", "description", "rules", "contact", "licence", "citation", "source_url")
 
     def __init__(self, data: Mapping[str, Any] | None, *, benchmark: Benchmark, by: User) -> None:
-        now = editing.state_of(benchmark)
-        super().__init__(data, initial={**now, "seen": json.dumps(editing.marks(now))})
+        now = edit.state_of(benchmark)
+        super().__init__(data, initial={**now, "seen": json.dumps(edit.marks(now))})
         self.fields["licence"].label = "Licence of the dataset"
         self.fields["citation"].label = "How to cite the dataset"
         self.fields["source_url"].label = "Where the dataset comes from"
-        if not editing.may_change_dataset(benchmark, by):
-            for name in editing.OF_DATASET:
+        if not edit.may_change_dataset(benchmark, by):
+            for name in edit.OF_DATASET:
                 del self.fields[name]
         if by.is_curator or not benchmark.organisers.filter(pk=by.pk).exists():
             del self.fields["leaves"]
@@ -55,7 +55,7 @@ class EditForm(BenchmarkForm):
             found = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) and found.keys() == set(editing.EVERYTHING) else {}
+        return found if isinstance(found, dict) and found.keys() == set(edit.EVERYTHING) else {}
 
     def asked(self) -> dict[str, str]:
-        return {name: self.cleaned_data[name] for name in editing.EVERYTHING if name in self.cleaned_data}
+        return {name: self.cleaned_data[name] for name in edit.EVERYTHING if name in self.cleaned_data}

@@ -13,7 +13,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import Pairs, drawn_of, tells_drawings
-from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.contrast_pairs import KINDS, pairs_chart
 from leaderboard.boards.web.plot_links import as_json, is_symmetric
@@ -41,9 +41,9 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     context: dict[str, Any] = {"chart": chart, "kinds": KINDS}
     wanted = request.GET.get("download")
     if wanted == "csv":
-        return pictures.as_csv(board, "pairs-right", HEADS, [_line(row, found) for row, found in rows])
+        return svg_csv_download.as_csv(board, "pairs-right", HEADS, [_line(row, found) for row, found in rows])
     if wanted == "svg" and chart is not None:
-        return pictures.as_svg(
+        return svg_csv_download.as_svg(
             board,
             "pairs-right",
             "boards/charts/pairs_alone.svg",

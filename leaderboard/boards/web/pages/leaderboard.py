@@ -17,8 +17,7 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import by_track, other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.etag import tagged
-from leaderboard.boards.web.tables import filter_form as board_form
-from leaderboard.boards.web.tables import rows_html as board_rows
+from leaderboard.boards.web.tables import filter_form, rows_html
 from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Submission
 
@@ -47,8 +46,8 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "mistake": mistake,
         "table": table,
         "ranges": board.ranges,
-        "form": board_form.form(request, page, table),
-        "rows": board_rows.written(table, own=_own(request, board) if board.frozen else ()),
+        "form": filter_form.form(request, page, table),
+        "rows": rows_html.written(table, own=_own(request, board) if board.frozen else ()),
         "costs": table.costs,
         "no_costs": table.no_costs,
         "plot": interval_plot(drawn, board.primary, wanted.slice_),

@@ -15,7 +15,7 @@ from leaderboard.boards.queries import WHOLE, Board
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.queries.system_history import records, told_on
-from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.progress import Level, Moment, progress_chart
 
@@ -35,9 +35,11 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
     context: dict[str, Any] = {"chart": chart, "measure": board.primary, "what": f"the best of {len(moments)} steps"}
     wanted = request.GET.get("download")
     if wanted == "csv":
-        return pictures.as_csv(board, "progress", HEADS, _table(moments, levels))
+        return svg_csv_download.as_csv(board, "progress", HEADS, _table(moments, levels))
     if wanted == "svg" and chart is not None:
-        return pictures.as_svg(board, "progress", "boards/parts/progress_plot.html", context, height=chart.height)
+        return svg_csv_download.as_svg(
+            board, "progress", "boards/parts/progress_plot.html", context, height=chart.height
+        )
     context |= {
         "board": board,
         "phase": board.phase,

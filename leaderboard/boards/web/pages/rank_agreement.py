@@ -13,7 +13,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
-from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.rank_agreement import Square, squares
 from leaderboard.boards.web.plot_links import as_json, correlating
@@ -49,11 +49,11 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
     )
     context: dict[str, Any] = {"squares": found, "measure": measure, "slice": slice_, "across": ACROSS}
     if wanted == "csv":
-        return pictures.as_csv(board, "agreement", HEADS, _table(found, slice_))
+        return svg_csv_download.as_csv(board, "agreement", HEADS, _table(found, slice_))
     if wanted == "svg" and found:
         context["placed"] = [(one, 280 * (i % ACROSS) + 10, 290 * (i // ACROSS) + 30) for i, one in enumerate(found)]
         width, height = 280 * min(ACROSS, len(found)) + 20, 290 * -(-len(found) // ACROSS) + 40
-        return pictures.as_svg(
+        return svg_csv_download.as_svg(
             board,
             "agreement",
             "boards/charts/agreement_alone.svg",

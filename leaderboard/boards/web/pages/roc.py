@@ -14,7 +14,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
-from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, roc_chart
 from leaderboard.boards.web.plot_links import as_json, separating
@@ -62,10 +62,10 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     context: dict[str, Any] = {"chart": chart, "measure": measure, "slice": slice_}
     wanted = request.GET.get("download")
     if wanted == "csv":
-        return pictures.as_csv(board, "roc", HEADS, _table(chart.lines if chart else (), slice_))
+        return svg_csv_download.as_csv(board, "roc", HEADS, _table(chart.lines if chart else (), slice_))
     if wanted == "svg" and chart is not None:
         height = chart.lines[-1].key_y + KEY
-        return pictures.as_svg(
+        return svg_csv_download.as_svg(
             board,
             "roc",
             "boards/charts/roc_alone.svg",

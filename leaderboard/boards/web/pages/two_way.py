@@ -17,7 +17,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Pair
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web import svg_csv_download as pictures
+from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.charts.intervals import interval_plot
@@ -80,7 +80,7 @@ def _as_picture(board: Board, context: dict[str, Any]) -> HttpResponse:
     chart = multiples(context["grid"], context["matrices"])
     size = {"width": chart.width + 40, "height": chart.height + 60} if chart else {"width": 420, "height": 60}
     inner = {**context, "chart": chart}
-    return pictures.as_svg(
+    return svg_csv_download.as_svg(
         board, "matrices", "boards/charts/multiples_alone.svg", inner, frame="boards/charts/plot.svg", **size
     )
 

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.cli.local import files
-from evaluator.cli.local import run as running
+from evaluator.cli.local import files, run
 from evaluator.cli.main import main
 from evaluator.cli.sizes import read_size, size_text
 from evaluator.errors import UsageError
 from evaluator.sandbox.containers.system_contract import SystemLimits
-from leaderboard.evaluation import container_limits as limits
+from leaderboard.evaluation import container_limits
 
 INPUTS = b'{"id": "a1", "claim": "c", "evidence_text": "e"}\n'
 PACKED = gzip.compress(INPUTS)
@@ -37,14 +36,14 @@ def asked(**changes: str | None) -> Namespace:
 
 
 def test_what_is_not_asked_for_is_what_a_server_allows() -> None:
-    ours, servers = vars(running._limits(asked())), limits.defaults().as_dict()
+    ours, servers = vars(run._limits(asked())), container_limits.defaults().as_dict()
     same = set(ours) & set(servers)
     assert same == set(servers) - {"image_bytes", "gpus"}
     assert {name: ours[name] for name in same} == {name: servers[name] for name in same}
 
 
 def test_limits_are_what_was_asked_for() -> None:
-    made = running._limits(asked(seconds="2.5", memory="512MB", cpus="0.5", processes="7"))
+    made = run._limits(asked(seconds="2.5", memory="512MB", cpus="0.5", processes="7"))
     assert made == SystemLimits(wall_seconds=2.5, memory_bytes=512_000_000, cpus=0.5, processes=7)
 
 

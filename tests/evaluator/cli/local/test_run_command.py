@@ -18,14 +18,17 @@ from typing import Any
 
 import pytest
 
-from evaluator.cli.local import engine as local
+from evaluator.cli.local import engine
 from evaluator.cli.main import main
-from evaluator.sandbox.containers import image_reader as images_read
+from evaluator.sandbox.containers import image_reader
 from tests.conftest import ROOT
-from tests.support import container_images as images
+from tests.support import container_images
 from tests.support.tiny_world import LABELS
 
-pytestmark = [pytest.mark.engine, pytest.mark.skipif(bool(images.missing()), reason=images.missing())]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
+]
 CLAIMS = b"".join(
     json.dumps({"id": name, "claim": "It is not so.", "evidence_text": "It is."}).encode() + b"\n" for name in LABELS
 )
@@ -49,7 +52,7 @@ def build() -> Iterator[Build]:
             Path(context, "main.py").write_text(program)
             more = "\n".join(lines)
             Path(context, "Dockerfile").write_text(
-                f'FROM {images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n{more}\n'
+                f'FROM {container_images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n{more}\n'
             )
             image = docker("build", "--quiet", *(("--tag", tag) if tag else ()), context).strip()
         made.append(tag or image)
@@ -64,10 +67,10 @@ def build() -> Iterator[Build]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "inputs.jsonl").write_bytes(CLAIMS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(local, "INSTANCE", f"test-{secrets.token_hex(4)}")
+    monkeypatch.setattr(engine, "INSTANCE", f"test-{secrets.token_hex(4)}")
     yield tmp_path
-    assert images.containers(f"holdout.instance={local.INSTANCE}") == []
-    assert docker("volume", "ls", "--quiet", "--filter", f"label=holdout.instance={local.INSTANCE}") == ""
+    assert container_images.containers(f"holdout.instance={engine.INSTANCE}") == []
+    assert docker("volume", "ls", "--quiet", "--filter", f"label=holdout.instance={engine.INSTANCE}") == ""
 
 
 @pytest.fixture
@@ -80,7 +83,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 
 def test_a_right_answer_by_tag(run: Any, build: Build, folder: Path) -> None:
-    build(images.answering(LABELS), tag="holdout-test-right:1")
+    build(container_images.answering(LABELS), tag="holdout-test-right:1")
     status, out, err = run("holdout-test-right:1")
     assert status == 0, err
     lines = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
@@ -92,7 +95,7 @@ def test_a_right_answer_by_tag(run: Any, build: Build, folder: Path) -> None:
 
 
 def test_an_archive_leaves_no_image_behind(run: Any, tmp_path: Path) -> None:
-    archive = images.archive_of(images.answering(LABELS), tmp_path)
+    archive = container_images.archive_of(container_images.answering(LABELS), tmp_path)
     status, out, err = run(str(archive), "--json", "--output", "mine.jsonl")
     assert status == 0, err
     told = json.loads(out)
@@ -161,7 +164,7 @@ def test_a_system_that_takes_too_long(run: Any, build: Build) -> None:
 def test_an_image_that_a_server_would_refuse(
     run: Any, build: Build, line: str, code: str, more: tuple[str, ...]
 ) -> None:
-    status, out, err = run(build(images.answering(LABELS), line), "--json", *more)
+    status, out, err = run(build(container_images.answering(LABELS), line), "--json", *more)
     assert status == 2
     assert f"the image is refused ({code})" in err
     assert json.loads(out)["code"] == code
@@ -170,9 +173,9 @@ def test_an_image_that_a_server_would_refuse(
 
 def test_an_image_is_read_as_a_server_reads_it(run: Any, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it runs, and unless that is left out: its layers would be too much for this server."""
-    small = functools.partial(images_read.read_image, limits=images_read.ImageLimits(unpacked_bytes=1 << 20))
-    monkeypatch.setattr(local, "read_image", small)
-    image = build(images.answering(LABELS))
+    small = functools.partial(image_reader.read_image, limits=image_reader.ImageLimits(unpacked_bytes=1 << 20))
+    monkeypatch.setattr(engine, "read_image", small)
+    image = build(container_images.answering(LABELS))
     status, _, err = run(image)
     assert (status, "the image is refused (too_large)" in err) == (2, True), err
     status, _, err = run(image, "--no-check")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.cli.server import poll as following
+from evaluator.cli.server import poll
 from evaluator.cli.server.http import AwayError, RefusedError
 
 RUNNING = {"is_over": False, "state": "running", "stage": "collecting"}
@@ -29,7 +29,7 @@ class Told:
 def followed(*answers: Any) -> tuple[Any, list[float]]:
     pauses: list[float] = []
     server: Any = Told(*answers)
-    told = following.followed(server, "id", pause=pauses.append)
+    told = poll.followed(server, "id", pause=pauses.append)
     assert server.answers == []
     return told, pauses
 
@@ -42,13 +42,13 @@ def test_it_ends_with_the_submission() -> None:
 
 
 def test_a_server_that_comes_back_is_asked_again() -> None:
-    away = [AwayError("gone")] * (following._PATIENCE - 1)
+    away = [AwayError("gone")] * (poll._PATIENCE - 1)
     assert followed(*away, RUNNING, *away, DONE)[0] == DONE
 
 
 def test_a_server_that_stays_away_is_told() -> None:
     with pytest.raises(AwayError, match="gone"):
-        followed(*[AwayError("gone")] * following._PATIENCE)
+        followed(*[AwayError("gone")] * poll._PATIENCE)
 
 
 def test_a_refusal_is_no_absence() -> None:
@@ -58,5 +58,5 @@ def test_a_refusal_is_no_absence() -> None:
 
 def test_scores_that_are_sealed_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     server: Any = Told(RefusedError(409, "not_ready", "There are no scores yet."))
-    assert following.scores_of(server, "id") is None
+    assert poll.scores_of(server, "id") is None
     assert "There are no scores yet." in capsys.readouterr().err

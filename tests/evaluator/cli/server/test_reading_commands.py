@@ -18,7 +18,7 @@ from django.test import Client
 from knox.models import AuthToken
 
 from evaluator.cli.main import main
-from evaluator.cli.server import token_store as kept
+from evaluator.cli.server import token_store
 from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Submission
@@ -46,7 +46,7 @@ def run(world: World, live_server: Any, capsysbinary: pytest.CaptureFixture[byte
     def run(*words: str, server: str | None = live_server.url) -> tuple[int, str, str]:
         status = main([*words, *(["--server", server] if server else [])])
         out, err = (said.decode() for said in capsysbinary.readouterr())
-        for secret in ("correct horse", *kept.read().tokens.values()):
+        for secret in ("correct horse", *token_store.read().tokens.values()):
             assert secret not in out + err
         return status, out, err
 
@@ -68,14 +68,14 @@ def test_a_log_in_serves_the_commands_that_follow(run: Run, typing: Any, world: 
     typing("correct horse")
     status, _, err = run("login", "--user", "ada")
     assert status == 0, err
-    assert set(kept.read().tokens) == {live_server.url}
+    assert set(token_store.read().tokens) == {live_server.url}
     stand(world, "Bernoulli", symmetric_scores(0.75))
     submission = Submission.objects.get()
     status, out, err = run("scores", str(submission.pk), server=None)
     assert status == 0, err
     assert ["accuracy", "all", "0.7500"] in [line.split()[:3] for line in out.splitlines()]
     assert run("logout", server=None)[0] == 0
-    assert not AuthToken.objects.exists() and not kept.read().tokens
+    assert not AuthToken.objects.exists() and not token_store.read().tokens
     assert run("scores", str(submission.pk))[0] == 64
 
 
@@ -83,7 +83,7 @@ def test_a_wrong_password_keeps_nothing(run: Run, typing: Any) -> None:
     typing("wrong horse")
     status, _, err = run("login", "--user", "ada")
     assert (status, "(authentication_failed)" in err) == (64, True), err
-    assert not kept.place().exists()
+    assert not token_store.place().exists()
 
 
 def test_a_password_is_asked_for_at_a_terminal_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +95,10 @@ def test_a_password_is_asked_for_at_a_terminal_alone(run: Run, monkeypatch: pyte
 def test_a_token_of_the_site_is_checked_before_it_is_kept(run: Run, world: World) -> None:
     Path("token").write_text("0" * 64)
     assert run("login", "--token-file", "token")[0] == 64
-    assert not kept.place().exists()
+    assert not token_store.place().exists()
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
     assert run("login", "--token-file", "token")[0] == 0
-    assert list(kept.read().tokens.values()) == [Path("token").read_text()]
+    assert list(token_store.read().tokens.values()) == [Path("token").read_text()]
 
 
 def test_benchmarks_are_listed_without_an_account(run: Run, world: World) -> None:

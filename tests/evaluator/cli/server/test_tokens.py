@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.cli.server import token_store as kept
+from evaluator.cli.server import token_store
 from evaluator.cli.server.token_store import Kept
 from evaluator.cli.server.tokens import connected
 from evaluator.errors import UsageError
@@ -25,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sent_with(token_file: str | None) -> str:
     """The Authorization header that a server sees."""
     with answering(200, b"{}") as server:
-        kept.write(Kept(server.address, {server.address: "of-the-login"}))
+        token_store.write(Kept(server.address, {server.address: "of-the-login"}))
         connected(None, token_file).get("tasks/")
     return server.asked[0][1]
 
@@ -43,7 +43,7 @@ def test_a_file_comes_before_the_environment_and_that_before_a_login(
 
 
 def test_a_token_goes_to_its_own_server_alone() -> None:
-    kept.write(Kept(SERVER, {SERVER: "secret"}))
+    token_store.write(Kept(SERVER, {SERVER: "secret"}))
     with answering(200, b"{}") as other:
         connected(other.address, None, needs_token=False).get("tasks/")
     assert other.asked == [("/api/v1/tasks/", "")]
@@ -57,21 +57,21 @@ def test_without_a_login_a_server_must_be_named() -> None:
 
 
 def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
-    kept.write(Kept(SERVER, {SERVER: "secret"}))
-    assert kept.place().stat().st_mode & 0o777 == 0o600
-    assert kept.place().parent.stat().st_mode & 0o777 == 0o700
-    assert [path.name for path in kept.place().parent.iterdir()] == ["servers.json"]
-    kept.place().chmod(0o644)
+    token_store.write(Kept(SERVER, {SERVER: "secret"}))
+    assert token_store.place().stat().st_mode & 0o777 == 0o600
+    assert token_store.place().parent.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in token_store.place().parent.iterdir()] == ["servers.json"]
+    token_store.place().chmod(0o644)
     with pytest.raises(UsageError, match="can be read by others") as refused:
-        kept.read()
+        token_store.read()
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"latest": "x"}', '{"latest": "x", "tokens": ["secret"]}', "\ufeff{}"])
 def test_a_file_of_another_kind_is_refused(content: str) -> None:
-    kept.place().parent.mkdir(parents=True)
-    kept.place().write_text(content)
-    kept.place().chmod(0o600)
+    token_store.place().parent.mkdir(parents=True)
+    token_store.place().write_text(content)
+    token_store.place().chmod(0o600)
     with pytest.raises(UsageError, match="delete it") as refused:
-        kept.read()
+        token_store.read()
     assert "secret" not in str(refused.value)

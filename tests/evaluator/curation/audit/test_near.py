@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.audit.duplicates import near_duplicates as near
+from evaluator.curation.audit.duplicates import near_duplicates
 from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
 from evaluator.errors import UsageError
 
@@ -59,7 +59,7 @@ def test_case_and_punctuation_are_no_difference():
 def test_looking_ends_at_the_most_and_says_so(monkeypatch):
     assert not near_pairs(["a b"] * 6, most=5).whole
     assert len(near_pairs(["a b"] * 6, most=5).found) == 5
-    monkeypatch.setattr(near, "MOST_COMPARED", 3)
+    monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 3)
     assert not near_pairs(["a b"] * 6).whole
 
 

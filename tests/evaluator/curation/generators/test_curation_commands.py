@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.cli import curation as commands
+from evaluator.cli import curation
 from evaluator.cli.main import main
 from evaluator.curation.generators.base import Generator
 from evaluator.curation.generators.workspace import Bench
@@ -268,7 +268,7 @@ def test_work_that_breaks_off_leaves_nothing(folder, capsys, monkeypatch, failur
         raise failure
 
     generator = Generator("breaking", 1, "", make, lambda parser: parser.add_argument("gold", type=Path))
-    monkeypatch.setattr(commands, "SPLITS", (generator,))
+    monkeypatch.setattr(curation, "SPLITS", (generator,))
     before = names(folder)
     assert main(["split", "breaking", "gold.jsonl", "--output", "made"]) == status
     assert "with gold" not in capsys.readouterr().err

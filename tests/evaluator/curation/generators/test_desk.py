@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.cli import curation as commands
+from evaluator.cli import curation
 from evaluator.cli.main import main
 from evaluator.curation.generators.base import Generator
 from evaluator.curation.generators.catalog import OFFERS, Offer, filled, namespace, offered
@@ -38,7 +38,7 @@ FILLED = {
         "pairs_once": "yes",
     },
 }
-ON_BOTH = [offer for offer in OFFERS.values() if offer.generator in commands.SPLITS]
+ON_BOTH = [offer for offer in OFFERS.values() if offer.generator in curation.SPLITS]
 
 
 def parsed(generator: Generator, words: list[str]) -> argparse.Namespace:

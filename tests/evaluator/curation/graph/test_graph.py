@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.graph.graph import Graph, Steps
-from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph import graph_oracle
 from tests.evaluator.curation.graph.small_graphs import graphs
 
 
@@ -26,7 +26,7 @@ def test_neither_order_nor_repetition_matters(triples, rng):
 def test_degrees_facts_and_links(triples):
     graph = Graph(triples)
     name = graph.entities
-    assert graph.degrees.tolist() == [oracle.degree(triples, entity) for entity in name]
+    assert graph.degrees.tolist() == [graph_oracle.degree(triples, entity) for entity in name]
     for predicate in ("p", "q", "none"):
         found = [(name[s], name[o]) for s, o in graph.facts(predicate).tolist()]
         assert found == sorted((s, o) for s, p, o in triples if p == predicate)
@@ -38,11 +38,11 @@ def test_degrees_facts_and_links(triples):
 def test_steps_are_the_neighbours(triples, banned):
     graph = Graph(triples)
     steps = Steps(graph, without=[graph.predicate_number[name] for name in banned if name in graph.predicate_number])
-    beside = oracle.neighbours(triples, banned)
+    beside = graph_oracle.neighbours(triples, banned)
     for entity, name in enumerate(graph.entities):
         codes, to = steps.of(entity)
         found = [
-            ((oracle.REVERSED if code % 2 else "") + graph.predicates[code // 2], graph.entities[end])
+            ((graph_oracle.REVERSED if code % 2 else "") + graph.predicates[code // 2], graph.entities[end])
             for code, end in zip(codes.tolist(), to.tolist(), strict=True)
         ]
         assert len(found) == len(set(found))

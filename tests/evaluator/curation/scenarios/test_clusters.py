@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.curation.scenarios.clusters import cluster, distances, elbow
-from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph import graph_oracle
 
 
 def scattered(seed, n):
@@ -35,9 +35,9 @@ def test_clusters_are_those_of_average_linkage_at_the_elbow(seed, n):
     apart = distances(vectors, facts)
     expected = [between(vectors)(points[i], points[j]) for i in range(n) for j in range(i + 1, n)]
     assert apart.tolist() == pytest.approx(expected)
-    heights, at = oracle.average_linkage(points, between(vectors))
+    heights, at = graph_oracle.average_linkage(points, between(vectors))
     threshold = elbow(np.array(heights))
-    assert threshold == pytest.approx(oracle.steepest(heights, n))
+    assert threshold == pytest.approx(graph_oracle.steepest(heights, n))
     labels = cluster(vectors, facts).tolist()
     assert {frozenset(i for i in range(n) if labels[i] == label) for label in labels} == at(threshold + 1e-9)
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from evaluator.curation.graph.graph import Graph, Steps
 from evaluator.curation.scenarios.paths import Paths, _different, walk
-from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph import graph_oracle
 from tests.evaluator.curation.graph.small_graphs import graphs
 
 
 def named(graph, path):
-    return tuple((oracle.REVERSED if code % 2 else "") + graph.predicates[code // 2] for code in path)
+    return tuple((graph_oracle.REVERSED if code % 2 else "") + graph.predicates[code // 2] for code in path)
 
 
 @given(graphs(), st.booleans())
@@ -28,7 +28,7 @@ def test_every_pair_has_the_paths_that_a_search_finds(triples, without_p):
                 continue
             found = list(Paths(steps, begin, end))
             assert len(found) == len(set(found))
-            expected = oracle.paths(triples, graph.entities[begin], graph.entities[end], banned)
+            expected = graph_oracle.paths(triples, graph.entities[begin], graph.entities[end], banned)
             assert {named(graph, path) for path in found} == expected
 
 
@@ -49,7 +49,7 @@ def test_a_walk_ends_where_its_path_may_end(triples, seed):
     for end in range(1, graph.size):
         for path in Paths(steps, 0, end):
             reached = walk(steps, 0, path, random.Random(seed))
-            possible = oracle.ends(triples, graph.entities[0], named(graph, path))
+            possible = graph_oracle.ends(triples, graph.entities[0], named(graph, path))
             assert reached is None or graph.entities[reached] in possible
 
 

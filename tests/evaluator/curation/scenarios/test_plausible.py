@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from evaluator.curation.graph.graph import Graph, Triple
 from evaluator.curation.scenarios.hard_negatives import ClosedWorld, Walks, collect
 from evaluator.curation.scenarios.types import Types
-from tests.evaluator.curation.graph import graph_oracle as oracle
-from tests.evaluator.curation.graph import small_graphs
+from tests.evaluator.curation.graph import graph_oracle, small_graphs
 
 graph_and_types = st.tuples(small_graphs.graphs(), small_graphs.types)
 
@@ -28,7 +27,7 @@ def pairs_of(kind, triples, types, seed=0):
 @settings(deadline=None)
 def test_walks_end_only_where_the_algorithm_may(given_, seed):
     for fact, found in pairs_of(Walks, *given_, seed):
-        assert set(found) <= oracle.walkable(*given_, "p", fact)
+        assert set(found) <= graph_oracle.walkable(*given_, "p", fact)
 
 
 def test_walks_find_all_that_the_algorithm_may_in_the_end():
@@ -39,7 +38,7 @@ def test_walks_find_all_that_the_algorithm_may_in_the_end():
         Triple("Eve", "lives", "Italy"), Triple("Eve", "works", "France"), Triple("Eve", "born", "Paris"),
     ]  # fmt: skip
     triples = [triple._replace(predicate="p") if triple.predicate == "citizen" else triple for triple in triples]
-    expected = oracle.walkable(triples, types, "p", ("Ann", "France"))
+    expected = graph_oracle.walkable(triples, types, "p", ("Ann", "France"))
     found = {pair for seed in range(200) for _, pairs in pairs_of(Walks, triples, types, seed) for pair in pairs}
     assert found == expected
     assert ("Ann", "Spain") in expected
@@ -50,7 +49,7 @@ def test_walks_find_all_that_the_algorithm_may_in_the_end():
 @settings(deadline=None)
 def test_the_closed_world_is_the_rule_written_out(given_):
     for fact, found in pairs_of(ClosedWorld, *given_):
-        assert set(found) == oracle.closed_world(*given_, "p", fact)
+        assert set(found) == graph_oracle.closed_world(*given_, "p", fact)
         assert len(found) <= 2 * len(set(found))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.popularity import pair_popularity, popularity, preferred
-from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph import graph_oracle
 from tests.evaluator.curation.graph.small_graphs import graphs
 
 
@@ -23,7 +23,7 @@ def test_the_papers_examples(degrees, published):
 def test_every_fact_against_counting_by_hand(triples):
     graph = Graph(triples)
     facts = graph.facts("p")
-    expected = [oracle.popularity(triples, "p", graph.entities[s], graph.entities[o]) for s, o in facts.tolist()]
+    expected = [graph_oracle.popularity(triples, "p", graph.entities[s], graph.entities[o]) for s, o in facts.tolist()]
     assert popularity(graph, facts).tolist() == pytest.approx(expected)
 
 

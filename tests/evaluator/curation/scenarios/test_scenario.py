@@ -12,8 +12,7 @@ from evaluator.curation.scenarios.embeddings import embed
 from evaluator.curation.scenarios.matrix import cells, decimal, matrix, name, recurrence
 from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios, Wanted
 from evaluator.errors import UsageError
-from tests.evaluator.curation.graph import graph_oracle as oracle
-from tests.evaluator.curation.graph import small_graphs
+from tests.evaluator.curation.graph import graph_oracle, small_graphs
 
 shares = st.sampled_from(["0", "0.3", "0.5", "1"])
 
@@ -52,7 +51,7 @@ def test_what_is_promised_or_a_refusal(triples, types, cell, wanted, plausible, 
         Counter(claim.origin == "unrelated" for claim in false)[False]
         == (1 - Fraction(cell.transparency)) * len(false) // 1
     )
-    rule = oracle.walkable if plausible == "walks" else oracle.closed_world
+    rule = graph_oracle.walkable if plausible == "walks" else graph_oracle.closed_world
     for claim in claims:
         pair = claim.subject, claim.object
         assert (pair in facts) == claim.label
@@ -60,7 +59,7 @@ def test_what_is_promised_or_a_refusal(triples, types, cell, wanted, plausible, 
             assert not {pair, pair[::-1]} & links
         elif not claim.label:
             assert pair in rule(triples, types, "p", claim.source)
-            assert claim.object in oracle.ends(triples, claim.subject, claim.path, {"p"})
+            assert claim.object in graph_oracle.ends(triples, claim.subject, claim.path, {"p"})
     assert made_of(list(reversed(triples)), types, wanted, avoid=avoid).claims(cell) == claims
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.cli.main import main
-from leaderboard.hosting.importers.buckle_files import scenarios as published
+from leaderboard.hosting.importers.buckle_files import scenarios
 from tests.conftest import ROOT
 from tests.evaluator.curation.scenarios.remeasured import Folder
 from tests.support.scoring_runs import jsonl, run_score
@@ -156,7 +156,7 @@ def test_training_scenarios_stay_apart_from_tests(whole, tmp_path):
 
 
 def test_the_site_and_the_scorer_read_what_is_written(whole):
-    found = published(whole)
+    found = scenarios(whole)
     assert len(found) == 75
     assert {(one.relation, one.ratio, one.train, len(one.claims)) for one in found} == {(RELATION, "1.0", False, 60)}
     gold = (whole / "gold.jsonl").read_bytes()

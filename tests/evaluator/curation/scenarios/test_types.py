@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evaluator.curation.scenarios.functionality import functionality
 from evaluator.curation.scenarios.types import Types
-from tests.evaluator.curation.graph import graph_oracle as oracle
+from tests.evaluator.curation.graph import graph_oracle
 
 named = st.dictionaries(st.sampled_from("abcde"), st.sets(st.sampled_from("ABCDEFG")))
 
@@ -18,7 +18,7 @@ def test_every_pair_of_entities(types):
     names = list("abcde")
     test = Types(names, types)
     for one, name in enumerate(names):
-        expected = [oracle.passes(types, name, other) for other in names]
+        expected = [graph_oracle.passes(types, name, other) for other in names]
         assert test.pass_for(one, np.arange(5)).tolist() == expected
         same = [set(types.get(name, ())) == set(types.get(other, ())) for other in names]
         assert test.same(one, np.arange(5)).tolist() == same

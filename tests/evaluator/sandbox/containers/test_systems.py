@@ -10,11 +10,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox.containers import container_spec as jobs
-from evaluator.sandbox.containers import create_settings as settings
-from evaluator.sandbox.containers import log_tail as log
-from evaluator.sandbox.containers import output, reaper, tar
-from evaluator.sandbox.containers import seccomp_profile as system_calls
+from evaluator.sandbox.containers import container_spec, create_settings, log_tail, output, reaper, seccomp_profile, tar
 from evaluator.sandbox.containers.container_spec import Wanted
 from evaluator.sandbox.containers.engine import EngineError
 from evaluator.sandbox.containers.health import read_probe
@@ -72,8 +68,8 @@ def test_durations_in_coarse_steps(seconds: float, shown: int) -> None:
 
 def made(**more: Any) -> dict[str, Any]:
     given = {"output": "out", "runtime": "runsc", "architecture": "amd64", "labels": {"a": "b"}}
-    job = jobs.of_system(execution(), io.BytesIO())
-    return settings.work(job, folders={"/input": "in"}, image_labels=more.pop("image_labels", ()), **given)
+    job = container_spec.of_system(execution(), io.BytesIO())
+    return create_settings.work(job, folders={"/input": "in"}, image_labels=more.pop("image_labels", ()), **given)
 
 
 def test_a_systems_container_is_confined() -> None:
@@ -99,19 +95,19 @@ def test_a_systems_container_is_confined() -> None:
     "name", ["unshare", "mount", "keyctl", "bpf", "io_uring_setup", "ptrace", "userfaultfd", "setns"]
 )
 def test_calls_that_are_in_no_list(name: str) -> None:
-    profile = json.loads(system_calls.profile("amd64"))
+    profile = json.loads(seccomp_profile.profile("amd64"))
     allowed = [rule for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW"]
     assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
     assert not [rule for rule in allowed if name in rule["names"]]
     assert [rule for rule in allowed if "read" in rule["names"]]
-    assert len(set(system_calls.NAMES)) == len(system_calls.NAMES)
+    assert len(set(seccomp_profile.NAMES)) == len(seccomp_profile.NAMES)
 
 
 def test_what_a_system_is_told() -> None:
     given = execution(task="fact-verification", options={"cross": "a,b"})
-    told = json.loads(jobs.system_task(given))
+    told = json.loads(container_spec.system_task(given))
     assert (told["task"], told["options"], told["format_version"]) == ("fact-verification", {"cross": "a,b"}, 1)
-    assert told["limits"]["memory_bytes"] == int(jobs.system_environment(given)["HOLDOUT_MEMORY_BYTES"])
+    assert told["limits"]["memory_bytes"] == int(container_spec.system_environment(given)["HOLDOUT_MEMORY_BYTES"])
 
 
 def test_the_keepers_image_is_one_that_we_would_accept(tmp_path: Any) -> None:
@@ -128,7 +124,7 @@ def test_a_probe_is_read() -> None:
 
 def test_the_keeper_has_room_for_the_threads_of_its_runtimes_start() -> None:
     """With one process allowed, runc died before the keeper began, now and then."""
-    host = settings.keeper("sha256:k", folders={"/input": "i"}, output="o", architecture="amd64", labels={})[
+    host = create_settings.keeper("sha256:k", folders={"/input": "i"}, output="o", architecture="amd64", labels={})[
         "HostConfig"
     ]
     assert host["PidsLimit"] >= 16
@@ -195,13 +191,13 @@ def test_output_that_is_cut_is_no_output() -> None:
     ],
 )
 def test_logs_are_cleaned(printed: bytes, shown: str) -> None:
-    assert log.cleaned(printed) == shown
+    assert log_tail.cleaned(printed) == shown
 
 
 def test_the_end_of_a_log_is_kept() -> None:
-    text, is_cut = log.tail((b"%07d\n" % number for number in range(100_000)), 800)
+    text, is_cut = log_tail.tail((b"%07d\n" % number for number in range(100_000)), 800)
     assert is_cut and text.splitlines()[-1] == "0099999" and len(text) == 800
-    assert log.tail([b"short"], 800) == ("short", False)
+    assert log_tail.tail([b"short"], 800) == ("short", False)
 
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4

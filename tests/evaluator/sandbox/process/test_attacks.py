@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox.confinement import seccomp
-from evaluator.sandbox.confinement import syscalls as kernel
+from evaluator.sandbox.confinement import seccomp, syscalls
 from evaluator.sandbox.contract import Verdict
 from tests.evaluator.sandbox.process.conftest import SECRET, Box
 from tests.evaluator.sandbox.process.variants import AS_NOBODY
@@ -64,17 +63,17 @@ def test_attack_is_refused(name: str, box: Box, neighbours: dict[str, Any], tmp_
 
 
 def test_every_other_system_call_is_refused(box: Box) -> None:
-    column = seccomp.COLUMN[kernel.machine()]
+    column = seccomp.COLUMN[syscalls.machine()]
     known = [*seccomp.CALLS.values(), *seccomp.WRITES.values(), *seccomp.MAPPINGS.values()]
     allowed = [number for numbers in known if (number := numbers[column]) is not None]
     # Kernels from 6.11 on let these pass any filter; outside a probe's trampoline they do nothing.
-    uretprobe_and_uprobe = [335, 336] if kernel.machine() == "x86_64" else []
+    uretprobe_and_uprobe = [335, 336] if syscalls.machine() == "x86_64" else []
     result = box.run("every_call", allowed=allowed + uretprobe_and_uprobe, to=600)
     assert result.report == {"strange": {}}
 
 
 def test_calls_of_a_foreign_table_end_the_job(box: Box) -> None:
-    if kernel.machine() != "x86_64":
+    if syscalls.machine() != "x86_64":
         pytest.skip("x32 is a table of x86_64")
     assert box.run("die", how="foreign_table").verdict == Verdict.EXIT
 

@@ -11,7 +11,7 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution
-from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.client import ProcessSandbox
 
 Ask = Callable[[ProcessSandbox], Any]
@@ -48,7 +48,7 @@ def refused(path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, said: bytes) 
 def test_what_a_full_server_says_before_it_hangs_up_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
-    full = wire.pack(wire.Reply(event="failed", what="too many clients at once"))
+    full = protocol.pack(protocol.Reply(event="failed", what="too many clients at once"))
     assert refused(tmp_path / "s", monkeypatch, ask, full) == "the sandbox server failed: too many clients at once"
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Execution, Limits, Verdict
-from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.client import ProcessSandbox
 from evaluator.sandbox.process.launch import ROOT, start
 from tests.evaluator.sandbox.process.conftest import Box
@@ -41,16 +41,16 @@ def connect(box: Box) -> socket.socket:
 def order(connection: socket.socket, job: str, limits: Limits, *descriptors: int, **arguments: Any) -> int:
     """Send a run by hand; returns the read end of the report's pipe."""
     read, write = os.pipe()
-    connection.send(wire.pack(wire.Request(ask="run", limits=limits)))
+    connection.send(protocol.pack(protocol.Request(ask="run", limits=limits)))
     names = [f"file{n}" for n in range(len(descriptors))]
-    packet = wire.pack(wire.Order(job=job, arguments=arguments, files=names))
+    packet = protocol.pack(protocol.Order(job=job, arguments=arguments, files=names))
     socket.send_fds(connection, [packet], [write, *descriptors])
     os.close(write)
     return read
 
 
-def answer(connection: socket.socket) -> wire.Reply:
-    return wire.unpack(connection.recv(wire.PACKET_BYTES), wire.Reply)
+def answer(connection: socket.socket) -> protocol.Reply:
+    return protocol.unpack(connection.recv(protocol.PACKET_BYTES), protocol.Reply)
 
 
 def ended(pid: int) -> bool:
@@ -88,7 +88,7 @@ def test_a_client_that_sends_garbage_hurts_nobody(box: Box, packet: bytes) -> No
 def test_an_order_that_is_none(box: Box, packet: bytes) -> None:
     """The second one is whole, but comes without the report's pipe."""
     with connect(box) as client:
-        client.send(wire.pack(wire.Request(ask="run", limits=Limits())))
+        client.send(protocol.pack(protocol.Request(ask="run", limits=Limits())))
         client.send(packet)
         assert answer(client).event == "failed"
     assert box.run("empty").verdict == Verdict.DONE
@@ -98,8 +98,8 @@ def test_noise_on_the_socket(box: Box, file: Any) -> None:
     """Packets and descriptors in any order, cut off at any point; whole ones among them are still answered."""
     noise = random.Random(5)
     gold = file(b"gold")
-    request = wire.pack(wire.Request(ask="run", limits=Limits(wall_seconds=1)))
-    whole = wire.pack(wire.Order(job="echo", arguments={}, files=["gold"]))
+    request = protocol.pack(protocol.Request(ask="run", limits=Limits(wall_seconds=1)))
+    whole = protocol.pack(protocol.Order(job="echo", arguments={}, files=["gold"]))
     for _ in range(150):
         with connect(box) as client, contextlib.suppress(BrokenPipeError, ConnectionResetError):
             for _ in range(noise.randrange(4)):
@@ -190,14 +190,14 @@ def test_waiting_costs_no_time_of_the_job(own: Make) -> None:
 
 def test_a_silent_client_does_not_stop_the_others(box: Box) -> None:
     with connect(box), connect(box) as half:
-        half.send(wire.pack(wire.Request(ask="run", limits=Limits(wall_seconds=0.2))))
+        half.send(protocol.pack(protocol.Request(ask="run", limits=Limits(wall_seconds=0.2))))
         assert box.run("empty").verdict == Verdict.DONE
 
 
 @pytest.mark.slow
 def test_an_order_that_never_comes(box: Box) -> None:
     with connect(box) as half:
-        half.send(wire.pack(wire.Request(ask="run", limits=LONG)))
+        half.send(protocol.pack(protocol.Request(ask="run", limits=LONG)))
         assert answer(half).what == "the job's process had no time to get ready"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.contract import Limits, Verdict
-from evaluator.sandbox.process import protocol as wire
+from evaluator.sandbox.process import protocol
 from tests.evaluator.sandbox.process.conftest import Box
 
 pytestmark = pytest.mark.hostile
@@ -197,5 +197,5 @@ def test_limits_must_be_positive_numbers(name: str, value: Any) -> None:
 
 
 def test_an_order_that_fits_no_packet_is_refused_at_once(box: Box) -> None:
-    with pytest.raises(SandboxError, match=f"expected at most {wire.PACKET_BYTES}"):
-        box.run("echo", much="x" * wire.PACKET_BYTES)
+    with pytest.raises(SandboxError, match=f"expected at most {protocol.PACKET_BYTES}"):
+        box.run("echo", much="x" * protocol.PACKET_BYTES)

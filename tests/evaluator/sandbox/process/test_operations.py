@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from evaluator.jobs import JOBS
-from evaluator.jobs.audit import NAMES as AUDIT_PARTS
+from evaluator.jobs.audit import NAMES
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.launch import ROOT
 from tests.evaluator.sandbox.process.conftest import Box, launch_at
@@ -109,7 +109,7 @@ def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
-@pytest.mark.parametrize("part", AUDIT_PARTS)
+@pytest.mark.parametrize("part", NAMES)
 def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path: Path) -> None:
     """Of the hidden split, beside its inputs and a training split that leaks."""
     _, options, gold, _ = next(case for case in CASES if case[0] == task)

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.sandbox.openfile import open_file
-from evaluator.sandbox.process import protocol as wire
-from evaluator.sandbox.process import sanitized_errors as diagnosis
+from evaluator.sandbox.process import protocol, sanitized_errors
 
 JSON = st.recursive(
     st.none()
@@ -27,36 +26,36 @@ JSON = st.recursive(
 
 
 def framed(report: bytes, attachment: bytes) -> bytes:
-    return wire.frame_header(report, attachment) + report + attachment
+    return protocol.frame_header(report, attachment) + report + attachment
 
 
 @given(st.dictionaries(st.text(), JSON), st.binary())
 def test_a_frame_comes_back_as_it_went(report: dict[str, Any], attachment: bytes) -> None:
-    received = framed(wire.encode_report(report), attachment)
-    assert wire.read_frame(received) == (report, attachment)
+    received = framed(protocol.encode_report(report), attachment)
+    assert protocol.read_frame(received) == (report, attachment)
 
 
 @given(st.dictionaries(st.text(), JSON), st.binary(), st.data())
 def test_a_frame_of_another_length_does_not(report: dict[str, Any], attachment: bytes, data: st.DataObject) -> None:
-    received = framed(wire.encode_report(report), attachment)
+    received = framed(protocol.encode_report(report), attachment)
     cut = data.draw(st.integers(0, len(received) - 1))
     more = data.draw(st.binary(min_size=1))
     for wrong in (received[:cut], received + more):
         with pytest.raises(ValueError, match="report"):
-            wire.read_frame(wrong)
+            protocol.read_frame(wrong)
 
 
 @given(st.binary())
 def test_noise_is_no_frame(noise: bytes) -> None:
     with pytest.raises(ValueError, match="report"):
-        wire.read_frame(noise)
+        protocol.read_frame(noise)
 
 
 @given(st.binary(max_size=40))
 def test_noise_is_no_report(noise: bytes) -> None:
     """Whatever stands where the report should, it is an object or it is refused, and an error quotes none of it."""
     try:
-        report, _ = wire.read_frame(framed(noise, b""))
+        report, _ = protocol.read_frame(framed(noise, b""))
     except ValueError as problem:
         assert str(problem) == "the report is no JSON object"
     else:
@@ -65,7 +64,7 @@ def test_noise_is_no_report(noise: bytes) -> None:
 
 def test_a_packet_has_its_bound() -> None:
     with pytest.raises(ValueError, match="expected at most"):
-        wire.pack(wire.Order(job="x" * wire.PACKET_BYTES, arguments={}, files=[]))
+        protocol.pack(protocol.Order(job="x" * protocol.PACKET_BYTES, arguments={}, files=[]))
 
 
 def deep(depth: int) -> None:
@@ -78,20 +77,20 @@ def deep(depth: int) -> None:
 def test_a_diagnosis_says_where_and_not_what(depth: int) -> None:
     with pytest.raises(KeyError) as caught:
         deep(depth)
-    said = diagnosis.sanitise(diagnosis.describe(caught.value))
+    said = sanitized_errors.sanitise(sanitized_errors.describe(caught.value))
     assert said.startswith("KeyError at ") and said.endswith(" in deep") and "canary" not in said
-    assert said.count(" at ") == min(depth + 2, diagnosis.MOST_FRAMES)
+    assert said.count(" at ") == min(depth + 2, sanitized_errors.MOST_FRAMES)
 
 
 def test_a_diagnosis_names_an_errno() -> None:
-    assert diagnosis.describe(PermissionError(1, "canary")) == b"PermissionError errno 1"
+    assert sanitized_errors.describe(PermissionError(1, "canary")) == b"PermissionError errno 1"
 
 
 @pytest.mark.parametrize(
     "text", ["", "two words", "Name\n", "Name at x", "Ünicode", "Name errno x", "x" * 81, "A at b:1 in c d"]
 )
 def test_what_is_no_diagnosis_is_not_shown(text: str) -> None:
-    assert diagnosis.sanitise(text.encode()) == "no readable diagnosis"
+    assert sanitized_errors.sanitise(text.encode()) == "no readable diagnosis"
 
 
 @given(

@@ -13,7 +13,7 @@ import pytest
 
 from evaluator.cli.main import main
 from evaluator.jobs import JOBS
-from evaluator.tasks.link_prediction import baselines as questions
+from evaluator.tasks.link_prediction import baselines
 from evaluator.tasks.registry import TASKS
 from tests.support.scoring_runs import taken_by
 
@@ -142,7 +142,7 @@ def test_mentions_are_ranked_by_how_often_they_stand_there() -> None:
 
 @pytest.mark.parametrize(("at_all", "each"), [(6, 2), (1, 1), (4_000_000, 3)])
 def test_a_large_splits_rankings_are_shorter(monkeypatch: pytest.MonkeyPatch, at_all: int, each: int) -> None:
-    monkeypatch.setattr(questions, "MOST_RANKED", at_all)
+    monkeypatch.setattr(baselines, "MOST_RANKED", at_all)
     inputs = lines(*({"id": n, "question": [mention, "r", "?"]} for n, mention in enumerate("abc")))
     train = lines({"id": 1, "question": ["a", "r", "?"], "answers": ["x", "y", "z"], "filtered": []})
     for name in ("random", "by-relation"):

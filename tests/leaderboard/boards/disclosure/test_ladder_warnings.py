@@ -10,14 +10,12 @@ import pytest
 from django.test import Client
 
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.datasets.actions import datasets, splits
-from leaderboard.datasets.actions import lifecycle as publication
+from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import Benchmark, Release, Run, State, User
 from leaderboard.scoring.actions import runs
 from leaderboard.scoring.verification.rebuild_board import differences
 from tests.support.api_calls import ROOT, client_of, person, send
-from tests.support.crawler import crawl
-from tests.support.crawler import read as fetch
+from tests.support.crawler import crawl, read
 from tests.support.tiny_world import uploaded
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
@@ -48,7 +46,7 @@ def host(people: dict[str, User], disclosure: str) -> Benchmark:
     gold = {**NAMES, "subjectStart": 0, "subjectEnd": 3, "objectStart": 17, "objectEnd": 22}
     with closing(uploaded(lines([gold]), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
-    publication.publish_unaudited(split=split, by=by)
+    lifecycle.publish_unaudited(split=split, by=by)
     made = benchmarks.create(
         slug="tiny", task=task, dataset=dataset, by=by, title="Tiny", summary="One fact.", description="", rules=""
     )
@@ -74,7 +72,7 @@ def where_it_is_said(people: dict[str, User]) -> set[str]:
             client.force_login(user)
         if any(SAID.encode() in answer.text for answer in crawl(client, starts)):
             found.add(role)
-        if user is not None and any(SAID.encode() in fetch(client_of(user), one).text for one in starts):
+        if user is not None and any(SAID.encode() in read(client_of(user), one).text for one in starts):
             found.add(role)
     return found
 

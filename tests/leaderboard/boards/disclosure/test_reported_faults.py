@@ -16,13 +16,11 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.archives.actions import manifest_of as described
-from leaderboard.archives.actions import tables
+from leaderboard.archives.actions import manifest_of, tables
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.boards.queries import reported_results as reported
-from leaderboard.models import Benchmark, Phase, ReportedResult, User
-from leaderboard.models import reported_numbers as printed
-from leaderboard.rehearsals import actions as rehearsals
+from leaderboard.boards.queries import reported_results
+from leaderboard.models import Benchmark, Phase, ReportedResult, User, reported_numbers
+from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
 from tests.support.board_rows import stand
 from tests.support.crawler import crawl
@@ -66,7 +64,7 @@ BAD: dict[str, str] = {
 
 @pytest.fixture(autouse=True)
 def _told_again() -> None:
-    reported._log.cache_clear()
+    reported_results._log.cache_clear()
 
 
 @pytest.fixture
@@ -117,8 +115,8 @@ def admit(user: User) -> None:
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
 def test_each_is_left_out_by_itself(world: World, content: str) -> None:
     row = store(world, "Faulty row", content)
-    assert [one.row for one in reported.left_out(world.benchmark)] == [row]
-    assert [one.system for one in reported.reported_of(world.benchmark).rows] == ["Sound row"]
+    assert [one.row for one in reported_results.left_out(world.benchmark)] == [row]
+    assert [one.system for one in reported_results.reported_of(world.benchmark).rows] == ["Sound row"]
 
 
 def test_its_organisers_read_what_is_wrong_and_curators_mend_it(world: World) -> None:
@@ -176,17 +174,17 @@ def test_check_boards_names_it() -> None:
 def test_archives_and_rehearsals_leave_it_out(world: World) -> None:
     for number, content in enumerate((OVERFLOWS, "[null]")):
         store(world, f"Faulty {number}", content)
-    assert [row.system for row in described.manifest_of(world.benchmark).reported] == ["Sound row"]
+    assert [row.system for row in manifest_of.manifest_of(world.benchmark).reported] == ["Sound row"]
     assert [row.system for row in tables.TABLES[ReportedResult](world.benchmark)] == ["Sound row"]
     Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
     world.phase.refresh_from_db()
-    made = rehearsals.begin(phase=world.phase, testers=[], ends_at=None, by=world.curator)
+    made = actions.begin(phase=world.phase, testers=[], ends_at=None, by=world.curator)
     assert [row.system for row in made.benchmark.reported_results.all()] == ["Sound row"]
 
 
 def test_a_row_without_the_printed_text_prints_its_number(world: World) -> None:
     store(world, "Older row", '[{"measure": "accuracy", "value": 0.583}]')
-    (told,) = [row for row in reported.reported_of(Benchmark.objects.get()).rows if row.system == "Older row"]
+    (told,) = [row for row in reported_results.reported_of(Benchmark.objects.get()).rows if row.system == "Older row"]
     assert dict(told.cells) == {("accuracy", ()): (0.583, "0.583")}
 
 
@@ -197,4 +195,4 @@ def test_no_way_in_takes_what_cannot_be_written(text: str, where: str) -> None:
     value |= {"shown": text} if where == "shown" else {"slice": {text: 1} if where == "name" else {"origin": text}}
     given = json.loads(json.dumps([value]))
     with pytest.raises(ValueError, match="half a character or NUL"):
-        printed.check(given, task="fact-verification")
+        reported_numbers.check(given, task="fact-verification")
