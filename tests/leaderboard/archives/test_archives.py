@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -67,12 +66,12 @@ def hidden(labels: dict[str, str]) -> bytes:
 @pytest.fixture
 def key(tmp_path: Path) -> Path:
     path = tmp_path / "key.txt"
-    call_command("archive_key", path, stdout=StringIO())
+    if not path.exists():
+        call_command("archive_key", path, stdout=StringIO())
     return path
 
 
-@pytest.fixture
-def world() -> Iterator[World]:
+def populate() -> World:
     """Teams, ties, a ladder, a corrected gold, choices of teams and organisers, in three phases."""
     world = build()
     world.benchmark.state = Benchmark.State.PUBLIC
@@ -107,7 +106,30 @@ def world() -> Iterator[World]:
     more = {"before": at, "closes_at": at + timedelta(days=1), "made_by": world.curator, "made_at": at}
     Extension.objects.create(phase=full, team=late, reason="a fire", **more)
     generator_previews.done(world).parts.update(split=world.split)
-    yield world
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return populate()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an archive that several tests read."""
+    return tmp_path_factory.mktemp("written")
+
+
+@pytest.fixture
+def archive(written: Path, tmp_path: Path, transactional_db: None, sandbox: str) -> Path:
+    """A copy of the world's archive, with the key beside it; nothing else is left of that world."""
+    if not (written / "tiny.zip").exists():
+        populate()
+        call_command("archive_key", written / "key.txt", stdout=StringIO())
+        export(written / "made.zip", written / "key.txt").rename(written / "tiny.zip")
+    wipe()
+    shutil.copy(written / "key.txt", tmp_path / "key.txt")
+    return Path(shutil.copy(written / "tiny.zip", tmp_path / "tiny.zip"))
 
 
 def export(to: Path, key: Path | None = None) -> Path:
@@ -172,10 +194,8 @@ def numbers() -> list[tuple[Any, ...]]:
     return list(Score.objects.order_by("run", "measure", "slice_key").values_list("value", "low", "high", "n"))
 
 
-def test_what_came_in_goes_on(world: World, key: Path, tmp_path: Path) -> None:
+def test_what_came_in_goes_on(archive: Path, key: Path) -> None:
     """New submissions are scored, and the gold that came along scores the old ones as before."""
-    archive = export(tmp_path / "tiny.zip", key)
-    wipe()
     take_in(archive, key)
     ada, system = User.objects.get(username="ada"), System.objects.get(name="Bernoulli")
     phase = Benchmark.objects.get().phases.get(slug="test")
@@ -256,9 +276,7 @@ def altered(archive: Path, at: float) -> None:
 
 
 @pytest.mark.parametrize("fault", ["another key", "altered", "cut off", "no archive", "another layout"])
-def test_a_bad_archive_changes_nothing(world: World, key: Path, tmp_path: Path, fault: str) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
-    wipe()
+def test_a_bad_archive_changes_nothing(archive: Path, key: Path, tmp_path: Path, fault: str) -> None:
     if fault == "another key":
         key = tmp_path / "other.txt"
         key.write_text(encryption.fresh()[0])
@@ -291,9 +309,7 @@ def nothing_is_here() -> bool:
     return not Benchmark.objects.exists() and not User.objects.exists() and not stored
 
 
-def test_a_board_that_would_be_another_one_is_not_taken_in(world: World, key: Path, tmp_path: Path) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
-    wipe()
+def test_a_board_that_would_be_another_one_is_not_taken_in(archive: Path, key: Path) -> None:
     another = b'{"rows": []}'
     digest = hashlib.sha256(another).hexdigest()
     board = members(archive, "boards/")[0]
@@ -309,11 +325,7 @@ def members(archive: Path, folder: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["boards/", "inputs/", "benchmark.json", "byte", "missing", "added"])
-def test_a_spoiled_open_part_is_noticed_before_anything_is_kept(
-    world: World, key: Path, tmp_path: Path, kind: str
-) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
-    wipe()
+def test_a_spoiled_open_part_is_noticed_before_anything_is_kept(archive: Path, key: Path, kind: str) -> None:
     if kind == "byte":
         inputs = members(archive, "inputs/")[0]
         with ZipFile(archive) as opened:
@@ -339,10 +351,10 @@ def test_a_spoiled_open_part_is_noticed_before_anything_is_kept(
 
 
 @pytest.mark.parametrize("taken", ["benchmark", "team", "person"])
-def test_what_stands_in_the_way_is_named(world: World, key: Path, tmp_path: Path, taken: str) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
-    if taken != "benchmark":
-        wipe()
+def test_what_stands_in_the_way_is_named(archive: Path, key: Path, taken: str) -> None:
+    if taken == "benchmark":
+        take_in(archive, key)
+    else:
         address = "m@holdout.example" if taken == "team" else "Grace@holdout.example"
         mallory = User.objects.create_user("mallory", address, "x")
         if taken == "team":
@@ -354,9 +366,7 @@ def test_what_stands_in_the_way_is_named(world: World, key: Path, tmp_path: Path
     assert {model: model._base_manager.count() for model in (*tables.TABLES, User)} == before
 
 
-def test_people_whose_name_somebody_else_has_get_a_free_one(world: World, key: Path, tmp_path: Path) -> None:
-    archive = export(tmp_path / "tiny.zip", key)
-    wipe()
+def test_people_whose_name_somebody_else_has_get_a_free_one(archive: Path, key: Path) -> None:
     mallory = User.objects.create_user("grace", "m@holdout.example", "x")
     User.objects.create_user("Grace-2", "n@holdout.example", "x")
     take_in(archive, key, said := StringIO())

@@ -231,7 +231,7 @@ def test_which_of_equally_frequent_values_are_kept_does_not_follow_from_their_or
 def test_a_hundred_different_answers_raise_no_alarm():
     """More kinds than are looked at, all as frequent; lines stand in the order of random ids."""
     alarms = 0
-    for seed in range(40):
+    for seed in range(10):
         rng = random.Random(seed)
         lines = [
             {
@@ -245,7 +245,7 @@ def test_a_hundred_different_answers_raise_no_alarm():
         lines.sort(key=lambda line: line["id"])
         one = split("link-prediction", lines)
         alarms += bool(tells(one, list(range(100)), {}, order_is_public=True, seed=seed).findings)
-    assert alarms <= 3, alarms  # P(more than 3 | n=40, p=.01) < .001
+    assert alarms <= 1, alarms  # P(more than 1 | n=10, p=.01) < .005
 
 
 @pytest.mark.slow

@@ -30,9 +30,9 @@ def split(realdata, graph, folder, relation, *words):
     ("graph", "relation", "words"),
     [
         ("codex-m", "P27", []),
-        ("codex-m", "P106", []),
-        ("codex-m", "P26", []),
-        ("codex-m", "P40", ["--ratio", "0.2"]),
+        pytest.param("codex-m", "P106", [], marks=pytest.mark.slow),
+        pytest.param("codex-m", "P26", [], marks=pytest.mark.slow),
+        pytest.param("codex-m", "P40", ["--ratio", "0.2"], marks=pytest.mark.slow),
         ("codex-s", "P463", ["--size", "100"]),
         ("codex-s", "P737", ["--size", "60", "--popularity", "popular,non-popular,random"]),
     ],

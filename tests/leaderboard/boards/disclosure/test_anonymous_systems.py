@@ -79,7 +79,9 @@ def starts(world: World) -> list[str]:
     return [*found, f"/systems/{world.system.pk}/", "/api/v1/submissions/", "/me/submissions/", "/me/teams/"]
 
 
-@pytest.mark.parametrize("state", [Leaderboard.State.CURRENT, Leaderboard.State.FROZEN])
+@pytest.mark.parametrize(
+    "state", [Leaderboard.State.CURRENT, pytest.param(Leaderboard.State.FROZEN, marks=pytest.mark.slow)]
+)
 def test_nobody_outside_reads_it_anywhere(world: World, state: str) -> None:
     Leaderboard.objects.update(state=state)
     read = 0

@@ -100,6 +100,7 @@ def test_a_step_is_not_below_its_value_nor_far_above(value):
     assert max(1.0, value) <= step * 1.005 and step <= max(1.0, value) * 2**0.5 * 1.005
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_migration_keeps_releases_and_their_lock():
     world = build()
