@@ -19,8 +19,10 @@ PATIENCE = 600.0
 
 
 def copy_of_seeded(shared: Path, folder: Path) -> None:
-    """Fills `folder` with a seeded data folder. shared: a folder of all processes of the test run."""
-    original = shared / "seeded"
+    """Fills `folder` with a seeded data folder. shared: a folder of all processes of the test run. TEST_SEEDED names one
+    that was seeded before the tests."""
+    given = os.environ.get("TEST_SEEDED")
+    original = Path(given) if given else shared / "seeded"
     with (shared / "seeded.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not original.exists():
