@@ -61,10 +61,9 @@ def pytest_configure() -> None:
     from django.db.backends.signals import connection_created
 
     connection_created.connect(_reverse_what_has_no_order, dispatch_uid="no order is taken for granted")
-    if os.environ.get("HOLDOUT_DATABASE_URL", "").startswith("postgres"):
-        from tests.support import postgres_truncate
+    from tests.support import database_flush
 
-        postgres_truncate.install()
+    database_flush.install()
 
 
 def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:

@@ -26,7 +26,7 @@ def test_every_service_is_well(site: Services) -> None:
     )
 
 
-def test_the_demonstration_is_on_the_boards(site: Services) -> None:
+def test_a_benchmark_of_the_demonstration_is_on_its_board(site: Services) -> None:
     board = request(f"{site.address}/api/v1/benchmarks/mirror-claims/phases/test/leaderboard/").json()
     assert len(json.dumps(board)) > 1000
     page = request(f"{site.address}/")

@@ -41,7 +41,7 @@ def refusal(action: Any, **given: Any) -> Refused:
 def test_a_missing_or_unknown_track_is_refused_with_what_is_expected(
     world: World, track: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions.referee, "validate", None)  # nothing may be read before
+    monkeypatch.setattr(submissions.sandbox_client, "validate", None)  # nothing may be read before
     refused = refusal(world.submit, track=track)
     assert refused.code is Code.INVALID_TRACK
     assert str(refused).endswith("expected one of simple, thorough.")

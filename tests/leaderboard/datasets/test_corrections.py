@@ -179,14 +179,14 @@ def test_what_nobody_confirms_goes_by_itself(world: World) -> None:
 
 def test_a_worker_that_comes_late_to_a_dropped_one_writes_nothing(world: World, monkeypatch: Any) -> None:
     found = propose(world)
-    ask = gold_diffs.referee.gold_difference
+    ask = gold_diffs.sandbox_client.gold_difference
 
     def slow(**asked: Any) -> Any:
         answer = ask(**asked)
         corrections.drop(correction=found, by=world.curator)
         return answer
 
-    monkeypatch.setattr(gold_diffs.referee, "gold_difference", slow)
+    monkeypatch.setattr(gold_diffs.sandbox_client, "gold_difference", slow)
     gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.fate, found.counts) == (State.CANCELLED, "dropped", {})
@@ -205,14 +205,14 @@ def test_a_worker_that_dies_in_the_middle_is_followed_by_another(world: World) -
 
 def test_a_report_of_another_shape_is_refused(world: World, monkeypatch: Any) -> None:
     found = propose(world)
-    ask = gold_diffs.referee.gold_difference
+    ask = gold_diffs.sandbox_client.gold_difference
 
     def lying(**asked: Any) -> Any:
         answer = ask(**asked)
         answer.report["counts"]["n_changed"] += 1
         return answer
 
-    monkeypatch.setattr(gold_diffs.referee, "gold_difference", lying)
+    monkeypatch.setattr(gold_diffs.sandbox_client, "gold_difference", lying)
     gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     assert (found.state, found.reason) == (State.FAILED, "bad_report")

@@ -1,23 +1,40 @@
-"""Emptying PostgreSQL's tables between tests: TRUNCATE makes new files for each table and index, a second for all."""
+"""Emptying the database between tests, in milliseconds instead of tenths of a second.
+
+Django's own way writes content types and permissions again after each test, and TRUNCATE makes new files for each of
+PostgreSQL's tables and indexes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from django.db import OperationalError
+from django.core.management.color import no_style
+from django.db import OperationalError, connections
 from django.db.backends.postgresql.operations import DatabaseOperations
+from django.test import TransactionTestCase
 from psycopg.errors import DeadlockDetected
 
 _truncating = DatabaseOperations.sql_flush
 _executing = DatabaseOperations.execute_sql_flush
+STAY = {"django_migrations", "django_content_type", "auth_permission"}
+"""What migrations write, and no test changes."""
 TRIES = 5
 
 
 def install() -> None:
-    """From here on tests' tables are emptied by DELETE, past triggers and keys, which TRUNCATE does not ask either."""
+    """From here on tests' tables are emptied by DELETE, on PostgreSQL past triggers and keys, which TRUNCATE does not
+    ask either."""
+    TransactionTestCase._fixture_teardown = _empty  # type: ignore[attr-defined]
     DatabaseOperations.sql_flush = _sql_flush  # type: ignore[method-assign]
     DatabaseOperations.execute_sql_flush = _execute  # type: ignore[method-assign]
+
+
+def _empty(self: Any) -> None:
+    for alias in self._databases_names(include_mirrors=False):
+        connection = connections[alias]
+        known = set(connection.introspection.django_table_names()) - STAY
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(known)))
 
 
 def _sql_flush(
@@ -31,7 +48,7 @@ def _sql_flush(
     # As TRUNCATE does: whoever is still at work in another process ends first. All of it runs in one transaction.
     locked = f"LOCK TABLE {', '.join(names)} IN ACCESS EXCLUSIVE MODE"
     emptied = [f"DELETE FROM {name}" for name in names]
-    return [locked, "SET LOCAL session_replication_role = replica", *emptied]
+    return ["; ".join([locked, "SET LOCAL session_replication_role = replica", *emptied])]
 
 
 def _execute(self: DatabaseOperations, sql_list: list[str]) -> None:
