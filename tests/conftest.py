@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import full_run
+
 # Several modules name them as plugins; only what is registered before its first import explains its assertions.
 pytest.register_assert_rewrite(
     "tests.support.workers.running_stack",
@@ -77,6 +79,7 @@ def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what CI runs on the embedded default; skip, visibly, what this machine cannot do."""
     for item in items:
+        full_run.mark(item)
         path = item.path.relative_to(ROOT / "tests").as_posix()
         if path.startswith(EMBEDDED_ONLY):
             item.add_marker(pytest.mark.embedded(only=True))

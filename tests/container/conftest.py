@@ -25,8 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def site() -> Iterator[Services]:
     """The services of compose.yaml, filled with one benchmark of the demonstration."""
-    one = "mkdir /tmp/one && cp -r fixtures/mirror-claims /tmp/one && python manage.py seed --no-images --fixtures /tmp/one"
+    seed = (
+        "mkdir /tmp/one && cp -r fixtures/mirror-claims /tmp/one && "
+        "python manage.py seed --no-images --fixtures /tmp/one"
+    )
     with services() as composed:
-        seeded = composed.inside("web", "sh", "-c", one)
+        seeded = composed.inside("web", "sh", "-c", seed)
         assert seeded.returncode == 0, seeded.stdout + seeded.stderr
         yield composed

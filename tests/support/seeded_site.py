@@ -19,8 +19,8 @@ PATIENCE = 600.0
 
 
 def copy_of_seeded(shared: Path, folder: Path) -> None:
-    """Fills `folder` with a seeded data folder. shared: a folder of all processes of the test run. TEST_SEEDED names one
-    that was seeded before the tests."""
+    """Fills `folder` with a seeded data folder: TEST_SEEDED, or one that is made once below `shared`, a folder of all
+    processes of the test run."""
     given = os.environ.get("TEST_SEEDED")
     original = Path(given) if given else shared / "seeded"
     with (shared / "seeded.lock").open("a") as lock:

@@ -69,9 +69,10 @@ def sandbox(runtime: str) -> DockerSandbox:
 
 
 @pytest.fixture
-def systems(sandbox: DockerSandbox, program: str, tmp_path: Path) -> Iterator[Systems]:
-    """After each test: nothing is left on the host, and the next honest run is right."""
+def systems(request: pytest.FixtureRequest, sandbox: DockerSandbox, program: str, tmp_path: Path) -> Iterator[Systems]:
+    """After each test nothing is left on the host, and after those that harm it the next honest run is right."""
     made = Systems(sandbox, program, tmp_path)
     yield made
     made.check_nothing_is_left()
-    made.check_an_honest_run()
+    if request.module.__name__.endswith(("test_greedy", "test_faults", "test_reach")):
+        made.check_an_honest_run()

@@ -1,0 +1,70 @@
+"""What each run of CI leaves to `.ci/run full`: repetitions with an engine or a browser, a second or more each."""
+
+from __future__ import annotations
+
+import pytest
+
+CASES: dict[str, tuple[str, ...]] = {
+    "containers/test_container_changes.py::test_a_stored_file_that_is_gone_or_altered_is_our_failure": (
+        "archive-altered",
+    ),
+    "containers/test_container_faults.py::test_a_worker_killed_at_each_stage_is_replaced": ("stored-uncommitted",),
+    "containers/test_hostile_containers.py::test_a_system_that_is_hostile_is_rejected_and_charged": ("endless loop",),
+    "containers/test_hostile_containers.py::test_a_system_that_tries_and_still_answers_is_scored": ("network",),
+    "containers/test_hostile_containers.py::test_hidden_inputs_stay_out_of_what_the_sender_reads": (
+        "in its log",
+        "in a wrong label",
+    ),
+    "containers/test_scorers.py::test_a_scorer_that_fails_ranks_nobody": ("by the clock", "unknown field", "memory"),
+    "browser/test_stored_scripts.py::test_no_stored_text_is_script": ("anonymous", "curator"),
+    "browser/test_admin.py::test_no_page_has_a_fault_that_axe_can_find": ("light",),
+    "browser/test_every_page.py::test_both_colour_schemes_keep_their_contrast": ("dark",),
+    "docs/test_curators.py::test_the_way_from_a_raw_file_to_a_public_board": ("own",),
+    "systems/test_faults.py::test_output_lost_with_its_keeper_is_ours": ("runc-kill",),
+    "systems/test_greedy.py::test_exit_codes_collapse": ("runc-77",),
+    "systems/test_images_made.py::test_workdir_on_a_descriptor_is_refused": ("runc-/proc/self/fd/7",),
+    "systems/test_images_made.py::test_workdir_through_a_link_to_a_descriptor": ("runc-8",),
+    "systems/test_images_made.py::test_what_changes_nothing": (
+        "runc-ENV LD_PRELOAD=/nowhere.so",
+        "runc-ONBUILD RUN false",
+    ),
+    "systems/test_images_made.py::test_a_command_that_cannot_be_started": ('runc-["/nowhere"]',),
+    "systems/test_images_made.py::test_a_file_where_a_folder_is_mounted": ("runc-/output",),
+    "systems/test_images_made.py::test_a_link_where_a_folder_is_mounted": ("runc-/output",),
+    "systems/test_loading.py::test_a_saved_image_is_loaded_and_run_by_id": ("runc-True",),
+    "systems/test_output.py::test_output_as_symlink": ("runc-/etc/passwd", "runc-../../etc"),
+    "local/test_run_command.py::test_what_a_system_does_wrong": ("a label that is none", "a crash"),
+    "local/test_run_command.py::test_an_image_that_a_server_would_refuse": ("more0-VOLUME /data-volume",),
+    "local/test_run_command.py::test_an_interrupted_run_takes_its_container_along": ("2",),
+}
+"""The cases that every run has; the others are marked slow."""
+TESTS = (
+    "containers/test_container_changes.py::test_what_always_ends_as_killed_is_charged",
+    "containers/test_container_changes.py::test_a_full_disk_while_collecting_leaves_no_half_file",
+    "containers/test_container_changes.py::test_a_report_never_takes_the_container_of_a_live_worker",
+    "containers/test_container_changes.py::test_a_sandbox_that_hangs_up_while_collecting",
+    "containers/test_container_changes.py::test_a_phase_that_closes_meanwhile_still_scores_it",
+    "containers/test_container_faults.py::test_a_worker_killed_after_the_hand_over_changes_nothing_more",
+    "containers/test_container_faults.py::test_the_same_message_ten_times",
+    "containers/test_container_faults.py::test_the_queue_wiped_is_rung_again",
+    "containers/test_scorer_faults.py::test_a_worker_killed_on_its_way_is_replaced",
+    "containers/test_reference_systems.py::test_seeding_puts_them_on_the_boards",  # CI's first command does
+    "docs/test_operators.py::test_one_machine_and_its_archive_on_another",
+    "docs/test_operators.py::test_a_site_of_an_earlier_release_is_brought_up",
+    "docs/test_operators.py::test_files_in_buckets",
+    "operations/test_serve.py::test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket",
+    "systems/test_loading.py::test_two_equal_layers",
+    "scoring/test_faults.py::test_a_worker_killed_after_commit_changes_nothing_more",
+    "scoring/test_rescoring_faults.py::test_a_worker_killed_in_the_transaction_that_switches",
+    "scoring/test_rescoring_faults.py::test_corrections_and_a_submission_overtake_each_other_while_workers_work",
+)
+"""All of it is marked slow: what it guards is guarded by a quicker test of the same kind of work."""
+
+
+def mark(item: pytest.Item) -> None:
+    if not isinstance(item, pytest.Function):
+        return
+    path = item.nodeid.split("[")[0]
+    kept = next((kept for name, kept in CASES.items() if path.endswith(name)), None)
+    if path.endswith(TESTS) or (kept is not None and item.callspec.id not in kept):
+        item.add_marker(pytest.mark.slow)
