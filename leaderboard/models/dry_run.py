@@ -31,7 +31,7 @@ class DryRun(Life):
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="dry_runs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    name = models.CharField(max_length=120, help_text="of one of the task's baselines, or as whoever uploaded it calls it")
+    name = models.CharField(max_length=120, help_text="of evaluator.baselines, or as whoever uploaded it calls it")
     scored_as = models.CharField(max_length=80, blank=True, help_text="the phase whose options it has; empty: none's")
     half = models.CharField(max_length=10, blank=True, help_text="of the gold's groups; empty: all of them")
     options = models.JSONField(default=dict, blank=True)
