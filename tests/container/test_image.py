@@ -40,7 +40,11 @@ def test_the_sandbox_keeps_its_minimum(user: str, options: tuple[str, ...]) -> N
 
 def test_one_container_is_the_whole_site_and_ends_when_told() -> None:
     data = ("--tmpfs", "/data:uid=10001,gid=10001,mode=0700")
-    name = engine.docker("run", "--detach", "--publish", "127.0.0.1::8000", *data, engine.IMAGE).stdout.strip()
+    # As the image's own command, but for the demonstration.
+    command = ("python", "manage.py", "serve", "--host", "0.0.0.0", "--no-seed")
+    name = engine.docker(
+        "run", "--detach", "--publish", "127.0.0.1::8000", *data, engine.IMAGE, *command
+    ).stdout.strip()
     try:
         address = engine.docker("port", name, "8000").stdout.splitlines()[0]
         eventually(f"http://{address}/health/ready", lambda answer: answer.status == 200)

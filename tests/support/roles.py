@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
+from http.cookies import SimpleCookie
 from typing import Any
 
 from django.test import Client
@@ -26,11 +28,12 @@ class Cast:
     submission: Submission
     token: str
     upload: ImageUpload
+    cookies: dict[str, SimpleCookie]
+    """Of one session a role."""
 
     def client(self, role: str, **more: Any) -> Client:
         client = Client(raise_request_exception=False, **more)
-        if role != "anonymous":
-            client.force_login(self.people[role])
+        client.cookies = deepcopy(self.cookies[role])
         return client
 
 
@@ -50,7 +53,14 @@ def cast() -> Cast:
     submission = world.insert_run(at=timezone.now()).prediction.submission
     token, _ = tokens.issue(by=people["A"])
     upload = ImageUpload.objects.create(phase=world.phase, by=people["A"], name="image.tar", bytes=5)
-    return Cast(world, people, submission, token.token_key, upload)
+    cookies = {"anonymous": SimpleCookie(), **{role: session_of(user) for role, user in people.items()}}
+    return Cast(world, people, submission, token.token_key, upload, cookies)
+
+
+def session_of(user: User) -> SimpleCookie:
+    client = Client()
+    client.force_login(user)
+    return client.cookies
 
 
 def draft(world: World) -> Benchmark:
