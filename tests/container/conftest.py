@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def site() -> Iterator[Services]:
     """The services of compose.yaml, filled with one benchmark of the demonstration."""
     seed = (
-        "mkdir /tmp/one && cp -r fixtures/mirror-claims /tmp/one && "
+        "mkdir /tmp/one && cp -r fixtures/mirror-claims fixtures/systems /tmp/one && "
         "python manage.py seed --no-images --fixtures /tmp/one"
     )
     with services() as composed:

@@ -23,6 +23,7 @@ from leaderboard.boards.web import etag
 from leaderboard.core.compiled_queries import STAND_INS, Given, Prepared
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 from tests.support.board_rows import score, stand
+from tests.support.module_rows import shared
 from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -58,8 +59,7 @@ MOMENTS = st.builds(
 ASKED: dict[type, st.SearchStrategy[Any]] = {str: TEXTS, int: NUMBERS, datetime: MOMENTS}
 
 
-@pytest.fixture
-def world() -> World:
+def populate() -> World:
     world = build()
     for place, name in enumerate(NAMES):
         value = [0.25, 0.5, None][place % 3]
@@ -70,6 +70,9 @@ def world() -> World:
     made_of = {"phase": world.phase, "gold_version": world.gold, "task_version": 9, "shown_from": NOON}
     Leaderboard.objects.create(state=Leaderboard.State.FROZEN, **made_of)
     return world
+
+
+world, _django_db_helper = shared(populate)
 
 
 def _between(system: str, since: datetime, until: datetime) -> QuerySet[Any, Any]:
