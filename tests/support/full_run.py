@@ -11,6 +11,28 @@ CASES: dict[str, tuple[str, ...]] = {
     "containers/test_container_faults.py::test_a_worker_killed_at_each_stage_is_replaced": ("stored-uncommitted",),
     "containers/test_hostile_containers.py::test_a_system_that_is_hostile_is_rejected_and_charged": ("endless loop",),
     "containers/test_hostile_containers.py::test_hidden_inputs_stay_out_of_what_the_sender_reads": ("in its log",),
+    "browser/test_every_page.py::test_pages_for_anybody": (  # one page of each template
+        "home",
+        "tasks",
+        "measures-fact-verification",
+        "benchmark-mirror",
+        "split-atlas",
+        "board-mirror",
+        "board-atlas-cite",
+        "board-atlas-framed",
+        "board-atlas-property",
+        "board-mirror-symmetric",
+        "board-graph-scenarios",
+        "board-graph-roc",
+        "board-rated-agreement",
+        "board-mirror-pairs",
+        "board-mirror-side-by-side",
+        "board-mirror-told-apart",
+        "board-mirror-progress",
+        "log-in",
+        "sign-up",
+        "password-forgotten",
+    ),
     "browser/test_frozen_pages.py::test_views_of_a_frozen_board": ("board", "by-side"),
     "containers/test_scorers.py::test_a_scorer_that_fails_ranks_nobody": ("by the clock", "unknown field", "memory"),
     "browser/test_stored_scripts.py::test_no_stored_text_is_script": ("anonymous", "curator"),
@@ -38,6 +60,11 @@ CASES: dict[str, tuple[str, ...]] = {
 }
 """The cases that every run has; the others are marked slow."""
 TESTS = (
+    "systems/test_greedy.py::test_a_child_killed_for_memory_is_not_the_system",
+    "systems/test_greedy.py::test_inode_flood_and_100_000_output_files",
+    "systems/test_greedy.py::test_a_line_without_an_end",
+    "systems/test_greedy.py::test_ansi_in_the_log_is_gone",
+    "systems/test_greedy.py::test_daemonises_with_setsid",
     "browser/test_every_page.py::test_both_colour_schemes_keep_their_contrast",
     "containers/test_containers.py::test_hidden_inputs_stay_out_of_what_the_owner_reads",  # in test_hostile_containers
     "containers/test_hostile_containers.py::test_a_system_that_tries_and_still_answers_is_scored",
@@ -65,10 +92,14 @@ TESTS = (
 """All of it is marked slow: what it guards is guarded by a quicker test of the same kind of work."""
 
 
+FILES = ("tests/container/test_composed.py", "tests/container/test_composed_systems.py")
+"""Production's services together: their images take minutes to make."""
+
+
 def mark(item: pytest.Item) -> None:
     if not isinstance(item, pytest.Function):
         return
     path = item.nodeid.split("[")[0]
     kept = next((kept for name, kept in CASES.items() if path.endswith(name)), None)
-    if path.endswith(TESTS) or (kept is not None and item.callspec.id not in kept):
+    if path.startswith(FILES) or path.endswith(TESTS) or (kept is not None and item.callspec.id not in kept):
         item.add_marker(pytest.mark.slow)
