@@ -1,7 +1,7 @@
-"""Whole numbers for a table of shares, so that cells and the sums of its columns are within one of theirs.
+"""Controlled rounding of a table of shares: each entry and each column sum differs from its share by less than one.
 
-There always are such (controlled rounding: Bacharach 1966). They are reached along cycles: what goes into a cell comes
-out of the next one of its row, and so on, until a cell is whole.
+A solution always exists (Bacharach 1966). It is reached along cycles: what is added to an entry is taken from the next
+entry of its row, and so on, until an entry is whole.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ Cell = tuple[int, int]
 def rounded(
     totals: Mapping[Hashable, int], shares: Sequence[Fraction], rng: random.Random
 ) -> dict[Hashable, list[int]]:
-    """For each row, one whole number a share; they add up to the row's total.
+    """Return one whole number per share for each row; they add up to the row's total.
 
-    totals: whole numbers. shares: together 1. Each number, and each sum of a column, is the share's rounded down or up.
-    Of two ways along a cycle the one that ends nearer to the shares is taken; rng decides between equal ones.
+    totals: whole numbers. shares: sum to 1. Each number, and each column sum, is its share rounded down or up.
+    Of the two directions along a cycle the one that ends nearer to the shares is taken; rng breaks ties.
     """
     table = _Table([*totals.values()], shares)
-    for row in range(len(totals)):
-        while table.open_columns(row):
-            table.push(row, rng)
-    return {name: table.whole(row) for row, name in enumerate(totals)}
+    for index in range(len(totals)):
+        while table.open_columns(index):
+            table.push(index, rng)
+    return {name: table.whole(index) for index, name in enumerate(totals)}
 
 
 class _Table:
-    """Cells in units of the common denominator. The last row fills every column up to a whole number."""
+    """Entries in units of the common denominator. The last row fills every column up to a whole number."""
 
     def __init__(self, totals: Sequence[int], shares: Sequence[Fraction]) -> None:
         self.unit = lcm(*(share.denominator for share in shares))
@@ -43,58 +43,58 @@ class _Table:
         ]
 
     def open_columns(self, row: int) -> list[int]:
-        """Where the row is not whole: nowhere or in two columns at least, since all sums are whole."""
+        """Return the columns where the row is not whole: none or at least two, since all sums are whole."""
         return [column for column, cell in enumerate(self.cells[row]) if cell % self.unit]
 
     def whole(self, row: int) -> list[int]:
         return [cell // self.unit for cell in self.cells[row]]
 
     def push(self, row: int, rng: random.Random) -> None:
-        """Makes one cell of a cycle near the row whole."""
+        """Make one entry of a cycle near the row whole."""
         cycle = self._cycle(row)
-        up = [self.unit - self._rest(cell) if place % 2 == 0 else self._rest(cell) for place, cell in enumerate(cycle)]
+        up = [self.unit - self._rest(cell) if index % 2 == 0 else self._rest(cell) for index, cell in enumerate(cycle)]
         down = [
-            self._rest(cell) if place % 2 == 0 else self.unit - self._rest(cell) for place, cell in enumerate(cycle)
+            self._rest(cell) if index % 2 == 0 else self.unit - self._rest(cell) for index, cell in enumerate(cycle)
         ]
         steps = sorted([min(up), -min(down)], key=lambda step: self._farther(cycle, step))
         if self._farther(cycle, steps[0]) == self._farther(cycle, steps[1]):
             rng.shuffle(steps)
-        for place, (line, column) in enumerate(cycle):
-            self.cells[line][column] += steps[0] if place % 2 == 0 else -steps[0]
+        for index, (row_index, column) in enumerate(cycle):
+            self.cells[row_index][column] += steps[0] if index % 2 == 0 else -steps[0]
 
     def _rest(self, cell: Cell) -> int:
         return self.cells[cell[0]][cell[1]] % self.unit
 
     def _farther(self, cycle: Sequence[Cell], step: int) -> int:
-        """By how much the squared distance from the shares grows."""
-        signs = [step if place % 2 == 0 else -step for place in range(len(cycle))]
-        off = [self.cells[row][column] - self.wanted[row][column] for row, column in cycle]
-        return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, off, strict=True))
+        """Return the increase of the squared distance from the shares."""
+        signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
+        deviations = [self.cells[row][column] - self.wanted[row][column] for row, column in cycle]
+        return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
     def _cycle(self, row: int) -> list[Cell]:
-        """Cells that are not whole, by turns in one row and in one column with the next."""
-        walk: list[Cell] = []
-        left: dict[int, int] = {}
-        entered: dict[int, int] = {}
+        """Return a cycle of entries that are not whole; neighbours alternately share a row and a column."""
+        path: list[Cell] = []
+        row_steps: dict[int, int] = {}
+        column_steps: dict[int, int] = {}
         column = -1
         while True:
-            left[row] = len(walk)
+            row_steps[row] = len(path)
             column = next(other for other in self.open_columns(row) if other != column)
-            walk.append((row, column))
-            if column in entered:
-                return walk[entered[column] :]
-            entered[column] = len(walk)
+            path.append((row, column))
+            if column in column_steps:
+                return path[column_steps[column] :]
+            column_steps[column] = len(path)
             row = self._other(column, row)
-            walk.append((row, column))
-            if row in left:
-                return walk[left[row] :]
+            path.append((row, column))
+            if row in row_steps:
+                return path[row_steps[row] :]
 
     def _other(self, column: int, row: int) -> int:
-        """Another row that is not whole in the column."""
-        stack, kept = self.stacks[column], []
+        """Return another row that is not whole in the column."""
+        stack, own_rows = self.stacks[column], []
         while stack[-1] == row or not self._rest((stack[-1], column)):
             if (line := stack.pop()) == row:
-                kept.append(line)
+                own_rows.append(line)
         other = stack[-1]
-        stack += kept
+        stack += own_rows
         return other

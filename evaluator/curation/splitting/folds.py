@@ -1,4 +1,4 @@
-"""Round-robin folds by document, as KnowledgeNet's are meant (Mesquita et al. 2019, section 5.1)."""
+"""Round-robin folds by document, as KnowledgeNet describes them (Mesquita et al. 2019, section 5.1)."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from evaluator.jsonl.ids import Id
 
 FOLDS = 5
 MOST_FOLDS = 1000
-"""Each is a file of its own: more are a slip of the finger."""
+"""Upper limit on folds. Each fold is a file of its own, so a larger number is a typing error."""
 PARTS = {"train": (1, 2, 3), "dev": (4,), "test": (5,)}
 _RANGE = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
 
 
 def round_robin(documents: Iterable[Id], folds: int = FOLDS) -> dict[Id, int]:
-    """The fold of each document: the i-th one, from 0 in the order of first appearance, goes to fold (i mod folds) + 1.
+    """Return the fold of each document: document i, from 0 by first appearance, goes to fold (i mod folds) + 1.
 
-    Published folds are data and are kept; this is for new sets. Raises UsageError for fewer than two folds, or fewer
-    documents than folds.
+    This is for new sets; published folds are data and are never reassigned. Raises UsageError for fewer than two folds,
+    or fewer documents than folds.
     """
     if folds < 2:
         raise UsageError(f"folds is {folds}, expected 2 or more")
-    first = dict.fromkeys(documents)
-    if len(first) < folds:
-        raise UsageError(f"{len(first)} documents cannot fill {folds} folds, expected {folds} or more")
-    return {document: place % folds + 1 for place, document in enumerate(first)}
+    distinct = dict.fromkeys(documents)
+    if len(distinct) < folds:
+        raise UsageError(f"{len(distinct)} documents cannot fill {folds} folds, expected {folds} or more")
+    return {document: index % folds + 1 for index, document in enumerate(distinct)}
 
 
 def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
-    """`train=1-3,dev=4,test=5`: the folds of each part. Every fold stands in one part. Raises UsageError."""
+    """Parse `train=1-3,dev=4,test=5` into the folds of each part. Raises UsageError unless each fold is in one part."""
     parts: dict[str, tuple[int, ...]] = {}
     for piece in text.split(","):
         name, equals, numbers = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name) or name in parts:
             raise UsageError(f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, each name once")
-        parts[name] = tuple(fold for one in numbers.split("+") for fold in _folds(one, folds))
-    if sorted(fold for found in parts.values() for fold in found) != list(range(1, folds + 1)):
+        parts[name] = tuple(fold for number in numbers.split("+") for fold in _folds(number, folds))
+    if sorted(fold for part in parts.values() for fold in part) != list(range(1, folds + 1)):
         raise UsageError(f"parts are {shown(text)}, expected each fold from 1 to {folds} once")
     return parts
 

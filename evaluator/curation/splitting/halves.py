@@ -1,6 +1,6 @@
-"""Public and private halves of a held-out split: by group, never by row.
+"""Public/private split of a held-out set: by group, never by row.
 
-Rows of one group (members of a symmetric quadruple, passages of a document) tell each other's answers.
+Rows of one group (members of a symmetric quadruple, passages of a document) leak each other's answers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evaluator.jsonl.ids import Id
 
 
 class Halves(NamedTuple):
-    """Two sets of groups that share none."""
+    """Two disjoint sets of groups."""
 
     public: frozenset[Id]
     private: frozenset[Id]
@@ -24,17 +24,17 @@ class Halves(NamedTuple):
 def halves(
     groups: Iterable[Id], *, seed: int, share: Fraction | float | str = 0.5, kept: Halves | None = None
 ) -> Halves:
-    """Divides groups at random: a `share` of them, rounded half up and at least one on either side, is public.
+    """Split groups at random: a `share` of them, rounded half up and at least one on either side, is public.
 
-    groups: strings or integers (1 and "1" differ), in any order and as often as they come: neither matters. seed: from
-    0; whoever knows it and the groups knows the halves, so it stays with the gold. share: over 0 and under 1, taken as
-    the decimal that is written. kept: an earlier division, of gold that was corrected since. Its groups keep their
-    side if they are still there, even where that leaves a side without any; the new ones are drawn so that the share
-    comes as near as it can.
+    groups: strings or integers (1 and "1" differ); order and repetitions do not matter. seed: 0 or more; it reveals the
+    split to anyone who knows the groups, so it is as secret as the gold. share: above 0 and below 1, read as the
+    decimal that is written. kept: an earlier split, of gold that was corrected since. Its remaining groups stay on
+    their side, even where that leaves a side empty; new groups are assigned at random so that the share comes as close
+    as possible.
 
     Raises UsageError for fewer than two groups, or a share or seed out of range.
     """
-    part = _share(share)
+    fraction = _share(share)
     if seed < 0:
         raise UsageError(f"seed is {seed}, expected a whole number from 0")
     all_groups = frozenset(groups)
@@ -44,24 +44,24 @@ def halves(
     private = all_groups & kept.private if kept else frozenset()
     if both := public & private:
         raise UsageError(f"group {shown(next(iter(both)))} stands on both sides of the kept halves, expected one")
-    wanted = min(max(int(part * len(all_groups) + Fraction(1, 2)), 1), len(all_groups) - 1)
-    drawn = sorted(all_groups - public - private, key=lambda group: _place(group, seed))
-    missing = min(max(wanted - len(public), 0), len(drawn))
-    return Halves(public.union(drawn[:missing]), private.union(drawn[missing:]))
+    target = min(max(int(fraction * len(all_groups) + Fraction(1, 2)), 1), len(all_groups) - 1)
+    new = sorted(all_groups - public - private, key=lambda group: _sort_key(group, seed))
+    n_public = min(max(target - len(public), 0), len(new))
+    return Halves(public.union(new[:n_public]), private.union(new[n_public:]))
 
 
 def _share(share: Fraction | float | str) -> Fraction:
-    """The decimal as it is written: 0.1 is a tenth, not the binary fraction next to it."""
+    """Return the share as the decimal that is written: 0.1 is a tenth, not the nearest binary fraction."""
     try:
-        part = share if isinstance(share, Fraction) else Fraction(str(share))
+        fraction = share if isinstance(share, Fraction) else Fraction(str(share))
     except (ValueError, ZeroDivisionError):
-        part = Fraction(0)
-    if not 0 < part < 1:
+        fraction = Fraction(0)
+    if not 0 < fraction < 1:
         raise UsageError(f"share is {shown(str(share))}, expected a number over 0 and under 1")
-    return part
+    return fraction
 
 
-def _place(group: Id, seed: int) -> bytes:
-    """A keyed digest: an order that is random, and that other groups do not change."""
+def _sort_key(group: Id, seed: int) -> bytes:
+    """Return a keyed digest to sort by: a random order that does not depend on the other groups."""
     kind = "string" if isinstance(group, str) else "integer"
     return hashlib.blake2b(f"{kind} {group}".encode(), key=f"halves {seed}".encode()).digest()
