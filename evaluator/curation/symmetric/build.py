@@ -1,6 +1,6 @@
-"""Makes a symmetric set: of each original pair and a written one that says the contrary, four members.
+"""Build a symmetric set: four members from each original pair and a written pair that says the contrary.
 
-(c, e, l) and (c', e', l) are given; (c, e', not l) and (c', e, not l) follow (Schuster et al. 2019, section 3).
+(c, e, l) and (c', e', l) are the input; (c, e', not l) and (c', e, not l) follow (Schuster et al. 2019, section 3).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DIGITS = 16
 
 
 class Pair(NamedTuple):
-    """A claim and a sentence to judge it by. line: where it stands, from 1. label: the original's; both have it."""
+    """A claim and its evidence sentence. line: from 1. label: of the original; the contrary pair has the same."""
 
     line: int
     id: Id
@@ -32,19 +32,19 @@ class Pair(NamedTuple):
 def quadruples(
     originals: Iterable[Pair], contraries: Iterable[Pair], *, salt: str, files: tuple[str, str]
 ) -> list[dict[str, Any]]:
-    """Gold lines of fact-verification, ordered by their ids, which are salted and so is the order.
+    """Return gold lines of fact-verification, sorted by their salted ids.
 
-    originals: the human's pairs, labelled SUPPORTS or REFUTES. contraries: for each the written pair, under the
-    original's id. salt: MIN_SALT characters or more, a secret: it makes ids and groups that tell neither members apart
-    nor which original they come from. files: the names of both, for errors.
+    originals: human-written pairs, labelled SUPPORTS or REFUTES. contraries: the written pair for each, under the
+    original's id. salt: a secret of MIN_SALT characters or more: ids and groups made with it reveal neither which
+    member a line is nor which original it comes from. files: the names of both, for errors.
 
-    Raises GoldError with the line for a label, an id or a text that does not fit, and for a set that fails the checks
-    on publishing; UsageError for a short salt.
+    Raises GoldError with the line number for an invalid label, id or text, and for a set that fails the checks for
+    publishing; UsageError for a short salt.
     """
     if len(salt) < MIN_SALT:
         raise UsageError(f"the salt has {len(salt)} characters, expected {MIN_SALT} or more")
-    problems, theirs = (ProblemList(file, GoldError) for file in files)
-    written = _by_id(contraries, theirs)
+    problems, contrary_problems = (ProblemList(file, GoldError) for file in files)
+    written = _by_id(contraries, contrary_problems)
     sources: dict[str, Pair] = {}
     lines: list[dict[str, Any]] = []
     for original in _by_id(originals, problems).values():
@@ -54,17 +54,19 @@ def quadruples(
         if contrary is None:
             problems.add(original.line, f"the original {shown(original.id)} has no contrary pair", "none", "one")
             continue
-        for pair, where in ((original, problems), (contrary, theirs)):
+        for pair, file_problems in ((original, problems), (contrary, contrary_problems)):
             if not (pair.claim.strip() and pair.evidence.strip()):
-                where.add(pair.line, "a text is empty", "no words", "a claim and a sentence")
-        if not (problems or theirs):
+                file_problems.add(pair.line, "a text is empty", "no words", "a claim and a sentence")
+        if not (problems or contrary_problems):
             group = _digest(salt, "group", original.id)
             sources[group] = original
             lines += _members(original, contrary, group, salt)
-    for stray in written.values():
-        theirs.add(stray.line, f"the contrary pair {shown(stray.id)} has no original", "none", "one of its id")
-    if problems or theirs:
-        raise GoldError([*problems.problems, *theirs.problems], problems.more + theirs.more)
+    for unmatched in written.values():
+        contrary_problems.add(
+            unmatched.line, f"the contrary pair {shown(unmatched.id)} has no original", "none", "one of its id"
+        )
+    if problems or contrary_problems:
+        raise GoldError([*problems.problems, *contrary_problems.problems], problems.more + contrary_problems.more)
     if not lines:
         problems.stop(None, "there are no pairs", "0", "one or more")
     _check(lines, sources, files[0])
@@ -72,14 +74,14 @@ def quadruples(
 
 
 def _by_id(pairs: Iterable[Pair], problems: ProblemList) -> dict[Id, Pair]:
-    found: dict[Id, Pair] = {}
+    by_id: dict[Id, Pair] = {}
     for pair in pairs:
-        if pair.id in found:
+        if pair.id in by_id:
             problems.add(
-                pair.line, "duplicate id", f"{shown(pair.id)} (first on line {found[pair.id].line})", "each once"
+                pair.line, "duplicate id", f"{shown(pair.id)} (first on line {by_id[pair.id].line})", "each once"
             )
-        found.setdefault(pair.id, pair)
-    return found
+        by_id.setdefault(pair.id, pair)
+    return by_id
 
 
 def _members(original: Pair, contrary: Pair, group: str, salt: str) -> list[dict[str, Any]]:
@@ -104,10 +106,10 @@ def _members(original: Pair, contrary: Pair, group: str, salt: str) -> list[dict
 
 
 def _check(lines: list[dict[str, Any]], sources: Mapping[str, Pair], file: str) -> None:
-    """The checks on publishing, with groups named as the curator knows them; and no two answers to one question."""
+    """Run the checks for publishing, with groups named by the curator's ids; also find questions with two answers."""
     problems = ProblemList(file, GoldError)
-    for place, fault in symmetric_faults(lines):
-        source = sources[lines[place]["group"]] if place is not None else None
+    for index, fault in symmetric_faults(lines):
+        source = sources[lines[index]["group"]] if index is not None else None
         problems.add(
             source.line if source else None, fault if source is None else f"the pairs of {shown(source.id)}: {fault}"
         )
