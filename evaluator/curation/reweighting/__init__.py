@@ -1,4 +1,4 @@
-"""Weights for training claims under which no n-gram tells the label (Schuster et al. 2019, section 4)."""
+"""Weights for training claims under which no n-gram predicts the label (Schuster et al. 2019, section 4)."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from evaluator.statistics.ngrams import occurrences
 
 @dataclass(frozen=True)
 class Reweighting:
-    """alpha: one a claim, from 0. objectives: the true objective at alpha = 0 and at each better alpha that was found,
-    in that order: it never rises, and the last belongs to `alpha`."""
+    """alpha: one value per claim, 0 or more. objectives: the true objective at alpha = 0 and at each improvement, in
+    order: it never rises, and the last belongs to `alpha`."""
 
     alpha: Numbers
     objectives: list[float]
 
     @property
     def weights(self) -> Numbers:
-        """The training weights, 1 + alpha."""
+        """Training weights, 1 + alpha."""
         return 1.0 + self.alpha
 
 
 def presence_of(
     texts: Sequence[str], *, n: int = 2, drop: Collection[str] = (), min_frequency: int = MIN_FREQUENCY
 ) -> Any:
-    """Claims x n-grams, a sparse array with 1 where the claim holds the n-gram, as `cue_table` counts them."""
-    found = occurrences(texts, n=n, drop=drop)
-    frequent = np.bincount(found.gram, minlength=found.n_grams) >= min_frequency
+    """Return a sparse array, claims x n-grams: 1 where the claim contains the n-gram, as counted by `cue_table`."""
+    ngrams = occurrences(texts, n=n, drop=drop)
+    frequent = np.bincount(ngrams.gram, minlength=ngrams.n_grams) >= min_frequency
     column = np.cumsum(frequent) - 1
-    kept = frequent[found.gram]
-    places = np.unique(found.text[kept] * max(found.n_grams, 1) + column[found.gram[kept]])
-    rows, columns = np.divmod(places, max(found.n_grams, 1))
+    is_frequent = frequent[ngrams.gram]
+    cells = np.unique(ngrams.text[is_frequent] * max(ngrams.n_grams, 1) + column[ngrams.gram[is_frequent]])
+    rows, columns = np.divmod(cells, max(ngrams.n_grams, 1))
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), int(frequent.sum())))
 
 
 def objective(presence: Any, labels: Sequence[str], alpha: Numbers, penalty: float) -> float:
-    """sum_j max_c b_j^c + penalty ||alpha||_2."""
+    """Return the objective, sum_j max_c b_j^c + penalty ||alpha||_2."""
     return Problem(_checked(presence, labels), _coded(labels), penalty).objective(np.asarray(alpha, dtype=np.float64))
 
 
 def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int = 0) -> Reweighting:
-    """Minimises equation 3 over alpha >= 0.
+    """Minimise equation 3 over alpha >= 0.
 
-    presence: claims x n-grams, 0 or 1 (`presence_of`); n-grams that no claim holds count for nothing. labels: one a
-    claim. penalty: lambda, from 0. seed: of the other starts that small problems get. Raises UsageError for a penalty
-    that is no number from 0, for presence that is neither 0 nor 1, and for labels that are not as many as the rows.
+    presence: claims x n-grams, 0 or 1 (`presence_of`); n-grams in no claim are ignored. labels: one per claim.
+    penalty: lambda, 0 or more. seed: for the random restarts of small problems. Raises UsageError for a negative or
+    non-finite penalty, for presence values other than 0 and 1, and for a number of labels other than the rows.
 
     An n-gram of one label alone has the share 1 under all weights, and a claim without n-grams of two labels keeps its
-    weight: both are left out of the search.
+    weight: both are left out of the optimisation.
     """
     presence = _checked(presence, labels)
     if not (math.isfinite(penalty) and penalty >= 0):
@@ -84,7 +84,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
 
 
 class _Best:
-    """The best alpha by the true objective: smooth ones may rise and fall on the way."""
+    """The best alpha by the true objective, which may rise while a smooth objective falls."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -108,14 +108,14 @@ def _checked(presence: Any, labels: Sequence[str]) -> Any:
 
 
 def _coded(labels: Sequence[str]) -> Labels:
-    number = {name: place for place, name in enumerate(sorted(set(labels)))}
+    number = {name: index for index, name in enumerate(sorted(set(labels)))}
     return np.array([number[name] for name in labels], dtype=np.int64)
 
 
 def _mixed(presence: Any, labels: Labels) -> tuple[Labels, Labels]:
-    """Claims and n-grams that the search is about."""
+    """Return the indices of the claims and n-grams to optimise: n-grams with two labels or more, claims with such."""
     classes = range(int(labels.max()) + 1 if len(labels) else 0)
-    held = [np.bincount(presence[labels == c].indices, minlength=presence.shape[1]) > 0 for c in classes]
-    ngrams = np.flatnonzero(np.sum(held, axis=0) > 1) if held else np.empty(0, dtype=np.int64)
+    present = [np.bincount(presence[labels == c].indices, minlength=presence.shape[1]) > 0 for c in classes]
+    ngrams = np.flatnonzero(np.sum(present, axis=0) > 1) if present else np.empty(0, dtype=np.int64)
     claims = np.flatnonzero(np.diff(presence[:, ngrams].indptr) > 0)
     return claims, ngrams

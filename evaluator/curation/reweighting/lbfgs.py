@@ -1,4 +1,4 @@
-"""The way for many claims: L-BFGS-B on ever less smooth objectives."""
+"""Solver for many claims: L-BFGS-B on ever less smooth objectives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS_EACH = 120
 
 
 def solve(problem: Problem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
-    """Tells `hear` the alpha at the end of each level, and `step` of each iteration."""
+    """Call `hear` with the alpha at the end of each level, and `step` after each iteration."""
     alpha = np.zeros(problem.n_claims)
     for tau in TAUS:
         alpha = follow(problem, alpha, (tau,), step)
@@ -23,9 +23,9 @@ def solve(problem: Problem, hear: Callable[[Numbers], None], step: Callable[[], 
 
 
 def follow(problem: Problem, alpha: Numbers, taus: Sequence[float], step: Callable[[], None] = lambda: None) -> Numbers:
-    """The alpha that is reached through the smooth objectives of these taus, one after the other."""
+    """Return the alpha reached by minimising the smooth objectives of these taus, one after the other."""
     for tau in taus:
-        found = minimize(
+        result = minimize(
             problem.smooth,
             alpha,
             args=(tau,),
@@ -35,5 +35,5 @@ def follow(problem: Problem, alpha: Numbers, taus: Sequence[float], step: Callab
             callback=lambda _: step(),
             options={"maxiter": STEPS_EACH, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-9},
         )
-        alpha = np.maximum(found.x, 0.0)
+        alpha = np.maximum(result.x, 0.0)
     return alpha

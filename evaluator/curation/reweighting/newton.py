@@ -1,8 +1,8 @@
-"""The exact way, for some hundred claims: Newton's method on ever less smooth objectives, from several starts.
+"""Exact solver for a few hundred claims: Newton's method on ever less smooth objectives, from several starts.
 
 At tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. The path from alpha = 0 begins at
-a tau so large that most of the local minima are smoothed away, and is rarely beaten. Where lambda is small it
-sometimes is, by other starts or by starts around the best so far, whose paths cool faster and so part ways.
+a tau so large that most local minima are smoothed away, and is rarely beaten. Where lambda is small it sometimes is, by
+other starts or by starts around the best so far, whose paths cool faster and so diverge.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Hear = Callable[[Numbers], None]
 
 
 def solve(problem: Problem, seed: int, hear: Hear) -> None:
-    """Tells `hear` every alpha on its ways; the best of them by the true objective is the answer."""
+    """Call `hear` with every alpha on the paths; the best of them by the true objective is the solution."""
     random = np.random.default_rng([seed, problem.n_claims])
     start = lbfgs.follow(problem, np.zeros(problem.n_claims), _COARSE)
     best = first = _follow(problem, start, _COARSE[-1], 4.0, hear)
@@ -37,8 +37,8 @@ def solve(problem: Problem, seed: int, hear: Hear) -> None:
     steps = Steps(2 * starts)
     for scale in np.geomspace(*_SCALES, starts):
         for start in (random.exponential(scale, problem.n_claims), _near(best, random)):
-            found = _quick(problem, start, float(random.choice(_COARSE[1:3])), problem.objective(best), hear)
-            best = min(best, found, key=problem.objective)
+            candidate = _quick(problem, start, float(random.choice(_COARSE[1:3])), problem.objective(best), hear)
+            best = min(best, candidate, key=problem.objective)
             steps.add(1)
     if best is not first:
         best = _follow(problem, best, _QUICK / 10, 4.0, hear)
@@ -46,7 +46,7 @@ def solve(problem: Problem, seed: int, hear: Hear) -> None:
 
 
 def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
-    """Other weights for the same claims, and some for a few others."""
+    """Return a start near alpha: other weights for the same claims, and some for a few others."""
     width = float(random.choice((0.1, 0.3, 1.0)))
     others = (random.random(len(alpha)) < 0.2) * random.exponential(width * (alpha.mean() + 0.1), len(alpha))
     near: Numbers = alpha * np.exp(width * random.normal(size=len(alpha))) + others
@@ -54,7 +54,7 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
 
 
 def _quick(problem: Problem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
-    """The minimum on a path that cools in few levels; given up where it cannot end under the best."""
+    """Return the minimum on a path that cools in few levels; abandon it where it cannot end below `best`."""
     alpha = _descend(problem, lbfgs.follow(problem, alpha, (tau,)), _QUICK)
     most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
     if problem.value(alpha, _QUICK) - most_above > best:
@@ -63,7 +63,7 @@ def _quick(problem: Problem, alpha: Numbers, tau: float, best: float, hear: Hear
 
 
 def _follow(problem: Problem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST) -> Numbers:
-    """From one smooth minimum to the next, down to the last; returns that one."""
+    """Follow the smooth minima from tau down to `last`, and return the final one."""
     while True:
         alpha = _descend(problem, alpha, tau)
         hear(alpha)
@@ -74,7 +74,7 @@ def _follow(problem: Problem, alpha: Numbers, tau: float, factor: float, hear: H
 
 
 def _descend(problem: Problem, alpha: Numbers, tau: float) -> Numbers:
-    """Projected Newton steps (Bertsekas 1982) to a minimum of the smooth objective."""
+    """Minimise the smooth objective by projected Newton steps (Bertsekas 1982)."""
     for _ in range(_STEPS):
         value, gradient = problem.smooth(alpha, tau)
         bound = (alpha <= _ZERO) & (gradient > 0)
@@ -94,7 +94,7 @@ def _descend(problem: Problem, alpha: Numbers, tau: float) -> Numbers:
 
 
 def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
-    """Where the curvature is not positive, along the absolute values of its eigenvalues."""
+    """Return the Newton step; where the Hessian is not positive definite, with its eigenvalues made absolute."""
     try:
         step: Numbers = -linalg.cho_solve(linalg.cho_factor(curvature), gradient)
         return step
@@ -108,7 +108,7 @@ def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
 def _search(
     problem: Problem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
 ) -> tuple[Numbers | None, float]:
-    """The first of ever shorter steps that is worth its way; None: none is."""
+    """Return the first of ever shorter steps with sufficient decrease and its value, or (None, value)."""
     size = 1.0
     for _ in range(_HALVINGS):
         moved = np.maximum(alpha + size * step, 0.0)

@@ -1,10 +1,10 @@
-"""What re-weighting minimises (Schuster et al. 2019, section 4, equations 2 and 3).
+"""The objective of re-weighting (Schuster et al. 2019, section 4, equations 2 and 3).
 
-Claim i has alpha_i >= 0 and weighs 1 + alpha_i. b_j^c is the share of class c in the weight of the claims that hold
+Claim i has alpha_i >= 0 and weighs 1 + alpha_i. b_j^c is the share of class c in the weight of the claims that contain
 n-gram j; the objective is the sum over j of the largest b_j^c, plus lambda times the Euclidean norm of alpha (not
-squared). It is not convex, and has a kink wherever two classes tie: there an n-gram tells nothing, which is the aim.
-Ties are also why solvers work on a smooth objective: tau log sum_c exp(b_j^c / tau) lies over the maximum by at most
-tau log C, and goes to it with tau.
+squared). It is not convex, and has a kink wherever two classes tie: there an n-gram is uninformative, which is the aim.
+Because of the ties, solvers work on a smooth objective: tau log sum_c exp(b_j^c / tau) exceeds the maximum by at most
+tau log C, and converges to it as tau goes to 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Smooth:
-    """The smooth maximum of each n-gram's shares. share, soft: n-grams x classes; total, mean: one an n-gram."""
+    """The smooth maximum of each n-gram's shares. share, soft: n-grams x classes; total, mean: one per n-gram."""
 
     share: Numbers
     soft: Numbers
@@ -32,9 +32,9 @@ class _Smooth:
 
 
 class Problem:
-    """presence: claims x n-grams, 1 where the claim holds the n-gram; labels: each claim's class, from 0.
+    """presence: claims x n-grams, 1 where the claim contains the n-gram; labels: each claim's class, from 0.
 
-    Every n-gram stands in a claim.
+    Every n-gram occurs in some claim.
     """
 
     def __init__(self, presence: Any, labels: Labels, penalty: float) -> None:
@@ -51,7 +51,7 @@ class Problem:
         return float((weight.max(axis=1) / weight.sum(axis=1)).sum()) + self.penalty * float(np.linalg.norm(alpha))
 
     def smooth(self, alpha: Numbers, tau: float) -> tuple[float, Numbers]:
-        """The smooth objective and its gradient. The norm's tip at 0 is rounded off by tau too."""
+        """Return the smooth objective and its gradient. The kink of the norm at 0 is smoothed by tau too."""
         state = self._state(alpha, tau)
         norm = float(np.sqrt(alpha @ alpha + tau * tau))
         gain = (state.soft - state.mean[:, None]) / state.total[:, None]
@@ -61,13 +61,13 @@ class Problem:
         return state.value + self.penalty * norm, gradient
 
     def value(self, alpha: Numbers, tau: float) -> float:
-        """The smooth objective alone."""
+        """Return the smooth objective."""
         return self._state(alpha, tau).value + self.penalty * float(np.sqrt(alpha @ alpha + tau * tau))
 
     def curvature(self, alpha: Numbers, tau: float) -> Numbers:
-        """The smooth objective's second derivatives: claims x claims, dense.
+        """Return the Hessian of the smooth objective: claims x claims, dense.
 
-        An n-gram's part depends on its claims' classes only: X diag(m_cd) X' for each pair of classes c, d.
+        An n-gram's term depends on its claims' classes only: X diag(m_cd) X' for each pair of classes c, d.
         """
         s = self._state(alpha, tau)
         weighted = s.soft * s.share
