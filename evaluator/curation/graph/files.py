@@ -1,4 +1,4 @@
-"""Files of a knowledge graph as they are shipped: triples a line (CoDEx, DBpedia extracts), types, embeddings."""
+"""Readers for published knowledge-graph files: triples (CoDEx, DBpedia extracts), types, embeddings."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from evaluator.jsonl.strict_json import LineFault, Shape, unknown_keys
 from evaluator.outcomes.table import Numbers
 
 LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
-"""A curator's own files: large, and not hostile."""
+"""Limits for a curator's own files: large, and trusted."""
 
 Types = dict[str, frozenset[str]]
 _CELLS = "subject, predicate and object, separated by tabs"
 
 
 def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tuple[list[Triple], list[str]]:
-    """The triples, and warnings. Raises GoldError. A triple that comes twice is kept once, with a warning."""
+    """Return (triples, warnings). Duplicate triples are dropped with a warning. Raises GoldError."""
     problems = ProblemList(file, GoldError)
     triples: dict[Triple, None] = {}
     n_lines = 0
-    names: dict[str, str] = {}  # one copy of each
+    names: dict[str, str] = {}  # interned: one string object per name
     for number, cells in rows(stream, problems, limits):
         n_lines += 1
         if len(cells) != 3:
@@ -39,13 +39,16 @@ def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tu
         else:
             triples[Triple(*(names.setdefault(cell, cell) for cell in cells))] = None
     problems.raise_if_any()
-    twice = n_lines - len(triples)
-    return list(triples), [f"{Path(file).name}: {twice} triples stand there already, kept once"] if twice else []
+    extra = n_lines - len(triples)
+    return list(triples), [f"{Path(file).name}: {extra} triples stand there already, kept once"] if extra else []
 
 
 def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Types:
-    """Each entity's types. A name that ends in .json (or .json.gz): an object {entity: [type, ...]}, as CoDEx has it;
-    else tab-separated lines, an entity and a type each. Raises GoldError."""
+    """Return each entity's types.
+
+    A file name that ends in .json (or .json.gz) is read as an object {entity: [type, ...]}, as in CoDEx; any other as
+    tab-separated lines of an entity and a type. Raises GoldError.
+    """
     problems = ProblemList(file, GoldError)
     if file.removesuffix(".gz").endswith(".json"):
         return _types_of_object(b"".join(chunks(stream, limits, problems)), problems, limits)
@@ -62,9 +65,9 @@ def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Type
 def read_embeddings(
     stream: BinaryIO, file: str, entities: dict[str, int], limits: ReadLimits = LIMITS
 ) -> tuple[Numbers, list[str]]:
-    """A row an entity, in the order of its number; NaN where the file has none. And warnings. Raises GoldError.
+    """Return (vectors, warnings): one row per entity, in the order of its number; NaN where the file has none.
 
-    Lines are an entity and its numbers, separated by tabs; all have as many.
+    Lines are an entity and its numbers, separated by tabs; all have the same length. Raises GoldError.
     """
     problems = ProblemList(file, GoldError)
     vectors: Numbers | None = None
@@ -95,7 +98,7 @@ def read_embeddings(
 
 
 def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of a tab-separated file; lines that are no text are in `problems`.
+    """Yield (line number, cells) of a tab-separated file; invalid lines are added to `problems`.
 
     UTF-8 without byte order mark; lines end in LF or CRLF; blank lines are problems. Raises the list's error for a file
     that is empty or over its limits.
@@ -123,7 +126,7 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
 
 
 def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """An empty piece after the last: what is left then is a line without a newline."""
+    """Append an empty piece, at which the remainder is a line without a newline."""
     yield from (piece for piece in pieces if piece)
     yield b""
 
@@ -142,13 +145,13 @@ def _types_of_object(data: bytes, problems: ProblemList, limits: ReadLimits) -> 
     if not data.strip():
         problems.stop(None, "the file is empty", "no JSON", "an object {entity: [type, ...]}")
     try:
-        json.loads(data)  # says the line, which the strict look does not
+        json.loads(data)  # reports the line number, which the strict check does not
         unknown_keys(data, Shape(frozenset(), free=True), limits.depth)  # duplicate keys, NaN, surrogates
-        found = msgspec.json.decode(data, type=dict[str, list[str]])
+        types_of = msgspec.json.decode(data, type=dict[str, list[str]])
     except json.JSONDecodeError as error:
         problems.stop(error.lineno, "not valid JSON", f"{error.msg} at column {error.colno}", "one JSON object")
     except LineFault as fault:
         problems.stop(None, fault.what, fault.found, fault.expected)
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
         problems.stop(None, "not types by entity", str(error), "an object {entity: [type, ...]}")
-    return {entity: frozenset(names) for entity, names in found.items()}
+    return {entity: frozenset(names) for entity, names in types_of.items()}

@@ -1,4 +1,4 @@
-"""A knowledge graph in arrays: who is linked to whom by which predicate, and how often."""
+"""A knowledge graph as arrays: triples, degrees, and the steps of random walks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Triple(NamedTuple):
-    """Names, as the files have them."""
+    """A triple of names, as in the files."""
 
     subject: str
     predicate: str
@@ -22,10 +22,10 @@ class Triple(NamedTuple):
 
 
 class Graph:
-    """A set of triples: one that is given twice counts once.
+    """A set of triples, without duplicates.
 
-    Entities and predicates are numbered in the order of their names, so that the order of lines is of no matter.
-    subjects, predicates_of, objects: the triples' numbers, sorted, one entry a triple.
+    Entities and predicates are numbered in the order of their names, so that the order of lines does not matter.
+    subjects, predicates_of, objects: numbers, sorted, one entry per triple.
     """
 
     def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
@@ -41,32 +41,32 @@ class Graph:
 
     @property
     def size(self) -> int:
-        """The number of entities."""
+        """Number of entities."""
         return len(self.entities)
 
     @cached_property
     def degrees(self) -> Ints:
-        """How many triples each entity is the subject of, plus how many it is the object of."""
+        """Number of triples with each entity as subject, plus those with it as object."""
         return np.bincount(self.subjects, minlength=self.size) + np.bincount(self.objects, minlength=self.size)
 
     @cached_property
     def linked(self) -> frozenset[int]:
-        """The keys of all pairs that some predicate links, in that direction."""
+        """Keys of all pairs that some predicate links, in that direction."""
         return frozenset(self.key(self.subjects, self.objects).tolist())
 
     def key(self, subject: Ints, object_: Ints) -> Ints:
-        """One number a pair."""
+        """Return one number for each pair."""
         return subject * self.size + object_
 
     def facts(self, predicate: str) -> Ints:
-        """The pairs that the predicate links, sorted: shape (facts, 2). None for a predicate that the graph lacks."""
+        """Return the pairs that the predicate links, sorted: shape (facts, 2); empty for an unknown predicate."""
         number = self.predicate_number.get(predicate, -1)
         first, end = np.searchsorted(self.predicates_of, [number, number + 1])
         return np.stack([self.subjects[first:end], self.objects[first:end]], axis=1)
 
 
 class Steps:
-    """Each entity's neighbours, in either direction: what a walk can do next. No step leads to where it began.
+    """Each entity's neighbours in either direction: the possible steps of a walk, without self-loops.
 
     A step has a code: twice the predicate's number, plus one against the triple's direction.
     """
@@ -82,21 +82,21 @@ class Steps:
         self.first = np.searchsorted(begin[order], np.arange(graph.size + 1))
         self._marked = np.zeros(graph.size, dtype=np.bool_)
         degree = np.diff(self.first)
-        # How many walks of two steps begin there: the work of looking for paths from that end.
+        # Number of two-step walks that begin there: the cost of searching paths from that end.
         self.reach = np.bincount(begin[order], weights=degree[self.to], minlength=graph.size)
 
     def of(self, entity: int) -> tuple[Ints, Ints]:
-        """Codes and ends of the steps from there, by code."""
-        here = slice(self.first[entity], self.first[entity + 1])
-        return self.codes[here], self.to[here]
+        """Return the codes and ends of the steps from the entity, sorted by code."""
+        steps = slice(self.first[entity], self.first[entity + 1])
+        return self.codes[steps], self.to[steps]
 
     def along(self, entity: int, code: int) -> Ints:
-        """Where steps of that code lead."""
+        """Return the entities that steps of that code lead to."""
         codes, to = self.of(entity)
         first, end = np.searchsorted(codes, [code, code + 1])
         return to[first:end]
 
     def marked(self, entities: Ints) -> Bools:
-        """A mask over all entities; the caller clears it again."""
+        """Return a shared mask over all entities with these set; the caller must clear it again."""
         self._marked[entities] = True
         return self._marked
