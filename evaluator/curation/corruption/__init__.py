@@ -1,1 +1,1 @@
-"""Texts whose dates, places or people have changed places: what an extractor should then get (Goodrich et al. 2019)."""
+"""Texts with permuted dates, places or people, and the scores to expect on them (Goodrich et al. 2019)."""

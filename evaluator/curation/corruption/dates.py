@@ -1,4 +1,4 @@
-"""Dates in a text: found in the forms that people and Wikidata write, and rewritten in the form that they had."""
+"""Find dates in a text, in the forms that people and Wikidata write, and rewrite them in their own form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DATE = re.compile("|".join(_FORMS))
 
 
 class Date(NamedTuple):
-    """A day that there was."""
+    """A valid calendar date."""
 
     year: int
     month: int
@@ -39,9 +39,9 @@ class Found(NamedTuple):
 
 
 def find_dates(text: str) -> Iterator[Found]:
-    """Whole dates: `3 May 1901`, `3rd of May 1901`, `May 3, 1901`, `3 Sept. 1901`, `1901-05-03`; from left to right.
+    """Yield whole dates: `3 May 1901`, `3rd of May 1901`, `May 3, 1901`, `3 Sept. 1901`, `1901-05-03`.
 
-    What is written like a date and is none (31 April) is passed over.
+    They come from left to right. Invalid dates (31 April) are skipped.
     """
     for match in _DATE.finditer(text):
         form = next(form for form in (1, 2, 3) if match[f"y{form}"])
@@ -51,17 +51,17 @@ def find_dates(text: str) -> Iterator[Found]:
 
 
 def rewritten(text: str, moved: Mapping[Date, Date]) -> str:
-    """The text with day and month of its dates exchanged, each in the form that it had."""
+    """Return the text with its dates replaced, each in the form that it had."""
     pieces, end = [], 0
-    for found in find_dates(text):
-        if found.date in moved:
-            pieces += [text[end : found.match.start()], _written(found, moved[found.date])]
-            end = found.match.end()
+    for hit in find_dates(text):
+        if hit.date in moved:
+            pieces += [text[end : hit.match.start()], _written(hit, moved[hit.date])]
+            end = hit.match.end()
     return "".join([*pieces, text[end:]])
 
 
 def fits(date: Date, year: int) -> bool:
-    """Whether the year has that day."""
+    """Return True if the year has that day."""
     return (date.month, date.day) != (2, 29) or isleap(year)
 
 
@@ -71,14 +71,14 @@ def _month(written: str) -> int:
     return next(number for number, name in enumerate(MONTHS, 1) if name.startswith(written[:_SHORT]))
 
 
-def _written(found: Found, date: Date) -> str:
-    match, form = found.match, found.form
+def _written(occurrence: Found, date: Date) -> str:
+    match, form = occurrence.match, occurrence.form
     day, month = match[f"d{form}"], match[f"m{form}"]
     changes = [(match.span(f"d{form}"), f"{date.day:0{2 if day.startswith('0') or form == 3 else 1}d}")]
     if form == 3:
         changes.append((match.span("m3"), f"{date.month:02d}"))
     else:
-        # "May" is as long in either way of writing it.
+        # "May" is written the same in full and abbreviated.
         full = month in MONTHS and month != "May"
         name = MONTHS[date.month - 1]
         short = len(month) <= 4 and not full and (month != "May" or _stopped(match, form))
@@ -92,7 +92,7 @@ def _written(found: Found, date: Date) -> str:
 
 
 def _stopped(match: re.Match[str], form: int) -> bool:
-    """Whether the month is followed by the full stop of an abbreviation."""
+    """Return True if the month is followed by the full stop of an abbreviation."""
     return match.string[match.end(f"m{form}") : match.end(f"m{form}") + 1] == "."
 
 

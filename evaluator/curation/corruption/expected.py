@@ -1,4 +1,4 @@
-"""What a scorer should say of the corrupted facts: known beforehand."""
+"""Expected scores of corrupted facts, known in advance."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from evaluator.curation.corruption.shuffle import Fact
 
 @dataclass
 class Expected:
-    """Counted over texts. facts: different ones after the exchange; right: those that gold has; verifiable: those whose
-    subject and relation gold has."""
+    """Counts over texts. facts: distinct ones after the permutation; right: those in the gold; verifiable: those whose
+    subject and relation are in the gold."""
 
     facts: int = 0
     right: int = 0
     verifiable: int = 0
 
     def add(self, gold: Iterable[Fact], corrupted: Sequence[Fact]) -> None:
-        """One text."""
-        true, left = set(gold), set(corrupted)
-        known = {(subject, relation) for subject, relation, _ in true}
-        self.facts += len(left)
-        self.right += len(left & true)
-        self.verifiable += sum((subject, relation) in known for subject, relation, _ in left)
+        """Count the facts of one text."""
+        gold_facts, distinct = set(gold), set(corrupted)
+        known = {(subject, relation) for subject, relation, _ in gold_facts}
+        self.facts += len(distinct)
+        self.right += len(distinct & gold_facts)
+        self.verifiable += sum((subject, relation) in known for subject, relation, _ in distinct)
 
     @property
     def accuracy(self) -> float | None:
-        """The share of facts left right: the precision of whoever reads the corrupted texts without a mistake."""
+        """Share of facts that are still right: the precision of a perfect extractor on the corrupted texts."""
         return self.right / self.facts if self.facts else None
 
     @property
     def fact_acc(self) -> float | None:
-        """The same among facts that gold can judge: `fact_acc`, micro."""
+        """Share of right facts among the verifiable ones: `fact_acc`, micro-averaged."""
         return self.right / self.verifiable if self.verifiable else None

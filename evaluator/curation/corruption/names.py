@@ -1,4 +1,4 @@
-"""Names in a text, exchanged all at once."""
+"""Simultaneous replacement of names in a text."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Collection, Iterable, Mapping
 
 
 def renamed(text: str, moved: Mapping[str, str], others: Iterable[str] = ()) -> str:
-    """The text with every whole name that `moved` knows exchanged for another, none of them twice.
+    """Return the text with every whole name in `moved` replaced, all at once.
 
-    others: longer names that stay, whatever they hold: with `Uldale Academy` among them, its `Uldale` is no town.
+    others: longer names that stay as they are: with `Uldale Academy` among them, its `Uldale` is no town.
     """
     if not moved:
         return text
-    known = {name for name in (*moved, *others) if name}
-    return _pattern(known).sub(lambda match: moved.get(match[0], match[0]), text)
+    all_names = {name for name in (*moved, *others) if name}
+    return _pattern(all_names).sub(lambda match: moved.get(match[0], match[0]), text)
 
 
 def standing_in(text: str, names: Collection[str], others: Iterable[str] = ()) -> set[str]:
-    """Which of the names the text has, beside those inside longer ones."""
-    known = {name for name in (*names, *others) if name}
-    return {match[0] for match in _pattern(known).finditer(text)} & set(names) if known else set()
+    """Return the names that occur in the text, except inside longer ones."""
+    all_names = {name for name in (*names, *others) if name}
+    return {match[0] for match in _pattern(all_names).finditer(text)} & set(names) if all_names else set()
 
 
 def _pattern(names: Collection[str]) -> re.Pattern[str]:

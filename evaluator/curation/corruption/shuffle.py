@@ -1,4 +1,4 @@
-"""One text's facts after its mentions of a kind have changed places (Goodrich et al. 2019)."""
+"""Permute the mentions of one kind in a text and its facts (Goodrich et al. 2019)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMON_YEAR = 1901
 
 @dataclass(frozen=True)
 class Exchanged:
-    """facts: as many as before, in their order. mentions: how many there were; moved: how many have changed places."""
+    """facts: as many as before, in their order. mentions: number of distinct ones; moved: number that changed."""
 
     facts: list[Fact]
     text: str | None
@@ -25,12 +25,12 @@ class Exchanged:
 
 
 def exchange_dates(facts: Sequence[Fact], text: str | None, subject: str | None, rng: random.Random) -> Exchanged:
-    """Day and month change places among the dates of the text and its facts; every year stays where it was.
+    """Permute day and month among the dates of the text and its facts; years stay.
 
-    A date that stands there several times, in whatever form, moves as one. 29 February goes to leap years only.
+    All occurrences of a date, in any form, change together. 29 February goes to leap years only.
     """
     ends = [end for fact in facts for end in (fact[0], fact[2])]
-    dates = sorted({found.date for part in (*ends, text or "") for found in find_dates(part)})
+    dates = sorted({match.date for part in (*ends, text or "") for match in find_dates(part)})
     moved = {old: new for old, new in _permuted(dates, rng).items() if old != new}
     return Exchanged(
         [(rewritten(s, moved), relation, rewritten(o, moved)) for s, relation, o in facts],
@@ -42,28 +42,31 @@ def exchange_dates(facts: Sequence[Fact], text: str | None, subject: str | None,
 
 
 def _permuted(dates: Sequence[Date], rng: random.Random) -> dict[Date, Date]:
-    """Each date's own year with the day and month of another, by a permutation drawn from all that make dates."""
-    everywhere = [date for date in dates if fits(date, COMMON_YEAR)]
+    """Map each date to its own year with the day and month of another, by a random permutation into valid dates."""
+    common_days = [date for date in dates if fits(date, COMMON_YEAR)]
     leap_days = [date for date in dates if not fits(date, COMMON_YEAR)]
-    # Days that only leap years have are dealt first, each to one of those years.
+    # Leap days are assigned first, each to a leap year.
     leap_years = [date for date in dates if all(fits(day, date.year) for day in leap_days)]
-    taken = rng.sample(leap_years, len(leap_days))
-    left = [date for date in dates if date not in taken]
-    dealt = [*zip(taken, leap_days, strict=True), *zip(left, rng.sample(everywhere, len(everywhere)), strict=True)]
-    return {old: Date(old.year, new.month, new.day) for old, new in dealt}
+    leap_targets = rng.sample(leap_years, len(leap_days))
+    other_targets = [date for date in dates if date not in leap_targets]
+    assigned = [
+        *zip(leap_targets, leap_days, strict=True),
+        *zip(other_targets, rng.sample(common_days, len(common_days)), strict=True),
+    ]
+    return {old: Date(old.year, new.month, new.day) for old, new in assigned}
 
 
 def exchange_names(
     facts: Sequence[Fact], text: str | None, subject: str | None, names: Collection[str], rng: random.Random
 ) -> Exchanged:
-    """Names change places among those of `names` that the text or one of its facts has."""
+    """Permute those of `names` that occur in the text or its facts."""
     ends = {end for fact in facts for end in (fact[0], fact[2])}
-    there = sorted((set(names) & ends) | (standing_in(text, names, ends) if text else set()))
-    moved = {old: new for old, new in zip(there, rng.sample(there, len(there)), strict=True) if old != new}
+    present = sorted((set(names) & ends) | (standing_in(text, names, ends) if text else set()))
+    moved = {old: new for old, new in zip(present, rng.sample(present, len(present)), strict=True) if old != new}
     return Exchanged(
         [(moved.get(s, s), relation, moved.get(o, o)) for s, relation, o in facts],
         None if text is None else renamed(text, moved, ends),
         None if subject is None else moved.get(subject, subject),
-        len(there),
+        len(present),
         len(moved),
     )
