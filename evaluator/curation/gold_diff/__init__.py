@@ -1,4 +1,4 @@
-"""What a corrected gold file changes beside the one before it, item by item."""
+"""Item-by-item differences between a gold file and its correction."""
 
 from evaluator.curation.gold_diff.diff import KINDS, Change, Difference, GoldFile, Item, difference
 

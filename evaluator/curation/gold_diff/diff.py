@@ -1,4 +1,4 @@
-"""Two gold files of one task laid side by side, by id."""
+"""Compare two gold files of one task by id."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from evaluator.tasks.base import AnyTask
 from evaluator.tasks.gold_fields import GoldFields
 
 KINDS = ("added", "removed", "question", "answer", "system", "group", "slices", "other")
-"""What can have happened to an item. `other`: it is written otherwise, and neither scored nor asked otherwise."""
+"""Kinds of change to an item. `other`: it is written differently, with the same question and scoring."""
 LONGEST = 600
-"""Characters of a text that are told; what is cut ends in an ellipsis."""
+"""Characters of a text that are shown; longer texts end in an ellipsis."""
 
 Id = str | int
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _in_order = msgspec.json.Encoder().encode
-"""For what a layout has put into an order of its own: a fact's properties stand as its task names them."""
+"""Encoder for values whose key order is meaningful: a fact's properties are in the order of its task."""
 _decode = msgspec.json.Decoder().decode
 
 
 @dataclass(frozen=True)
 class Change:
-    """One field of an item, before and after; null where it has none. Of collections the members that only one has."""
+    """One changed field: its values before and after (None if absent); for collections, members in only one of them."""
 
     kind: str
     field: str
@@ -37,13 +37,13 @@ class Change:
     after: Any
 
     def as_dict(self) -> dict[str, Any]:
-        told = {"before": _cut(self.before), "after": _cut(self.after)}
-        return {"kind": self.kind, "field": self.field, **told}
+        values = {"before": _cut(self.before), "after": _cut(self.after)}
+        return {"kind": self.kind, "field": self.field, **values}
 
 
 @dataclass(frozen=True)
 class Item:
-    """An item that is not as it was. line: in the file after, of what was removed in the file before."""
+    """A changed item. line: in the new file; for removed items, in the old file."""
 
     id: Id
     line: int
@@ -51,9 +51,9 @@ class Item:
 
     @property
     def kinds(self) -> list[str]:
-        """Each once, in the order of KINDS."""
-        there = {change.kind for change in self.changes}
-        return [kind for kind in KINDS if kind in there]
+        """Kinds of its changes, each once, in the order of KINDS."""
+        present = {change.kind for change in self.changes}
+        return [kind for kind in KINDS if kind in present]
 
     def as_dict(self) -> dict[str, Any]:
         changes = [change.as_dict() for change in self.changes]
@@ -62,7 +62,7 @@ class Item:
 
 @dataclass
 class Difference:
-    """n_before, n_after: items of each file. reordered: whether those in both stand in another order."""
+    """n_before, n_after: items of each file. reordered: items in both files are in another order."""
 
     n_before: int = 0
     n_after: int = 0
@@ -71,12 +71,12 @@ class Difference:
 
     @property
     def by_kind(self) -> dict[str, int]:
-        """How many items changed in each way; an item may change in several."""
+        """Number of items with each kind of change; an item may have several."""
         counted = Counter(kind for item in self.items for kind in item.kinds)
         return {kind: counted[kind] for kind in KINDS}
 
     def counts(self) -> dict[str, Any]:
-        """Numbers alone: nothing of it quotes an answer."""
+        """Return counts only, without any text of questions or answers."""
         return {
             "n_before": self.n_before,
             "n_after": self.n_after,
@@ -88,47 +88,47 @@ class Difference:
 
 @dataclass(frozen=True)
 class GoldFile:
-    """An open file; a name that ends in .gz is unpacked."""
+    """An open file; decompressed if the name ends in .gz."""
 
     stream: BinaryIO
     name: str
 
 
 def difference(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
-    """What the file after changes: items of it in their order, then what was removed in the order before.
+    """Return the changes from `before` to `after`: items of `after` in their order, then removed items in theirs.
 
-    Both are gold in the task's own format; options are the task's, parsed. Raises GoldError with the lines at fault.
+    Both are gold in the task's own format; options are the task's, parsed. Raises GoldError with the invalid lines.
     """
     old = dict(_identified(task, _lines(task, before, options)))
-    found = Difference(n_before=len(old))
+    result = Difference(n_before=len(old))
     last = -1
-    places = {identifier: place for place, identifier in enumerate(old)}
+    unmatched = {identifier: position for position, identifier in enumerate(old)}
     removed = []
     for identifier, (number, raw) in _identified(task, _lines(task, after, options)):
-        found.n_after += 1
+        result.n_after += 1
         if identifier not in old:
             line = _decode(raw)
-            found.items.append(Item(identifier, number, _whole("added", task, line)))
+            result.items.append(Item(identifier, number, _whole("added", task, line)))
             continue
-        found.reordered |= places[identifier] < last
-        last = max(last, places.pop(identifier))
+        result.reordered |= unmatched[identifier] < last
+        last = max(last, unmatched.pop(identifier))
         if old[identifier][1] != raw and (changes := _changes(task, _decode(old[identifier][1]), _decode(raw))):
-            found.items.append(Item(identifier, number, changes))
-    for identifier in places:  # what no line of the file after has taken out
+            result.items.append(Item(identifier, number, changes))
+    for identifier in unmatched:  # items of the old file only
         number, raw = old[identifier]
         removed.append(Item(identifier, number, _whole("removed", task, _decode(raw))))
-    found.items += removed
-    return found
+    result.items += removed
+    return result
 
 
 def _lines(task: AnyTask, file: GoldFile, options: Mapping[str, Any]) -> Iterator[tuple[int, bytes]]:
-    """(number, line), after the task has read the whole file without a fault."""
+    """Yield (number, line), after the task has validated the whole file."""
     content = file.stream.read()
     task.read_gold(io.BytesIO(content), file.name, options)
     rest, number = b"", 0
     for chunk in chunks(io.BytesIO(content), ReadLimits(), ProblemList(file.name, GoldError)):
         *whole, rest = (rest + chunk).split(b"\n")
-        for number, line in enumerate(whole, number + 1):  # noqa: B020  (goes on where the last chunk ended)
+        for number, line in enumerate(whole, number + 1):  # noqa: B020  (continues after the last chunk)
             yield number, line.removesuffix(b"\r")
     if rest:
         yield number + 1, rest
@@ -140,11 +140,11 @@ def _identified(task: AnyTask, lines: Iterable[tuple[int, bytes]]) -> Iterator[t
 
 
 def _changes(task: AnyTask, before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
-    one, other = task.gold_fields(before), task.gold_fields(after)
+    old, new = task.gold_fields(before), task.gold_fields(after)
     changes = [
-        *_of_fields("question", one.question, other.question),
-        *_of_answers(one, other),
-        *_of_fields("system", one.system, other.system),
+        *_of_fields("question", old.question, new.question),
+        *_of_answers(old, new),
+        *_of_fields("system", old.system, new.system),
         *_of_fields("group", {"group": _group(task, before)}, {"group": _group(task, after)}),
         *_of_fields("slices", before.get("slices") or {}, after.get("slices") or {}),
     ]
@@ -154,12 +154,12 @@ def _changes(task: AnyTask, before: dict[str, Any], after: dict[str, Any]) -> li
     return [Change("other", name, None, None) for name in names]
 
 
-def _of_answers(one: GoldFields, other: GoldFields) -> Iterator[Change]:
-    for change in _of_fields("answer", one.answer, other.answer):
-        if change.field != "has evidence" or not (one.many.get("evidence") or other.many.get("evidence")):
+def _of_answers(old: GoldFields, new: GoldFields) -> Iterator[Change]:
+    for change in _of_fields("answer", old.answer, new.answer):
+        if change.field != "has evidence" or not (old.many.get("evidence") or new.many.get("evidence")):
             yield change
-    for name in sorted(one.many.keys() | other.many.keys()):
-        before, after = (_counted(told.many.get(name, [])) for told in (one, other))
+    for name in sorted(old.many.keys() | new.many.keys()):
+        before, after = (_counted(fields.many.get(name, [])) for fields in (old, new))
         if before != after:
             yield Change("answer", name, _members(before - after), _members(after - before))
 
@@ -171,21 +171,21 @@ def _of_fields(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iter
 
 
 def _whole(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
-    """An item that only one file has: what it asks and what is right."""
-    told = task.gold_fields(line)
-    fields = {**told.question, **told.answer, **told.many}
+    """Return the changes of an item in only one file: its question and answer."""
+    parts = task.gold_fields(line)
+    fields = {**parts.question, **parts.answer, **parts.many}
     sides = ("after", "before") if kind == "added" else ("before", "after")
     return [Change(kind, name, **dict(zip(sides, (value, None), strict=True))) for name, value in fields.items()]
 
 
 def _group(task: AnyTask, line: dict[str, Any]) -> Id:
-    """Where no line says otherwise, an item is a group of its own."""
+    """Return the line's group; without one, its id."""
     group: Id = line.get("group", line[task.id_key])
     return group
 
 
 def _written(line: dict[str, Any], name: str) -> bytes | None:
-    """As JSON, for true, 1 and "1" are three values."""
+    """Return the value as JSON, since true, 1 and "1" are three values; None if absent."""
     return _encode(line[name]) if name in line else None
 
 
@@ -201,5 +201,5 @@ def _cut(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= LONGEST else value[: LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"
     if isinstance(value, list):
-        return [_cut(one) for one in value]
-    return {name: _cut(one) for name, one in value.items()} if isinstance(value, dict) else value
+        return [_cut(member) for member in value]
+    return {name: _cut(member) for name, member in value.items()} if isinstance(value, dict) else value
