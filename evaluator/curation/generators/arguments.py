@@ -1,4 +1,4 @@
-"""Arguments that several subcommands share."""
+"""Command-line arguments shared by several subcommands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from evaluator.statistics.ngrams import most_frequent
 
 
 def whole_number(text: str) -> int:
-    """An argument's type: a whole number from 0."""
+    """Argument type: a whole number, 0 or more."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 0")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """An argument's type: a whole number from 1."""
+    """Argument type: a whole number, 1 or more."""
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
         raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
     return int(text)
@@ -50,7 +50,7 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def dropped(given: argparse.Namespace, bench: Bench, texts: Sequence[str]) -> list[str]:
-    """The unigrams to leave out, as `add_words` was told."""
+    """Return the unigrams to leave out, by the arguments of `add_words`."""
     if given.drop is not None:
         return str(given.drop).lower().split()
     if given.drop_from is not None:

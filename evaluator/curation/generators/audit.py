@@ -1,4 +1,4 @@
-"""`audit split`: everything that is known to go wrong with a test split, in one report."""
+"""`audit split`: one report of everything that is known to go wrong with a test split."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
     from evaluator.curation.audit.annotators.agreement import read_judgements
     from evaluator.curation.audit.html_report import page
     from evaluator.curation.audit.public_inputs import public
@@ -37,21 +37,21 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     from evaluator.curation.audit.text_report import told
     from evaluator.tasks.registry import find_task
 
-    task = find_task(given.task)
-    options = task.parse_options(_options(given.option))
-    split = read_split(task, bench.input("gold", given.gold), str(given.gold), options)
-    seen, judgements = None, None
-    if given.inputs is not None:
-        seen = public(split, bench.input("inputs", given.inputs), str(given.inputs))
-    if given.annotations is not None:
-        judgements = read_judgements(bench.input("annotations", given.annotations), str(given.annotations))
-    beside = Beside(
-        seen,
-        [read_split(task, bench.input("train", path), str(path), options) for path in given.train],
+    task = find_task(args.task)
+    options = task.parse_options(_options(args.option))
+    split = read_split(task, bench.input("gold", args.gold), str(args.gold), options)
+    inputs, judgements = None, None
+    if args.inputs is not None:
+        inputs = public(split, bench.input("inputs", args.inputs), str(args.inputs))
+    if args.annotations is not None:
+        judgements = read_judgements(bench.input("annotations", args.annotations), str(args.annotations))
+    context = Beside(
+        inputs,
+        [read_split(task, bench.input("train", path), str(path), options) for path in args.train],
         judgements,
-        str(given.annotations),
+        str(args.annotations),
     )
-    report, findings = audit(split, beside, options, seed=given.seed, threshold=given.near)
+    report, findings = audit(split, context, options, seed=args.seed, threshold=args.near)
     text = told(report, findings)
     if bench.keeps:
         bench.output("audit.json").write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
@@ -59,11 +59,11 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     return Made(report, text, DONE if report["publishable"] else FOUND_ERRORS)
 
 
-def _options(given: list[str]) -> dict[str, str]:
+def _options(texts: list[str]) -> dict[str, str]:
     options = {}
-    for text in given:
-        name, found, value = text.partition("=")
-        if not found:
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
             raise UsageError(f"--option is {shown(text)}, expected NAME=VALUE")
         options[name] = value
     return options

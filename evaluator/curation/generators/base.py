@@ -1,4 +1,4 @@
-"""What a generator of splits, or an audit of one, declares of itself."""
+"""Declaration of a split generator or of an audit, as a subcommand."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from evaluator.exit_codes import DONE
 
 @dataclass(frozen=True)
 class Made:
-    """What a generator tells when it is done.
+    """Result of a generator.
 
-    report: plain JSON values that follow from inputs, seed and parameters alone; they stand in the recipe, so nothing
-    of the machine or of the clock. text: the same for a person. status: the command's exit status.
+    report: plain JSON values determined by inputs, seed and parameters alone; they go into the recipe, so nothing
+    depends on the machine or the clock. text: the report for a person. status: the command's exit status.
     """
 
     report: dict[str, Any]
@@ -30,10 +30,10 @@ class Generator:
     """One subcommand.
 
     version: raised by hand when the same inputs, seed and parameters may give other bytes.
-    sources, parameters: what it is asked for; `add_arguments` adds what they cannot say. A path has `type=Path`, a salt
-    `type=Secret`: all others are recorded as parameters, so each is a JSON value. `--seed` is there where `seeded`,
+    sources, parameters: its arguments; `add_arguments` adds those they cannot express. A path has `type=Path`, a salt
+    `type=Secret`: all others are recorded as parameters, so each is a JSON value. `--seed` exists if `seeded`,
     `--output` and `--json` always.
-    make: does the work. Raises GoldError, PredictionError or UsageError.
+    make: runs the generator. Raises GoldError, PredictionError or UsageError.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Generator:
     parameters: tuple[Parameter, ...] = ()
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Its own arguments, on its subcommand's parser."""
+        """Add its arguments to the parser of its subcommand."""
         for source in self.sources:
             source.add_to(parser)
         for parameter in self.parameters:

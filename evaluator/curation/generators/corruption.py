@@ -1,4 +1,4 @@
-"""`split corrupted`: texts and facts in which dates, places or people have changed places (Goodrich et al. 2019)."""
+"""`split corrupted`: texts and facts with permuted dates, places or people (Goodrich et al. 2019)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluator.statistics.random_streams import draws
 from evaluator.tasks.fact_extraction.layout import GOLD, GoldText
 
 KINDS = ("dates", "places", "people")
-_EVERY = 1000
+_PROGRESS_STEP = 1000
 
 
 class _Mentions(msgspec.Struct, gc=False):
@@ -42,42 +42,42 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--keep-subject", action="store_true", help="the name that the gold line gives as its subject stays")
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    told = given.mentions is not None or given.objects_of or given.subjects_of
-    if given.kind == "dates" and told:
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    names_given = args.mentions is not None or args.objects_of or args.subjects_of
+    if args.kind == "dates" and names_given:
         raise UsageError("dates are found by how they are written, expected neither --mentions nor relations")
-    if given.kind != "dates" and not told:
+    if args.kind != "dates" and not names_given:
         raise UsageError(
-            f"nothing says which names are {given.kind}, expected --mentions, --objects-of or --subjects-of"
+            f"nothing says which names are {args.kind}, expected --mentions, --objects-of or --subjects-of"
         )
-    lines = _read_gold(given, bench)
-    named = _read_mentions(given, bench, {line.id for line in lines}) if given.mentions else {}
-    found = {relation for line in lines for _, relation, _ in line.facts}
-    if missing := sorted({*given.objects_of, *given.subjects_of} - found):
+    lines = _read_gold(args, bench)
+    mentions = _read_mentions(args, bench, {line.id for line in lines}) if args.mentions else {}
+    relations = {relation for line in lines for _, relation, _ in line.facts}
+    if missing := sorted({*args.objects_of, *args.subjects_of} - relations):
         raise UsageError(f"no fact has the relation {shown(missing[0])}, expected one that gold has")
     expected, unchanged, progress = Expected(), Expected(), Steps(len(lines))
-    n = dict.fromkeys(("texts", "texts_changed", "mentions", "mentions_moved"), 0)
+    counts = dict.fromkeys(("texts", "texts_changed", "mentions", "mentions_moved"), 0)
     encode = msgspec.json.Encoder().encode
     with_text = any(line.text is not msgspec.UNSET for line in lines)
     predictions = bench.output("predictions.jsonl")
     inputs = bench.output("inputs.jsonl") if with_text else None
     for number, line in enumerate(lines, 1):
-        made = _exchanged(line, given, named.get(line.id, ()))
-        predictions.write(encode({"id": line.id, "facts": made.facts}) + b"\n")
+        permuted = _permute(line, args, mentions.get(line.id, ()))
+        predictions.write(encode({"id": line.id, "facts": permuted.facts}) + b"\n")
         if inputs is not None:
-            held = {"id": line.id, "text": made.text, "subject": made.subject}
-            inputs.write(encode({key: value for key, value in held.items() if value is not None}) + b"\n")
-        expected.add(line.facts, made.facts)
+            record = {"id": line.id, "text": permuted.text, "subject": permuted.subject}
+            inputs.write(encode({key: value for key, value in record.items() if value is not None}) + b"\n")
+        expected.add(line.facts, permuted.facts)
         unchanged.add(line.facts, line.facts)
-        n["texts"] += 1
-        n["texts_changed"] += made.moved > 0
-        n["mentions"] += made.mentions
-        n["mentions_moved"] += made.moved
-        if number % _EVERY == 0:
-            progress.add(_EVERY)
+        counts["texts"] += 1
+        counts["texts_changed"] += permuted.moved > 0
+        counts["mentions"] += permuted.mentions
+        counts["mentions_moved"] += permuted.moved
+        if number % _PROGRESS_STEP == 0:
+            progress.add(_PROGRESS_STEP)
     report: dict[str, Any] = {
-        "kind": given.kind,
-        **n,
+        "kind": args.kind,
+        **counts,
         "gold_facts": unchanged.facts,
         "facts": expected.facts,
         "right": expected.right,
@@ -88,42 +88,42 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
     return Made(report, _text(report))
 
 
-def _exchanged(line: GoldText, given: argparse.Namespace, mentions: Any) -> Exchanged:
+def _permute(line: GoldText, args: argparse.Namespace, mentions: Any) -> Exchanged:
     text = None if line.text is msgspec.UNSET else line.text
     subject = None if line.subject is msgspec.UNSET else line.subject
-    rng = draws(given.seed, "exchange", given.kind, type(line.id).__name__, str(line.id))
-    if given.kind == "dates":
+    rng = draws(args.seed, "exchange", args.kind, type(line.id).__name__, str(line.id))
+    if args.kind == "dates":
         return exchange_dates(line.facts, text, subject, rng)
     names = {
         *mentions,
-        *(object_ for _, relation, object_ in line.facts if relation in given.objects_of),
-        *(subject for subject, relation, _ in line.facts if relation in given.subjects_of),
+        *(object_ for _, relation, object_ in line.facts if relation in args.objects_of),
+        *(subject for subject, relation, _ in line.facts if relation in args.subjects_of),
     }
     names.discard("")
-    if given.keep_subject and subject is not None:
+    if args.keep_subject and subject is not None:
         names.discard(subject)
     return exchange_names(line.facts, text, subject, names, rng)
 
 
-def _read_gold(given: argparse.Namespace, bench: Bench) -> list[GoldText]:
-    reader = Reader(str(given.gold), GOLD, GoldError)
+def _read_gold(args: argparse.Namespace, bench: Bench) -> list[GoldText]:
+    reader = Reader(str(args.gold), GOLD, GoldError)
     register = IdRegister(reader.problems)
-    lines = [line for number, line in reader.records(bench.input("gold", given.gold)) if register.add(line.id, number)]
+    lines = [line for number, line in reader.records(bench.input("gold", args.gold)) if register.add(line.id, number)]
     reader.problems.raise_if_any()
     return lines
 
 
-def _read_mentions(given: argparse.Namespace, bench: Bench, ids: set[Id]) -> dict[Id, list[str]]:
-    reader = Reader(str(given.mentions), _MENTIONS, GoldError)
+def _read_mentions(args: argparse.Namespace, bench: Bench, ids: set[Id]) -> dict[Id, list[str]]:
+    reader = Reader(str(args.mentions), _MENTIONS, GoldError)
     register = IdRegister(reader.problems)
-    named: dict[Id, list[str]] = {}
-    for number, line in reader.records(bench.input("mentions", given.mentions)):
+    mentions: dict[Id, list[str]] = {}
+    for number, line in reader.records(bench.input("mentions", args.mentions)):
         if line.id not in ids:
             reader.problems.add(number, "unknown id", shown(line.id), "one that the gold has")
         elif register.add(line.id, number):
-            named[line.id] = line.mentions
+            mentions[line.id] = line.mentions
     reader.problems.raise_if_any()
-    return named
+    return mentions
 
 
 def _text(report: dict[str, Any]) -> str:

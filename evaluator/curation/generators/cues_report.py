@@ -1,4 +1,4 @@
-"""`audit cues`: which n-grams of the claim give its label away."""
+"""`audit cues`: rank the n-grams of a claim that predict its label."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=positive, default=10, help="how many of a label are told; 10 unless said")
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    claims = read_claims(bench.input("claims", given.claims), str(given.claims), text=given.text, label=given.label)
-    drop = dropped(given, bench, claims.texts)
-    table = cue_table(claims.texts, claims.labels, n=given.grams, drop=drop, min_frequency=given.min_frequency)
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    claims = read_claims(bench.input("claims", args.claims), str(args.claims), text=args.text, label=args.label)
+    drop = dropped(args, bench, claims.texts)
+    table = cue_table(claims.texts, claims.labels, n=args.grams, drop=drop, min_frequency=args.min_frequency)
     ranked = {label: list(table.ranked(label)) for label in table.labels}
     if bench.keeps:
         file, encode = bench.output("cues.jsonl"), msgspec.json.Encoder().encode
@@ -36,12 +36,12 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
         "dropped": drop,
         "ngrams": len(table.ngrams),
         "occurrences": dict(zip(table.labels, table.of_label.tolist(), strict=True)),
-        "top": {label: [cue._asdict() for cue in cues[: given.top]] for label, cues in ranked.items()},
+        "top": {label: [cue._asdict() for cue in cues[: args.top]] for label, cues in ranked.items()},
     }
     text = [f"{len(claims.ids)} claims, {len(table.ngrams)} n-grams; dropped: {' '.join(drop) or 'none'}"]
     for label, cues in ranked.items():
         text += ["", label, f"{'LMI x 10^6':>12} {'p(l|w)':>7} {'count':>7}  n-gram"]
-        text += [_row(cue) for cue in cues[: given.top]]
+        text += [_row(cue) for cue in cues[: args.top]]
     return Made(report, "\n".join(text))
 
 

@@ -15,41 +15,41 @@ from evaluator.errors import UsageError
 from evaluator.text import counted
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    parts = _parts(given)
-    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
-    documents = [identifier(line, given.by, problems) for line in lines]
-    if given.mark:
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    parts = _parts(args)
+    lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
+    documents = [identifier(line, args.by, problems) for line in lines]
+    if args.mark:
         for line in lines:
-            if given.mark in line.value:
+            if args.mark in line.value:
                 problems.stop(
-                    line.number, f"{given.mark} is there already", "a value", "another key to write the fold under"
+                    line.number, f"{args.mark} is there already", "a value", "another key to write the fold under"
                 )
     problems.raise_if_any()
-    folds = round_robin((document for document in documents if document is not None), given.folds)
+    folds = round_robin((document for document in documents if document is not None), args.folds)
     part_of, outputs = part_of_fold(parts), {name: bench.output(f"{name}.jsonl") for name in parts}
     n_lines = dict.fromkeys(parts, 0)
     for line, document in zip(lines, documents, strict=True):
         fold = folds[document] if document is not None else 0
-        outputs[part_of[fold]].write((with_key(line.raw, given.mark, fold) if given.mark else line.raw) + b"\n")
+        outputs[part_of[fold]].write((with_key(line.raw, args.mark, fold) if args.mark else line.raw) + b"\n")
         n_lines[part_of[fold]] += 1
     encode = msgspec.json.Encoder().encode
     bench.output("folds.jsonl").writelines(
-        encode({given.by: document, "fold": fold}) + b"\n" for document, fold in folds.items()
+        encode({args.by: document, "fold": fold}) + b"\n" for document, fold in folds.items()
     )
-    n_documents = {name: sum(fold in own for fold in folds.values()) for name, own in parts.items()}
+    n_documents = {name: sum(fold in part_folds for fold in folds.values()) for name, part_folds in parts.items()}
     report = {name: {"documents": n_documents[name], "lines": n_lines[name]} for name in parts}
     text = "\n".join(
-        f"{name}: {counted(told['documents'], 'document')}, {counted(told['lines'], 'line')}"
-        for name, told in report.items()
+        f"{name}: {counted(counts['documents'], 'document')}, {counted(counts['lines'], 'line')}"
+        for name, counts in report.items()
     )
     return Made(report, text)
 
 
-def _parts(given: argparse.Namespace) -> dict[str, tuple[int, ...]]:
-    if given.parts is None:
-        return PARTS if given.folds == FOLDS else {f"fold-{fold}": (fold,) for fold in range(1, given.folds + 1)}
-    parts = parse_parts(given.parts, given.folds)
+def _parts(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
+    if args.parts is None:
+        return PARTS if args.folds == FOLDS else {f"fold-{fold}": (fold,) for fold in range(1, args.folds + 1)}
+    parts = parse_parts(args.parts, args.folds)
     if "folds" in parts:
         raise UsageError("a part is named folds, which is the list's own name; expected another")
     return parts

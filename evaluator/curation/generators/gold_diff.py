@@ -1,4 +1,4 @@
-"""`audit difference`: what a corrected gold file changes, item by item."""
+"""`audit difference`: compare a corrected gold file with the one before it, item by item."""
 
 from __future__ import annotations
 
@@ -23,38 +23,37 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", type=Path, help="the same, corrected")
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    task = find_task(given.task)
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    task = find_task(args.task)
     before, after = (
-        GoldFile(bench.input(role, path), str(path))
-        for role, path in (("before", given.before), ("after", given.after))
+        GoldFile(bench.input(role, path), str(path)) for role, path in (("before", args.before), ("after", args.after))
     )
-    found = difference(task, before, after, task.parse_options({}))
+    result = difference(task, before, after, task.parse_options({}))
     if bench.keeps:
         encode = msgspec.json.Encoder().encode
-        bench.output("difference.jsonl").writelines(encode(item.as_dict()) + b"\n" for item in found.items)
-    report: dict[str, Any] = {**found.counts(), "items": [item.as_dict() for item in found.items]}
-    return Made(report, "\n".join(_told(found)))
+        bench.output("difference.jsonl").writelines(encode(item.as_dict()) + b"\n" for item in result.items)
+    report: dict[str, Any] = {**result.counts(), "items": [item.as_dict() for item in result.items]}
+    return Made(report, "\n".join(_report_lines(result)))
 
 
-def _told(found: Difference) -> list[str]:
-    text = [f"{counted(found.n_before, 'item')} before, {found.n_after:,} after; {len(found.items):,} changed"]
-    text += [f"{count:>8}  {kind}" for kind in KINDS if (count := found.by_kind[kind])]
-    if found.reordered:
+def _report_lines(result: Difference) -> list[str]:
+    text = [f"{counted(result.n_before, 'item')} before, {result.n_after:,} after; {len(result.items):,} changed"]
+    text += [f"{count:>8}  {kind}" for kind in KINDS if (count := result.by_kind[kind])]
+    if result.reordered:
         text.append("Items stand in another order.")
-    return [*text, *(line for item in found.items for line in _of_item(item))]
+    return [*text, *(line for item in result.items for line in _item_lines(item))]
 
 
-def _of_item(item: Item) -> list[str]:
+def _item_lines(item: Item) -> list[str]:
     head = f"{json.dumps(item.id, ensure_ascii=False)}, line {item.line}: {', '.join(item.kinds)}"
-    return ["", head, *(f"  {one.field}: {_words(one)}" for one in item.changes)]
+    return ["", head, *(f"  {change.field}: {_change_text(change)}" for change in item.changes)]
 
 
-def _words(change: Change) -> str:
+def _change_text(change: Change) -> str:
     if change.kind == "other":
         return "written otherwise"
-    sides = [one for one, kind in ((change.before, "added"), (change.after, "removed")) if change.kind != kind]
-    return " -> ".join("-" if one is None else json.dumps(one, ensure_ascii=False) for one in sides)
+    values = [value for value, kind in ((change.before, "added"), (change.after, "removed")) if change.kind != kind]
+    return " -> ".join("-" if value is None else json.dumps(value, ensure_ascii=False) for value in values)
 
 
 AUDIT = Generator(

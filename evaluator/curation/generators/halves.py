@@ -1,4 +1,4 @@
-"""`split halves`: a held-out split's groups, divided into a public and a private half."""
+"""`split halves`: public/private split of a held-out set, by group."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--share", default="0.5", help="how many of the groups are public; 0.5 unless said")
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
-    groups = [identifier(line, given.by, problems, default="id" if given.by == "group" else "") for line in lines]
-    for key in dict.fromkeys(("id", given.by)):
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
+    groups = [identifier(line, args.by, problems, default="id" if args.by == "group" else "") for line in lines]
+    for key in dict.fromkeys(("id", args.by)):
         of_one_type(lines, key, problems)
     problems.raise_if_any()
-    divided = halves((group for group in groups if group is not None), seed=given.seed, share=given.share)
+    split = halves((group for group in groups if group is not None), seed=args.seed, share=args.share)
     counts = {"public": 0, "private": 0}
     outputs = {name: bench.output(f"{name}.jsonl") for name in counts}
     for line, group in zip(lines, groups, strict=True):
-        name = "public" if group in divided.public else "private"
+        name = "public" if group in split.public else "private"
         outputs[name].write(line.raw + b"\n")
         counts[name] += 1
-    report = {name: {"groups": len(getattr(divided, name)), "lines": n_lines} for name, n_lines in counts.items()}
+    report = {name: {"groups": len(getattr(split, name)), "lines": n_lines} for name, n_lines in counts.items()}
     text = "\n".join(
-        f"{name}: {counted(told['groups'], 'group')}, {counted(told['lines'], 'line')}" for name, told in report.items()
+        f"{name}: {counted(numbers['groups'], 'group')}, {counted(numbers['lines'], 'line')}"
+        for name, numbers in report.items()
     )
     return Made(report, text)
 

@@ -1,4 +1,4 @@
-"""`split holdout`: parts at random, with groups whole and strata even."""
+"""`split holdout`: random hold-out split with whole groups, stratified."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from evaluator.text import counted
 _MISSING = object()
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    shares = _shares(given.parts)
-    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
-    groups = [identifier(line, given.by, problems, default="id" if given.by == "group" else "") for line in lines]
-    for key in dict.fromkeys(("id", given.by)):
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    shares = _shares(args.parts)
+    lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
+    groups = [identifier(line, args.by, problems, default="id" if args.by == "group" else "") for line in lines]
+    for key in dict.fromkeys(("id", args.by)):
         of_one_type(lines, key, problems)
-    strata = [_stratum(line, given.stratify, problems) for line in lines]
+    strata = [_stratum(line, args.stratify, problems) for line in lines]
     problems.raise_if_any()
-    found = holdouts([group for group in groups if group is not None], strata, shares=shares, seed=given.seed)
+    split = holdouts([group for group in groups if group is not None], strata, shares=shares, seed=args.seed)
     outputs = {name: bench.output(f"{name}.jsonl") for name in shares}
     for line, group in zip(lines, groups, strict=True):
         if group is not None:
-            outputs[found.part_of[group]].write(line.raw + b"\n")
-    n_groups, totals = Counter(found.part_of.values()), Counter(strata)
+            outputs[split.part_of[group]].write(line.raw + b"\n")
+    n_groups, totals = Counter(split.part_of.values()), Counter(strata)
     report: dict[str, Any] = {
         name: {
             "groups": n_groups[name],
-            "lines": sum(found.rows.get((name, stratum), 0) for stratum in totals),
-            "strata": {stratum: found.rows.get((name, stratum), 0) for stratum in sorted(totals)},
+            "lines": sum(split.rows.get((name, stratum), 0) for stratum in totals),
+            "strata": {stratum: split.rows.get((name, stratum), 0) for stratum in sorted(totals)},
         }
         for name in shares
     }
-    return Made(report, "\n".join(_told(name, told) for name, told in report.items()))
+    return Made(report, "\n".join(_summary(name, counts) for name, counts in report.items()))
 
 
-def _told(name: str, told: dict[str, Any]) -> str:
-    strata = told["strata"]
+def _summary(name: str, counts: dict[str, Any]) -> str:
+    strata = counts["strata"]
     detail = "" if len(strata) < 2 else "; " + ", ".join(f"{stratum}: {n}" for stratum, n in list(strata.items())[:20])
     more = f", and {len(strata) - 20} more strata" if len(strata) > 20 else ""
-    return f"{name}: {counted(told['groups'], 'group')}, {counted(told['lines'], 'line')}{detail}{more}"
+    return f"{name}: {counted(counts['groups'], 'group')}, {counted(counts['lines'], 'line')}{detail}{more}"
 
 
 def _shares(text: str) -> dict[str, str]:
@@ -62,14 +62,14 @@ def _shares(text: str) -> dict[str, str]:
 
 
 def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
-    """The values of the line, as JSON writes them; a declared slice wins over a field of the same name."""
+    """Return the line's values of these keys as JSON, joined; a slice takes precedence over a field of that name."""
     slices = line.value.get("slices")
     values = []
     for key in keys:
         value = slices[key] if isinstance(slices, dict) and key in slices else line.value.get(key, _MISSING)
         if value is _MISSING or not isinstance(value, str | int | float):
-            found = "no such key" if value is _MISSING else "another value"
-            problems.add(line.number, f"{key} is no stratum", found, "a string, a number, true or false")
+            what = "no such key" if value is _MISSING else "another value"
+            problems.add(line.number, f"{key} is no stratum", what, "a string, a number, true or false")
             continue
         values.append(value if isinstance(value, str) else json.dumps(value))
     return " / ".join(values)

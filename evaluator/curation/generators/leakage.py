@@ -1,4 +1,4 @@
-"""`split leakage` takes out of training triples what says an evaluation triple; `audit leakage` counts it."""
+"""`split leakage` removes training triples that leak an evaluation triple; `audit leakage` counts them."""
 
 from __future__ import annotations
 
@@ -39,59 +39,59 @@ def _add_split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--level", action="append", choices=_LEVELS, help="thorough unless said; may be repeated")
 
 
-def _split(given: argparse.Namespace, bench: Bench) -> Made:
-    return _sort(given, bench, sorted(Level[level.upper()] for level in set(given.level or ["thorough"])))
+def _split(args: argparse.Namespace, bench: Bench) -> Made:
+    return _classify(args, bench, sorted(Level[level.upper()] for level in set(args.level or ["thorough"])))
 
 
-def _audit(given: argparse.Namespace, bench: Bench) -> Made:
-    return _sort(given, bench, [])
+def _audit(args: argparse.Namespace, bench: Bench) -> Made:
+    return _classify(args, bench, [])
 
 
-def _sort(given: argparse.Namespace, bench: Bench, levels: list[Level]) -> Made:
-    """levels: the training files to write; without any, triples are only counted."""
-    words = dictionary(given, bench)
+def _classify(args: argparse.Namespace, bench: Bench, levels: list[Level]) -> Made:
+    """Classify the training triples. levels: the training files to write; if empty, triples are only counted."""
+    mentions = dictionary(args, bench)
     evaluated = [
         triple
-        for path in given.evaluation
-        for triple in read_triples(bench.input("evaluation", path), str(path), words)
+        for path in args.evaluation
+        for triple in read_triples(bench.input("evaluation", path), str(path), mentions)
     ]
-    passes = 1 if given.stop_words else 2
-    steps = Steps(passes * bench.size([given.training]))
-    stops = _stop_words(given, bench, steps)
+    passes = 1 if args.stop_words else 2
+    steps = Steps(passes * bench.size([args.training]))
+    stops = _stop_words(args, bench, steps)
     leakage = Leakage(evaluated, Normaliser(stops.all))
-    kept = {level: bench.output(f"train_{level.name.lower()}.tsv") for level in levels}
+    outputs = {level: bench.output(f"train_{level.name.lower()}.tsv") for level in levels}
     removed = bench.output("removed.tsv") if bench.keeps else None
-    blocks = _blocks(bench.input("training", given.training), given.training, steps)
-    with _uncollected():
-        found = _share_out(blocks, leakage, kept, removed)
-    return _made(found, levels, stops, len(evaluated))
+    blocks = _blocks(bench.input("training", args.training), args.training, steps)
+    with _gc_disabled():
+        counts = _write_by_rule(blocks, leakage, outputs, removed)
+    return _result(counts, levels, stops, len(evaluated))
 
 
-def _share_out(
-    blocks: Iterator[Block], leakage: Leakage, kept: dict[Level, BinaryIO], removed: BinaryIO | None
+def _write_by_rule(
+    blocks: Iterator[Block], leakage: Leakage, outputs: dict[Level, BinaryIO], removed: BinaryIO | None
 ) -> Counter[int]:
-    """How many triples each rule finds; 0: none does."""
-    found: Counter[int] = Counter()
+    """Write the triples by rule and return the number found by each rule; key 0: no rule."""
+    counts: Counter[int] = Counter()
     for block in blocks:
-        rules = leakage.rules(block.rows, max(kept, default=Level.THOROUGH))
-        found.update(rules)
-        for level, file in kept.items():
+        rules = leakage.rules(block.rows, max(outputs, default=Level.THOROUGH))
+        counts.update(rules)
+        for level, file in outputs.items():
             _write(file, [line for line, rule in zip(block.lines, rules, strict=True) if not 0 < rule <= level])
         if removed is not None:
-            told = zip(block.numbers, rules, strict=True)
-            _write(removed, [f"{number}\t{Rule(rule).name}" for number, rule in told if rule])
-    return found
+            numbered = zip(block.numbers, rules, strict=True)
+            _write(removed, [f"{number}\t{Rule(rule).name}" for number, rule in numbered if rule])
+    return counts
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Nothing here refers to itself in a circle; looking for such things takes a quarter of the time."""
-    was = gc.isenabled()
+def _gc_disabled() -> Iterator[None]:
+    """Disable garbage collection: there are no reference cycles, and the search for them takes 25% of the time."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()
 
 
@@ -99,18 +99,18 @@ def _blocks(stream: BinaryIO, path: Path, steps: Steps) -> Iterator[Block]:
     return read_blocks(watched(stream, steps), str(path))
 
 
-def _stop_words(given: argparse.Namespace, bench: Bench, steps: Steps) -> StopWords:
-    if given.stop_words is not None:
-        words = _given_words(bench.input("stop words", given.stop_words), str(given.stop_words))
+def _stop_words(args: argparse.Namespace, bench: Bench, steps: Steps) -> StopWords:
+    if args.stop_words is not None:
+        words = _read_stop_words(bench.input("stop words", args.stop_words), str(args.stop_words))
         return StopWords(words, ())  # a word of either kind stops both, so one list is enough
     counts = TokenCounts()
-    with opened_again(given.training) as stream, _uncollected():
-        for block in _blocks(stream, given.training, steps):
+    with opened_again(args.training) as stream, _gc_disabled():
+        for block in _blocks(stream, args.training, steps):
             counts.add(block.rows)
     return counts.stop_words()
 
 
-def _given_words(stream: BinaryIO, file: str) -> tuple[str, ...]:
+def _read_stop_words(stream: BinaryIO, file: str) -> tuple[str, ...]:
     problems = ProblemList(file, GoldError)
     words: dict[str, None] = {}
     for first, lines in text_blocks(stream, problems, "one word a line"):
@@ -128,18 +128,18 @@ def _write(file: BinaryIO, lines: list[str]) -> None:
         file.write(("\n".join(lines) + "\n").encode())
 
 
-def _made(found: Counter[int], levels: list[Level], stops: StopWords, evaluated: int) -> Made:
-    taken = {level: sum(found[rule] for rule in Rule if rule <= level) for level in levels or Level}
+def _result(counts: Counter[int], levels: list[Level], stops: StopWords, n_evaluated: int) -> Made:
+    leaking = {level: sum(counts[rule] for rule in Rule if rule <= level) for level in levels or Level}
     report: dict[str, Any] = {
-        "evaluation_triples": evaluated,
-        "training_triples": found.total(),
-        "removed" if levels else "leaking": {level.name: n for level, n in taken.items()},
-        "by_rule": {rule.name: found[rule] for rule in Rule if rule <= max(levels, default=Level.THOROUGH)},
+        "evaluation_triples": n_evaluated,
+        "training_triples": counts.total(),
+        "removed" if levels else "leaking": {level.name: n for level, n in leaking.items()},
+        "by_rule": {rule.name: counts[rule] for rule in Rule if rule <= max(levels, default=Level.THOROUGH)},
         "stop_words": {"mentions": list(stops.mentions), "relations": list(stops.relations)},
     }
-    did = "taken out" if levels else "leak"
-    text = [f"{evaluated:,} evaluation triples, {found.total():,} training triples"]
-    text += [f"{level.name}: {n:,} {did}" for level, n in taken.items()]
+    verb = "taken out" if levels else "leak"
+    text = [f"{n_evaluated:,} evaluation triples, {counts.total():,} training triples"]
+    text += [f"{level.name}: {n:,} {verb}" for level, n in leaking.items()]
     text += [f"  {rule}: {n:,}" for rule, n in report["by_rule"].items()]
     return Made(report, "\n".join(text))
 

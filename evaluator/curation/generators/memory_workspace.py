@@ -1,4 +1,4 @@
-"""A bench for work that may open no file: inputs are streams that are open already, outputs are kept in memory."""
+"""In-memory workspace for code that may not open files: inputs are open streams, outputs are buffers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluator.errors import UsageError, shown
 
 
 class _Kept(io.BytesIO):
-    """Bytes that are still there when it is closed."""
+    """A buffer whose bytes are still available after it is closed."""
 
     kept = b""
 
@@ -25,7 +25,7 @@ class _Kept(io.BytesIO):
 
 
 class MemoryBench(Bench):
-    """files: open streams by the path that a generator's arguments have for them; a path is a name here, no place."""
+    """files: open streams by their path in the generator's arguments; here a path is only a name."""
 
     def __init__(self, files: Mapping[Path, BinaryIO]) -> None:
         self.keeps = True
@@ -39,7 +39,7 @@ class MemoryBench(Bench):
         return
 
     def input(self, role: str, path: Path) -> BinaryIO:
-        """The stream, at its beginning."""
+        """Return the stream, rewound. Raises UsageError for an unknown path."""
         if path not in self._streams:
             raise UsageError(f"cannot read {shown(str(path))}: it was not given")
         stream = self._streams[path]
@@ -47,18 +47,18 @@ class MemoryBench(Bench):
         return stream
 
     def size(self, paths: Sequence[Path]) -> int:
-        """Bytes in all."""
+        """Return the total size in bytes."""
         return sum(self._streams[path].seek(0, os.SEEK_END) for path in paths if path in self._streams)
 
     def output(self, name: str) -> BinaryIO:
-        """A new file, by name."""
+        """Return a new buffer with this name. Raises ValueError if it exists."""
         if name in self._made:
             raise ValueError(f"{name} is there already")
         self._made[name] = _Kept()
         return cast(BinaryIO, self._made[name])
 
     def outputs(self) -> dict[str, bytes]:
-        """What was written, by name, in the order in which the files were begun."""
+        """Return the written bytes by name, in the order of creation."""
         for file in self._made.values():
             file.close()
         return {name: file.kept for name, file in self._made.items()}

@@ -1,4 +1,4 @@
-"""`split open-evaluation`: test and validation triples out of open triples."""
+"""`split open-evaluation`: sample test and validation triples from open triples."""
 
 from __future__ import annotations
 
@@ -23,41 +23,43 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    words = dictionary(given, bench)
-    steps = Steps(2 * bench.size([given.triples]))
-    eligible = Eligible(given.tokens)
-    read = 0
-    for block in read_blocks(watched(bench.input("triples", given.triples), steps), str(given.triples)):
-        read += len(block.rows)
-        eligible.add(block, words)
-    drawn = draw(eligible, given.size, seed=given.seed)
-    found = _found(given.triples, drawn, words, steps)
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    mentions = dictionary(args, bench)
+    steps = Steps(2 * bench.size([args.triples]))
+    eligible = Eligible(args.tokens)
+    n_read = 0
+    for block in read_blocks(watched(bench.input("triples", args.triples), steps), str(args.triples)):
+        n_read += len(block.rows)
+        eligible.add(block, mentions)
+    sample = draw(eligible, args.size, seed=args.seed)
+    triples = _read_sample(args.triples, sample, mentions, steps)
     files = {
-        "test": (drawn.test, True),
-        "validation_linked": (drawn.linked, True),
-        "validation_mention": (drawn.linked, False),
-        "validation_all": (drawn.all, False),
+        "test": (sample.test, True),
+        "validation_linked": (sample.linked, True),
+        "validation_mention": (sample.linked, False),
+        "validation_all": (sample.all, False),
     }
-    for name, (places, entities) in files.items():
-        lines = (cells(found[place], entities=entities) for place in places.tolist())
+    for name, (line_numbers, entities) in files.items():
+        lines = (cells(triples[line_number], entities=entities) for line_number in line_numbers.tolist())
         bench.output(f"{name}.tsv").write("".join(f"{line}\n" for line in lines).encode())
     pools = {"linked": len(eligible.first(linked=True)), "all": len(eligible.first(linked=False))}
-    drawn_sizes = {name: len(places) for name, (places, _) in files.items()}
-    report: dict[str, Any] = {"triples": read, "eligible": pools, "files": drawn_sizes}
-    text = [f"{read:,} triples; {pools['all']:,} can be asked about, {pools['linked']:,} of them with both ends linked"]
-    text += [f"{name}.tsv: {count:,}" for name, count in drawn_sizes.items()]
+    sizes = {name: len(line_numbers) for name, (line_numbers, _) in files.items()}
+    report: dict[str, Any] = {"triples": n_read, "eligible": pools, "files": sizes}
+    text = [
+        f"{n_read:,} triples; {pools['all']:,} can be asked about, {pools['linked']:,} of them with both ends linked"
+    ]
+    text += [f"{name}.tsv: {size:,}" for name, size in sizes.items()]
     return Made(report, "\n".join(text))
 
 
-def _found(path: Path, drawn: Drawn, words: Dictionary, steps: Steps) -> dict[int, OpenTriple]:
-    wanted = {place for places in drawn for place in places.tolist()}
+def _read_sample(path: Path, sample: Drawn, mentions: Dictionary, steps: Steps) -> dict[int, OpenTriple]:
+    line_numbers = {line_number for numbers in sample for line_number in numbers.tolist()}
     with opened_again(path) as stream:
         return {
-            number: words.triple(row)
+            number: mentions.triple(row)
             for block in read_blocks(watched(stream, steps), str(path))
             for number, row in zip(block.numbers, block.rows, strict=True)
-            if number in wanted
+            if number in line_numbers
         }
 
 

@@ -1,4 +1,4 @@
-"""Arguments and files that the commands about open triples share."""
+"""Arguments and files shared by the commands for open triples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRIPLES = "open triples, one a line: subject, relation, object, and both or none
 
 
 class Watched:
-    """A stream that tells how far it is read."""
+    """A stream that reports reading progress."""
 
     def __init__(self, stream: BinaryIO, steps: Steps) -> None:
         self._stream = stream
@@ -30,12 +30,12 @@ class Watched:
 
 
 def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
-    """For whoever only reads on."""
+    """Return the stream with progress reports; it supports `read` only."""
     return cast(BinaryIO, Watched(stream, steps))
 
 
 def opened_again(path: Path) -> BinaryIO:
-    """An input that is read twice; only one of the readings goes through the bench, which hashes it."""
+    """Open an input for a second pass; only one of the two passes goes through the bench, which hashes it."""
     try:
         return path.open("rb")
     except OSError as error:
@@ -43,7 +43,7 @@ def opened_again(path: Path) -> BinaryIO:
 
 
 def positive(text: str) -> int:
-    """An argument's type: a whole number from 1."""
+    """Argument type: a whole number, 1 or more."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
     return int(text)
@@ -59,7 +59,7 @@ MENTIONS = Source(
 
 
 def dictionary(given: argparse.Namespace, bench: Bench) -> Dictionary:
-    """Raises GoldError."""
+    """Return the dictionary of mentions; empty without --mentions. Raises GoldError."""
     if given.mentions is None:
         return Dictionary()
     return read_dictionary(bench.input("mentions", given.mentions), str(given.mentions))

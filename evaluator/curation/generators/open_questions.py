@@ -1,4 +1,4 @@
-"""`split open-questions`: gold of the task link-prediction out of open triples."""
+"""`split open-questions`: make gold of the task link-prediction from open triples."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ from evaluator.progress import Steps
 from evaluator.tasks.link_prediction.layout import ASKED
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    words = dictionary(given, bench)
-    names = [_name(path) for path in given.evaluation]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"two evaluation files would both become {shown(twice)}.jsonl, expected different names")
-    steps = Steps(bench.size(given.known))
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    mentions = dictionary(args, bench)
+    names = [_name(path) for path in args.evaluation]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two evaluation files would both become {shown(repeated)}.jsonl, expected different names")
+    steps = Steps(bench.size(args.known))
     evaluated: dict[str, list[OpenTriple]] = {}
     left_out = {}
-    for name, path in zip(names, given.evaluation, strict=True):
-        read = read_triples(bench.input("evaluation", path), str(path), words)
-        evaluated[name] = [triple for triple in read if ASKED not in {triple.subject, triple.object}]
-        left_out[name] = len(read) - len(evaluated[name])
+    for name, path in zip(names, args.evaluation, strict=True):
+        all_triples = read_triples(bench.input("evaluation", path), str(path), mentions)
+        evaluated[name] = [triple for triple in all_triples if ASKED not in {triple.subject, triple.object}]
+        left_out[name] = len(all_triples) - len(evaluated[name])
     known = Known()
     for triples in evaluated.values():
         known.ask(triples)
     for triples in evaluated.values():
         known.learn(triples)
-    for path in given.known:
+    for path in args.known:
         for block in read_blocks(watched(bench.input("known", path), steps), str(path)):
-            known.learn_rows(block.rows, words)
+            known.learn_rows(block.rows, mentions)
     asked = {name: questions(triples, known.answers) for name, triples in evaluated.items()}
     report: dict[str, Any] = {"files": {}, "told": []}
-    for name, made in asked.items():
-        lines = _lines(made, given.seed)
-        kept = [line for line in lines if len(line) <= ReadLimits().line_bytes]
-        bench.output(f"{name}.jsonl").write(b"".join(line + b"\n" for line in kept))
+    for name, asked_questions in asked.items():
+        lines = _lines(asked_questions, args.seed)
+        short_lines = [line for line in lines if len(line) <= ReadLimits().line_bytes]
+        bench.output(f"{name}.jsonl").write(b"".join(line + b"\n" for line in short_lines))
         report["files"][name] = {
             "triples": len(evaluated[name]),
-            "questions": len(kept),
+            "questions": len(short_lines),
             "triples_with_the_mention_?": left_out[name],
-            "questions_over_1_MiB": len(lines) - len(kept),
+            "questions_over_1_MiB": len(lines) - len(short_lines),
         }
     for public, hidden in permutations(asked, 2):
-        if count := told(asked[public], asked[hidden]):
-            report["told"].append({"by": public, "of": hidden, "questions": count})
+        if n_leaked := told(asked[public], asked[hidden]):
+            report["told"].append({"by": public, "of": hidden, "questions": n_leaked})
     return Made(report, "\n".join(_text(report)))
 
 
@@ -63,18 +63,18 @@ def _name(path: Path) -> str:
     return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
 
 
-def _lines(made: list[Question], seed: int) -> list[bytes]:
-    """Gold lines in the order of their ids."""
-    names = ids(made, seed=seed)
-    group = groups(made)
-    # A group goes by its first question's id, which tells nothing that gold does not.
+def _lines(asked: list[Question], seed: int) -> list[bytes]:
+    """Return the gold lines, sorted by id."""
+    names = ids(asked, seed=seed)
+    group = groups(asked)
+    # A group is named by its first question's id, which reveals nothing beyond the gold.
     first: dict[int, str] = {}
-    for name, number in sorted(zip(names, group, strict=True)):
-        first.setdefault(number, name)
+    for identifier, number in sorted(zip(names, group, strict=True)):
+        first.setdefault(number, identifier)
     return [
         msgspec.json.encode(
             {
-                "id": name,
+                "id": identifier,
                 "question": question.prefix,
                 "answers": question.answers,
                 "filtered": question.filtered,
@@ -82,7 +82,7 @@ def _lines(made: list[Question], seed: int) -> list[bytes]:
                 "slices": {"side": question.side},
             }
         )
-        for name, question, number in sorted(zip(names, made, group, strict=True), key=lambda item: item[0])
+        for identifier, question, number in sorted(zip(names, asked, group, strict=True), key=lambda item: item[0])
     ]
 
 

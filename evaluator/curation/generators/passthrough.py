@@ -1,4 +1,4 @@
-"""A raw file that is gold already: each line as it came. For the desk; a command line has nothing to do for it."""
+"""Pass a gold file through, byte for byte. Offered on the site only; a command line does not need it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evaluator.curation.io.lines import read_lines
 from evaluator.text import counted
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    lines, problems = read_lines(bench.input("gold", given.gold), str(given.gold))
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     problems.raise_if_any()
     bench.output("gold.jsonl").writelines(line.raw + b"\n" for line in lines)
     return Made({"lines": len(lines)}, f"{counted(len(lines), 'line')}, as they are")

@@ -1,4 +1,4 @@
-"""`split published-symmetric`: FEVER Symmetric's published lines, with ids that do not tell members apart."""
+"""`split published-symmetric`: FEVER Symmetric's published lines, with ids that do not reveal the member."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from evaluator.text import counted
 _DIGITS = 16
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    if len(given.salt) < MIN_SALT:
-        raise UsageError(f"the salt has {len(given.salt)} characters, expected {MIN_SALT} or more")
-    file = str(given.published)
-    read = symmetric(bench.input("published", given.published), file)
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    if len(args.salt) < MIN_SALT:
+        raise UsageError(f"the salt has {len(args.salt)} characters, expected {MIN_SALT} or more")
+    file = str(args.published)
+    published = symmetric(bench.input("published", args.published), file)
     decode = msgspec.json.Decoder(dict[str, Any]).decode
-    lines = [decode(line) for line in read.gold]
+    lines = [decode(line) for line in published.gold]
     problems = ProblemList(file, GoldError)
     first: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
@@ -36,14 +36,14 @@ def _make(given: argparse.Namespace, bench: Bench) -> Made:
             problems.add(
                 number, "duplicate id", f"{shown(line['id'])} (first on line {first[line['id']]})", "each once"
             )
-    for place, fault in symmetric_faults(lines):
-        # Every line of a file that was read is a record, so the place tells the line.
-        what = fault if place is None else f"group {shown(lines[place]['group'])}: {fault}"
-        problems.add(None if place is None else place + 1, what)
+    for index, fault in symmetric_faults(lines):
+        # Every line of a file without problems is a record, so the index gives the line number.
+        what = fault if index is None else f"group {shown(lines[index]['group'])}: {fault}"
+        problems.add(None if index is None else index + 1, what)
     problems.raise_if_any()
     salted = sorted(
         (
-            {**line, "id": _digest(given.salt, line["id"]), "group": _digest(given.salt, f"group {line['group']}")}
+            {**line, "id": _digest(args.salt, line["id"]), "group": _digest(args.salt, f"group {line['group']}")}
             for line in lines
         ),
         key=lambda line: str(line["id"]),

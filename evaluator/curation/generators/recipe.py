@@ -1,6 +1,6 @@
-"""The recipe: what a generator was given and what it made, so that anybody with the same inputs makes the same bytes.
+"""Recipe of a generated split: inputs, parameters, outputs and versions, from which the same bytes can be made again.
 
-Names of files stand in it, and never where they lie; of a salt only that there was one.
+It has names of files without their folders; of a salt it records only that there was one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from evaluator.curation.generators.workspace import Bench
 
 FORMAT = 1
 PACKAGES = ("numpy", "scipy", "scikit-learn", "msgspec")
-_OF_EVERY_COMMAND = {"command", "generator", "output", "json", "seed"}
+_COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed"}
 
 
 def recipe(generator: Generator, given: argparse.Namespace, made: Made, bench: Bench) -> dict[str, Any]:
-    """Plain JSON values. Inputs are read to their ends and outputs closed by it."""
+    """Return the recipe as plain JSON values. Reads inputs to their ends and closes outputs."""
     inputs, outputs = bench.files()
     return {
         "recipe": FORMAT,
@@ -38,17 +38,17 @@ def recipe(generator: Generator, given: argparse.Namespace, made: Made, bench: B
 
 
 def parameters(given: argparse.Namespace) -> dict[str, Any]:
-    """The generator's own arguments, without paths; a salt is named and not told."""
-    told: dict[str, Any] = {}
+    """Return the generator's own arguments, without paths; the value of a salt is not recorded."""
+    recorded: dict[str, Any] = {}
     for name, value in sorted(vars(given).items()):
-        if name in _OF_EVERY_COMMAND or _is_path(value):
+        if name in _COMMON_ARGUMENTS or _is_path(value):
             continue
-        told[name] = "not recorded" if isinstance(value, Secret) else value
-    return told
+        recorded[name] = "not recorded" if isinstance(value, Secret) else value
+    return recorded
 
 
 def packages() -> dict[str, str]:
-    """Versions of Python and of the packages that generators use, of those that are installed."""
+    """Return the versions of Python and of the installed packages among PACKAGES."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):

@@ -1,4 +1,4 @@
-"""`split reweight`: training weights under which no n-gram of the claim tells its label."""
+"""`split reweight`: training weights under which no n-gram of the claim predicts its label."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
     from evaluator.curation.reweighting import presence_of, reweight
 
-    claims = read_claims(bench.input("claims", given.claims), str(given.claims), text=given.text, label=given.label)
-    drop = dropped(given, bench, claims.texts)
-    presence = presence_of(claims.texts, n=given.grams, drop=drop, min_frequency=given.min_frequency)
-    found = reweight(presence, claims.labels, penalty=given.penalty, seed=given.seed)
+    claims = read_claims(bench.input("claims", args.claims), str(args.claims), text=args.text, label=args.label)
+    drop = dropped(args, bench, claims.texts)
+    presence = presence_of(claims.texts, n=args.grams, drop=drop, min_frequency=args.min_frequency)
+    result = reweight(presence, claims.labels, penalty=args.penalty, seed=args.seed)
     encode = msgspec.json.Encoder().encode
-    lines = zip(claims.ids, found.weights.tolist(), strict=True)
+    lines = zip(claims.ids, result.weights.tolist(), strict=True)
     bench.output("weights.jsonl").writelines(encode({"id": name, "weight": weight}) + b"\n" for name, weight in lines)
-    before, after = found.objectives[0], found.objectives[-1]
+    before, after = result.objectives[0], result.objectives[-1]
     report: dict[str, Any] = {
         "claims": len(claims.ids),
         "dropped": drop,
         "ngrams": presence.shape[1],
-        "objectives": found.objectives,
-        "raised": int((found.alpha > 0).sum()),
-        "largest_weight": float(found.weights.max()),
+        "objectives": result.objectives,
+        "raised": int((result.alpha > 0).sum()),
+        "largest_weight": float(result.weights.max()),
     }
     text = (
         f"{report['claims']} claims, {report['ngrams']} n-grams; dropped: {' '.join(drop) or 'none'}\n"

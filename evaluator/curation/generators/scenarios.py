@@ -119,84 +119,86 @@ PARAMETERS = (
 )
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
     from evaluator.curation.graph.files import read_triples, read_types
     from evaluator.curation.graph.graph import Graph
     from evaluator.curation.scenarios import matrix, writing
     from evaluator.curation.scenarios.functionality import functionality
     from evaluator.curation.scenarios.scenario import Scenarios, Wanted
 
-    wanted = matrix.cells(given.transparency, given.homogeneity or [None], given.popularity)
+    cells = matrix.cells(args.transparency, args.homogeneity or [None], args.popularity)
     warnings: list[str] = []
     triples = []
-    for path in given.graph:
-        more, told = read_triples(bench.input("graph", path), str(path))
-        triples += more
-        warnings += told
+    for path in args.graph:
+        more_triples, more_warnings = read_triples(bench.input("graph", path), str(path))
+        triples += more_triples
+        warnings += more_warnings
     graph = Graph(triples)
-    types = read_types(bench.input("types", given.types), str(given.types)) if given.types else {}
-    if not given.types:
+    types = read_types(bench.input("types", args.types), str(args.types)) if args.types else {}
+    if not args.types:
         warnings.append("no types are given: every entity passes the type test")
     elif untyped := sum(name not in types for name in graph.entities):
-        warnings.append(f"{given.types.name}: {untyped} of {graph.size} entities have no type")
+        warnings.append(f"{args.types.name}: {untyped} of {graph.size} entities have no type")
     scenarios = Scenarios(
         graph,
-        given.relation,
-        Wanted(given.size, given.ratio, given.seed, given.plausible, given.pool),
+        args.relation,
+        Wanted(args.size, args.ratio, args.seed, args.plausible, args.pool),
         types=types,
-        vectors=partial(_vectors, given, bench, graph, warnings),
-        avoid=_pairs(given, bench),
+        vectors=partial(_vectors, args, bench, graph, warnings),
+        avoid=_pairs(args, bench),
     )
-    made = matrix.matrix(scenarios, wanted, once=given.pairs_once)
-    writing.write(made, scenarios, bench.output, salt=given.salt, kind=given.kind)
-    if given.public_graph:
-        writing.write_graph(made, graph, given.relation, bench.output)
-    told_cells = [matrix.measured(scenarios, cell, claims) for cell, claims in made]
-    every = [(claim.subject, claim.object) for _, claims in made for claim in claims]
+    claims_of_cells = matrix.matrix(scenarios, cells, once=args.pairs_once)
+    writing.write(claims_of_cells, scenarios, bench.output, salt=args.salt, kind=args.kind)
+    if args.public_graph:
+        writing.write_graph(claims_of_cells, graph, args.relation, bench.output)
+    summaries = [matrix.measured(scenarios, cell, claims) for cell, claims in claims_of_cells]
+    pairs = [(claim.subject, claim.object) for _, claims in claims_of_cells for claim in claims]
     report: dict[str, Any] = {
-        "relation": given.relation,
+        "relation": args.relation,
         "graph": {"triples": len(graph.subjects), "entities": graph.size, "predicates": len(graph.predicates)},
         "functionality": functionality(scenarios.named(scenarios.facts)),
-        "functionality_of_true_claims": functionality((c.subject, c.object) for _, cs in made for c in cs if c.label),
-        "claims": len(every),
-        "different_pairs": len(set(every)),
-        "auroc_of_recurrence": matrix.recurrence(made),
-        "scenarios": told_cells,
+        "functionality_of_true_claims": functionality(
+            (c.subject, c.object) for _, cs in claims_of_cells for c in cs if c.label
+        ),
+        "claims": len(pairs),
+        "different_pairs": len(set(pairs)),
+        "auroc_of_recurrence": matrix.recurrence(claims_of_cells),
+        "scenarios": summaries,
         "warnings": warnings,
     }
     return Made(report, _text(report))
 
 
-def _vectors(given: argparse.Namespace, bench: Bench, graph: Any, warnings: list[str]) -> Any:
-    """A row an entity. Raises GoldError where the file lacks an entity of the relation."""
-    if given.embeddings is None:
+def _vectors(args: argparse.Namespace, bench: Bench, graph: Any, warnings: list[str]) -> Any:
+    """Return one row per entity. Raises GoldError where the file lacks an entity of the relation."""
+    if args.embeddings is None:
         from evaluator.curation.scenarios.embeddings import embed
 
-        return embed(graph, seed=given.seed, dimensions=given.dimensions)
+        return embed(graph, seed=args.seed, dimensions=args.dimensions)
     import numpy as np
 
     from evaluator.curation.graph.files import read_embeddings
     from evaluator.errors import GoldError, Problem, shown
 
-    file = str(given.embeddings)
-    vectors, told = read_embeddings(bench.input("embeddings", given.embeddings), file, graph.number)
-    warnings += told
-    needed = np.unique(graph.facts(given.relation))
+    file = str(args.embeddings)
+    vectors, more_warnings = read_embeddings(bench.input("embeddings", args.embeddings), file, graph.number)
+    warnings += more_warnings
+    needed = np.unique(graph.facts(args.relation))
     missing = needed[np.isnan(vectors[needed, 0])]
     if len(missing):
-        found = f"{len(missing)} of {len(needed)} entities without, first {shown(graph.entities[missing[0]])}"
-        raise GoldError([Problem(file, None, f"no vector for entities of {given.relation}", found, "one each")])
+        message = f"{len(missing)} of {len(needed)} entities without, first {shown(graph.entities[missing[0]])}"
+        raise GoldError([Problem(file, None, f"no vector for entities of {args.relation}", message, "one each")])
     return vectors
 
 
-def _pairs(given: argparse.Namespace, bench: Bench) -> set[tuple[str, str]]:
-    """Subject and object of the relation's claims in earlier gold."""
+def _pairs(args: argparse.Namespace, bench: Bench) -> set[tuple[str, str]]:
+    """Return subject and object of the relation's claims in earlier gold."""
     from evaluator.tasks.fact_checking.gold import read_gold
 
     pairs = set()
-    for path in given.apart_from:
+    for path in args.apart_from:
         gold = read_gold(bench.input("apart-from", path), str(path), None)
-        pairs |= {(claim.subject, claim.object) for claim in gold.claims if claim.relation == given.relation}
+        pairs |= {(claim.subject, claim.object) for claim in gold.claims if claim.relation == args.relation}
     return pairs
 
 
@@ -206,9 +208,9 @@ def _text(report: dict[str, Any]) -> str:
         f"{report['relation']}: {shares['pairs']} facts, {shares['subjects_per_pair']:.3f} subjects and "
         f"{shares['objects_per_pair']:.3f} objects a fact",
         *(
-            f"{told['scenario']}: {told['true']} true, {told['plausible']} plausible and {told['unrelated']} "
+            f"{counts['scenario']}: {counts['true']} true, {counts['plausible']} plausible and {counts['unrelated']} "
             f"unrelated false claims"
-            for told in report["scenarios"]
+            for counts in report["scenarios"]
         ),
         f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs tells true from "
         f"false with AUROC {report['auroc_of_recurrence']:.2f}",

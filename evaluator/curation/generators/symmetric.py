@@ -1,4 +1,4 @@
-"""`split symmetric` makes quadruples of originals and contrary pairs; `audit symmetric` checks a set of them."""
+"""`split symmetric` makes quadruples from originals and contrary pairs; `audit symmetric` checks such a set."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from evaluator.text import counted
 SALT = Parameter("salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True)
 
 
-def _make(given: argparse.Namespace, bench: Bench) -> Made:
-    originals = _pairs(bench, "originals", given.originals, labelled=True)
-    contraries = _pairs(bench, "contraries", given.contraries, labelled=False)
-    lines = quadruples(originals, contraries, salt=given.salt, files=(str(given.originals), str(given.contraries)))
+def _make(args: argparse.Namespace, bench: Bench) -> Made:
+    originals = _pairs(bench, "originals", args.originals, labelled=True)
+    contraries = _pairs(bench, "contraries", args.contraries, labelled=False)
+    lines = quadruples(originals, contraries, salt=args.salt, files=(str(args.originals), str(args.contraries)))
     encode = msgspec.json.Encoder().encode
     bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in lines)
     report = {"groups": len(lines) // 4, "lines": len(lines)}
@@ -58,18 +58,18 @@ def _add_gold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("gold", type=Path, help="gold of fact-verification, with group and slices.origin")
 
 
-def _audit(given: argparse.Namespace, bench: Bench) -> Made:
-    gold = read_gold(bench.input("gold", given.gold), str(given.gold), None)
+def _audit(args: argparse.Namespace, bench: Bench) -> Made:
+    gold = read_gold(bench.input("gold", args.gold), str(args.gold), None)
     columns = zip(gold.claims, gold.evidence_texts, gold.labels, gold.groups, gold.slices, strict=True)
     lines: list[dict[str, Any]] = [
         {"claim": claim, "evidence_text": evidence, "label": LABELS[label], "group": group, "slices": slices}
         for claim, evidence, label, group, slices in columns
     ]
-    problems = ProblemList(str(given.gold), GoldError)
-    for place, fault in symmetric_faults(lines):
-        # Every line of a file that was read is a record, so the place tells the line.
-        what = fault if place is None else f"group {shown(lines[place]['group'])}: {fault}"
-        problems.add(None if place is None else place + 1, what)
+    problems = ProblemList(str(args.gold), GoldError)
+    for index, fault in symmetric_faults(lines):
+        # Every line of a file without problems is a record, so the index gives the line number.
+        what = fault if index is None else f"group {shown(lines[index]['group'])}: {fault}"
+        problems.add(None if index is None else index + 1, what)
     problems.raise_if_any()
     report = {"groups": len(set(gold.groups)), "lines": len(lines)}
     return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}: symmetric")

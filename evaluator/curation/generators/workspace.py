@@ -1,4 +1,4 @@
-"""Where a generator works: inputs and outputs with their sha256, and nothing left behind of work that broke off."""
+"""Workspace of a generator: hashed inputs and outputs; nothing remains of a run that fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECIPE = "recipe.json"
 
 
 class _Hashed(io.RawIOBase):
-    """A file's bytes; what goes through is counted and hashed."""
+    """A raw file that counts and hashes the bytes read or written."""
 
     def __init__(self, file: io.FileIO) -> None:
         self.file = file
@@ -57,7 +57,7 @@ class _Hashed(io.RawIOBase):
 
 @dataclass
 class _File:
-    """role: what the file is to the generator; empty for outputs, whose names say it."""
+    """role: the generator's name for an input; empty for outputs."""
 
     role: str
     name: str
@@ -65,14 +65,14 @@ class _File:
     buffer: BinaryIO
 
     def described(self) -> dict[str, Any]:
-        known = {"name": self.name, "bytes": self.raw.bytes, "sha256": self.raw.sha256.hexdigest()}
-        return {"role": self.role, **known} if self.role else known
+        values = {"name": self.name, "bytes": self.raw.bytes, "sha256": self.raw.sha256.hexdigest()}
+        return {"role": self.role, **values} if self.role else values
 
 
 class Bench:
-    """Use as a context manager. Outputs are made in a hidden folder beside `folder`, which takes its name at the end.
+    """Context manager. Outputs are written to a hidden sibling of `folder`, which is renamed to `folder` at the end.
 
-    folder: must not exist yet, or be empty; None: an audit that keeps nothing, whose `keeps` is False.
+    folder: must not exist or must be empty; None: an audit without outputs, whose `keeps` is False.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -97,14 +97,14 @@ class Bench:
         for file in (*self._inputs, *self._outputs):
             try:
                 file.buffer.close()
-            except OSError:  # a full disk was told already, by whoever wrote
+            except OSError:  # a full disk was reported already by the write
                 if kind is None:
                     raise
         if self._work is not None:
             shutil.rmtree(self._work, ignore_errors=True)
 
     def input(self, role: str, path: Path) -> BinaryIO:
-        """The file, opened for reading from its beginning to its end once; its bytes go into the recipe's sha256."""
+        """Open a file for reading once, from beginning to end; its sha256 goes into the recipe. Raises UsageError."""
         try:
             raw = _Hashed(io.FileIO(path))
             if stat.S_ISDIR(os.fstat(raw.file.fileno()).st_mode):
@@ -116,11 +116,11 @@ class Bench:
         return buffer
 
     def size(self, paths: Sequence[Path]) -> int:
-        """Bytes in all; what cannot be told counts nothing, and is complained of when it is opened."""
+        """Return the total size in bytes; unreadable files count 0 and raise an error when they are opened."""
         return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
 
     def output(self, name: str) -> BinaryIO:
-        """A new file in the folder, opened for writing. Closing it is allowed, and done at the end."""
+        """Open a new file in the folder for writing. The bench closes it at the end if it is still open."""
         if self._work is None:
             raise ValueError("this bench keeps nothing")
         if name == RECIPE or any(file.name == name for file in self._outputs):
@@ -131,7 +131,7 @@ class Bench:
         return buffer
 
     def files(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Inputs and outputs as the recipe names them, all of them read and written to their ends."""
+        """Return inputs and outputs as in the recipe, after reading inputs to the end and closing outputs."""
         for file in self._inputs:
             if not file.buffer.closed:
                 while file.buffer.read(_CHUNK):
@@ -141,14 +141,14 @@ class Bench:
         return [file.described() for file in self._inputs], [file.described() for file in self._outputs]
 
     def finish(self, recipe: dict[str, Any]) -> None:
-        """Writes the recipe and gives the folder its name: from here on the work is whole."""
+        """Write the recipe and rename the folder, which completes the run. Raises UsageError."""
         if self._work is None or self.folder is None:
             return
         text = json.dumps(recipe, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with _told():
+        with _os_errors_as_usage():
             (self._work / RECIPE).write_text(text, encoding="utf-8")
             _check_free(self.folder)
-            # An empty folder gives way; one that somebody has filled meanwhile does not.
+            # rename() replaces an empty folder and fails for one that was filled meanwhile.
             self._work.rename(self.folder)
         self._work = None
 
@@ -165,7 +165,7 @@ def _check_free(folder: Path) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _os_errors_as_usage() -> Iterator[None]:
     try:
         yield
     except OSError as error:
