@@ -1,1 +1,1 @@
-"""The audit of a split: what is wrong, and what gives its answers away. One module a check; `report` runs all."""
+"""Audit of a split: errors in the data and leakage of the answers. One module per check; `report` runs all."""

@@ -1,4 +1,4 @@
-"""How labels are spread over the split and its slices, and how its groups are made up."""
+"""Label balance of the split and its slices, and the structure of its groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNEVEN = 0.9
 
 
 def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """Labels by slice, {} first: for tasks whose answer is a class. Slices that gold declares."""
+    """Return label counts by declared slice, {} first, and findings; empty unless the task's answer is a class."""
     if split.answer_kind is not AnswerKind.LABEL:
         return [], []
     labels = split.secrets[0].values
@@ -24,12 +24,12 @@ def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
     for name in dict.fromkeys(name for slices in split.slices if slices for name in slices):
         if name == "label":
             continue
-        cells: dict[tuple[type, SliceValue], Counter[Any]] = defaultdict(Counter)
+        counts: dict[tuple[type, SliceValue], Counter[Any]] = defaultdict(Counter)
         for value, label in zip(split.column(name), labels, strict=True):
             if value is not None:
-                cells[type(value), value][label] += 1
-        table += [_row({name: value}, count) for (_, value), count in cells.items()]
-    return table, [finding for row in table for finding in _judged(split, row, table[0])]
+                counts[type(value), value][label] += 1
+        table += [_row({name: value}, count) for (_, value), count in counts.items()]
+    return table, [finding for row in table for finding in _row_findings(split, row, table[0])]
 
 
 def _row(slice_: dict[str, SliceValue], count: Counter[Any]) -> dict[str, Any]:
@@ -40,17 +40,17 @@ def _row(slice_: dict[str, SliceValue], count: Counter[Any]) -> dict[str, Any]:
     }
 
 
-def _judged(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Finding]:
+def _row_findings(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Finding]:
     name = ", ".join(f"{k}={slice_text(v)}" for k, v in row["slice"].items()) or "the split"
     labels, majority = row["labels"], row["majority"]
-    told = ", ".join(f"{count} {label}" for label, count in labels.items())
+    counts_text = ", ".join(f"{count} {label}" for label, count in labels.items())
     if len(labels) == 1:
         needs_both = isinstance(split.measure, Auroc)
         return [
             Finding(
                 Severity.ERROR if needs_both and not row["slice"] else Severity.WARNING,
                 "one-label",
-                f"{name} has one label: {told}",
+                f"{name} has one label: {counts_text}",
                 "nothing can be told apart there; AUROC has no value"
                 if needs_both
                 else "always giving this label is right on all of it",
@@ -64,7 +64,7 @@ def _judged(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Fi
             Finding(
                 Severity.WARNING,
                 "unbalanced-origin",
-                f"{name} is not balanced ({told}), though the whole is",
+                f"{name} is not balanced ({counts_text}), though the whole is",
                 f"the most frequent label is right on {percent(majority)} of it, and of each of its claims one side "
                 "stands there twice: accuracy on this part alone does not start from 50 %",
                 "rank by the whole set or by groups, and say so beside accuracies of this part",
@@ -77,7 +77,7 @@ def _judged(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Fi
             Finding(
                 Severity.NOTE,
                 "uneven-labels",
-                f"{name}: {told}",
+                f"{name}: {counts_text}",
                 f"the most frequent label alone is right on {percent(majority)}",
                 "show the majority's score beside the systems'",
                 split.file,
@@ -88,39 +88,39 @@ def _judged(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Fi
 
 
 def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Groups, their sizes, and items outside a group that should be in one: the same question under two groups."""
+    """Return group sizes, and findings on one dominant group and on questions shared by several groups."""
     size = Counter(split.groups)
-    of_sizes = Counter(size.values())
-    told: dict[str, Any] = {
+    size_counts = Counter(size.values())
+    structure: dict[str, Any] = {
         "groups": len(size),
-        "sizes": {str(n): of_sizes[n] for n in sorted(of_sizes)},
+        "sizes": {str(n): size_counts[n] for n in sorted(size_counts)},
         "largest": max(size.values(), default=0),
     }
     findings = []
-    if told["largest"] * 2 > len(split) and len(split) > 1:
+    if structure["largest"] * 2 > len(split) and len(split) > 1:
         findings.append(
             Finding(
                 Severity.WARNING,
                 "one-large-group",
-                f"one group has {told['largest']} of {len(split)} lines",
+                f"one group has {structure['largest']} of {len(split)} lines",
                 "groups are resampled whole: with one that decides, no interval can be trusted",
                 "group by something finer",
                 split.file,
-                numbers=told,
+                numbers=structure,
             )
         )
-    findings += _asked_across_groups(split)
-    return told, findings
+    findings += _shared_across_groups(split)
+    return structure, findings
 
 
-def _asked_across_groups(split: Split) -> list[Finding]:
-    """Parts of questions (a claim, a sentence, a pair) that several groups share: their answers hang together."""
+def _shared_across_groups(split: Split) -> list[Finding]:
+    """Find parts of questions (a claim, a sentence, a pair) shared by several groups: their answers are dependent."""
     if all(text is None for text in split.evidence):
         return []
     groups: dict[Hashable, set[Hashable]] = defaultdict(set)
     for claim, group in zip(split.labelled_texts, split.groups, strict=True):
         groups[claim].add(group)
-    shared = sum(len(found) > 1 for found in groups.values())
+    shared = sum(len(claim_groups) > 1 for claim_groups in groups.values())
     if not shared:
         return []
     return [

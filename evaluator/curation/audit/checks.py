@@ -1,4 +1,4 @@
-"""The audit's checks in the order in which they are made, each by itself: long ones can be told of one by one."""
+"""The audit's checks in order, each run separately so that progress can be reported one by one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import Split
 
 FORMAT = 1
-"""Raised when a key of the report goes or changes its meaning; new keys do not raise it."""
+"""Version of the report: incremented when a key is removed or changes its meaning, not for new keys."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What is audited beside gold: the inputs as they will be published, training files, annotators' judgements."""
+    """Context of the audit: the inputs as they will be published, training files, annotators' judgements."""
 
     public: Public | None = None
     trains: Sequence[Split] = ()
@@ -35,7 +35,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Asked:
-    """What one audit is about. options: as `Task.parse_options` gives them. threshold: of near duplicates."""
+    """Arguments of one audit. options: from `Task.parse_options`. threshold: Jaccard similarity of near-duplicates."""
 
     split: Split
     beside: Beside
@@ -45,14 +45,14 @@ class Asked:
 
 
 Told = tuple[dict[str, Any], list[Finding]]
-"""Keys of the report with their values, and what was found."""
+"""Keys of the report with their values, and findings."""
 
 
-def _sizes(asked: Asked) -> Told:
-    split = asked.split
+def _sizes(request: Asked) -> Told:
+    split = request.split
     task = split.task
-    outcomes = task.score(split.gold, task.unanswered(split.gold), asked.options)
-    slices, more = sizes(split, outcomes)
+    outcomes = task.score(split.gold, task.unanswered(split.gold), request.options)
+    slices, findings = sizes(split, outcomes)
     return {
         "audit": FORMAT,
         "task": task.name,
@@ -62,66 +62,66 @@ def _sizes(asked: Asked) -> Told:
         "lines": len(split),
         "units": outcomes.n_units,
         "primary": task.primary(task.facts(split.gold)),
-        "sizes": [one.as_dict() for one in slices],
-    }, [*task.check_gold(split), *more]
+        "sizes": [row.as_dict() for row in slices],
+    }, [*task.check_gold(split), *findings]
 
 
-def _balance(asked: Asked) -> Told:
-    table, found = balance(asked.split)
-    groups, more = group_structure(asked.split)
-    return {"balance": table, "groups": groups}, [*found, *more]
+def _balance(request: Asked) -> Told:
+    table, findings = balance(request.split)
+    groups, more_findings = group_structure(request.split)
+    return {"balance": table, "groups": groups}, [*findings, *more_findings]
 
 
-def _duplicates(asked: Asked) -> Told:
-    told, found = duplicates(asked.split, threshold=asked.threshold)
-    return {"duplicates": told}, found
+def _duplicates(request: Asked) -> Told:
+    counts, findings = duplicates(request.split, threshold=request.threshold)
+    return {"duplicates": counts}, findings
 
 
-def _overlaps(asked: Asked) -> Told:
-    told = [overlap(asked.split, train, threshold=asked.threshold) for train in asked.beside.trains]
-    return {"overlaps": [one for one, _ in told]}, [finding for _, found in told for finding in found]
+def _overlaps(request: Asked) -> Told:
+    results = [overlap(request.split, train, threshold=request.threshold) for train in request.beside.trains]
+    return {"overlaps": [counts for counts, _ in results]}, [finding for _, findings in results for finding in findings]
 
 
-def _cues(asked: Asked) -> Told:
-    told, found = wording(asked.split, asked.beside.trains)
-    return {"cues": told}, found
+def _cues(request: Asked) -> Told:
+    cues, findings = wording(request.split, request.beside.trains)
+    return {"cues": cues}, findings
 
 
-def _trivial(asked: Asked) -> Told:
-    split = asked.split
-    outcomes = split.task.score(split.gold, split.task.unanswered(split.gold), asked.options)
-    scored, found = trivial(split, asked.beside.trains, asked.options, sizes(split, outcomes)[0][0])
-    return {"trivial": [one.as_dict() for one in scored]}, found
+def _trivial(request: Asked) -> Told:
+    split = request.split
+    outcomes = split.task.score(split.gold, split.task.unanswered(split.gold), request.options)
+    baselines, findings = trivial(split, request.beside.trains, request.options, sizes(split, outcomes)[0][0])
+    return {"trivial": [baseline.as_dict() for baseline in baselines]}, findings
 
 
-def _tells(asked: Asked) -> Told:
-    split, public = asked.split, asked.beside.public
+def _tells(request: Asked) -> Told:
+    split, public = request.split, request.beside.public
     order = public.order if public is not None else list(range(len(split)))
     columns = public.columns if public is not None else split.columns
-    told = tells(split, order, columns, order_is_public=public is not None or split.published, seed=asked.seed)
-    return {"tells": told.tested}, [*(public.findings if public is not None else []), *told.findings]
+    leaks = tells(split, order, columns, order_is_public=public is not None or split.published, seed=request.seed)
+    return {"tells": leaks.tested}, [*(public.findings if public is not None else []), *leaks.findings]
 
 
-def _agreement(asked: Asked) -> Told:
-    beside = asked.beside
-    told: dict[str, Any] | None = None
-    found: list[Finding] = []
-    if beside.judgements is not None:
-        told, found = agreement(asked.split, beside.judgements, beside.judgements_file)
-    return {"agreement": told, "not_looked_at": _not_looked_at(asked.split, beside)}, found
+def _agreement(request: Asked) -> Told:
+    context = request.beside
+    statistics: dict[str, Any] | None = None
+    findings: list[Finding] = []
+    if context.judgements is not None:
+        statistics, findings = agreement(request.split, context.judgements, context.judgements_file)
+    return {"agreement": statistics, "not_looked_at": _skipped_checks(request.split, context)}, findings
 
 
-def _not_looked_at(split: Split, beside: Beside) -> list[dict[str, str]]:
-    told = []
-    if beside.public is None and not split.published:
-        told.append({"what": "inputs", "why": "no --inputs: that gold and inputs match is not checked"})
-    if not beside.trains:
-        told.append({"what": "training", "why": "no --train: neither leakage nor systems trained on public data"})
-    if beside.judgements is None:
-        told.append({"what": "agreement", "why": "no --annotations"})
+def _skipped_checks(split: Split, context: Beside) -> list[dict[str, str]]:
+    skipped = []
+    if context.public is None and not split.published:
+        skipped.append({"what": "inputs", "why": "no --inputs: that gold and inputs match is not checked"})
+    if not context.trains:
+        skipped.append({"what": "training", "why": "no --train: neither leakage nor systems trained on public data"})
+    if context.judgements is None:
+        skipped.append({"what": "agreement", "why": "no --annotations"})
     if not split.texts:
-        told.append({"what": "near duplicates", "why": "the lines have no texts"})
-    return told
+        skipped.append({"what": "near duplicates", "why": "the lines have no texts"})
+    return skipped
 
 
 PARTS: dict[str, Callable[[Asked], Told]] = {
@@ -134,4 +134,4 @@ PARTS: dict[str, Callable[[Asked], Told]] = {
     "tells": _tells,
     "agreement": _agreement,
 }
-"""One after the other they make the report (`report.assembled`)."""
+"""Checks by name, in the order in which `report.assembled` joins their results."""

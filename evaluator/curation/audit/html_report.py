@@ -1,4 +1,4 @@
-"""The report as a page of its own: no script, nothing loaded from elsewhere, light and dark."""
+"""The audit report as a self-contained HTML page: no script, no external resources, light and dark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
 
 
 def page(report: dict[str, Any]) -> str:
-    """report: as `report.audit` makes it."""
+    """Render the report of `report.audit` as HTML."""
     count = report["counts"]
     title = f"Audit of {report['file']}"
     verdict = "may be published once its warnings are answered" if report["publishable"] else "errors block publishing"
@@ -36,21 +36,21 @@ def page(report: dict[str, Any]) -> str:
             ["slice", "n", "groups", "± if mistakes are independent", "± if groups err together"],
             [
                 [
-                    _slice(one["slice"]),
-                    one["n"],
-                    one["groups"],
-                    _number(one["half_width"]),
-                    _number(one["half_width_if_groups_err_together"]),
+                    _slice(row["slice"]),
+                    row["n"],
+                    row["groups"],
+                    _number(row["half_width"]),
+                    _number(row["half_width_if_groups_err_together"]),
                 ]
-                for one in report["sizes"]
+                for row in report["sizes"]
             ],
         ),
         "<h2>Systems that do not solve the task</h2>",
         _table(
             ["system", "scores", "how"],
             [
-                [one["system"], ", ".join(f"{k} {_number(v)}" for k, v in one["scores"].items()), one["doc"]]
-                for one in report["trivial"]
+                [row["system"], ", ".join(f"{k} {_number(v)}" for k, v in row["scores"].items()), row["doc"]]
+                for row in report["trivial"]
             ],
         ),
         "<h2>Everything</h2>",
@@ -62,23 +62,23 @@ def page(report: dict[str, Any]) -> str:
     return f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head><body>{body}</body></html>\n'
 
 
-def _finding(one: dict[str, Any]) -> str:
-    where = one["where"]["file"] or ""
-    if one["where"]["line"] is not None:
-        where += f":{one['where']['line']}"
-    kind = one["severity"]
-    found = one["found"][:1].upper() + one["found"][1:]
+def _finding(finding: dict[str, Any]) -> str:
+    where = finding["where"]["file"] or ""
+    if finding["where"]["line"] is not None:
+        where += f":{finding['where']['line']}"
+    kind = finding["severity"]
+    sentence = finding["found"][:1].upper() + finding["found"][1:]
     return (
-        f'<article class="{kind}"><h3>{kind.capitalize()}: <code>{escape(one["code"])}</code></h3>'
-        f"<p>{escape(found)}.</p><p>It means: {escape(one['means'])}.</p><p>Do: {escape(one['do'])}.</p>"
+        f'<article class="{kind}"><h3>{kind.capitalize()}: <code>{escape(finding["code"])}</code></h3>'
+        f"<p>{escape(sentence)}.</p><p>It means: {escape(finding['means'])}.</p><p>Do: {escape(finding['do'])}.</p>"
         f"<p><small>{escape(where)}</small></p></article>"
     )
 
 
 def _table(head: list[str], rows: list[list[Any]]) -> str:
     numeric = [
-        all(isinstance(row[place], int) or row[place][:1] in "0123456789-" for row in rows)
-        for place in range(len(head))
+        all(isinstance(row[column], int) or row[column][:1] in "0123456789-" for row in rows)
+        for column in range(len(head))
     ]
     marks = [' class="n"' if number and rows else "" for number in numeric]
     top = "".join(f'<th scope="col"{mark}>{escape(name)}</th>' for name, mark in zip(head, marks, strict=True))

@@ -1,4 +1,4 @@
-"""The public inputs beside gold: what they hold that they must not, what they lack, in which order they stand."""
+"""Checks of the public inputs against the gold: leaked fields, missing or changed items, and their order."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ALWAYS = {"group", "slices"}
 
 @dataclass(frozen=True)
 class Public:
-    """order: places of the split's lines as the public sees them. columns: what stands beside the task's input fields,
-    a value a line of the split, in its order."""
+    """order: indices of the split's lines in the public order. columns: fields besides the task's input fields, one
+    value per line of the split, in its order."""
 
     order: list[int]
     columns: dict[str, list[Any]]
@@ -29,34 +29,34 @@ class Public:
 
 
 def public(split: Split, stream: BinaryIO, file: str) -> Public:
-    """stream: the inputs as they are to be published. Raises InputsError where they are no JSON Lines with ids."""
+    """Read and check the inputs as they will be published. Raises InputsError if they are not JSON Lines with ids."""
     lines, problems = read_lines(stream, file)
     problems.error = InputsError
     key = split.task.id_key
-    places = {name: place for place, name in enumerate(split.ids)}
-    found: dict[int, RawLine] = {}
+    index_of = {name: place for place, name in enumerate(split.ids)}
+    line_of: dict[int, RawLine] = {}
     unknown: list[tuple[int, Id]] = []
     for line in lines:
         name = line.value.get(key)
         if not isinstance(name, str | int) or isinstance(name, bool):
             problems.add(line.number, f"{key} is no name", shown(name), "a string or an integer")
-        elif name not in places or type(split.ids[places[name]]) is not type(name):
+        elif name not in index_of or type(split.ids[index_of[name]]) is not type(name):
             unknown.append((line.number, name))
-        elif places[name] in found:
+        elif index_of[name] in line_of:
             problems.add(line.number, f"duplicate {key}", shown(name), "each once")
         else:
-            found[places[name]] = line
+            line_of[index_of[name]] = line
     problems.raise_if_any()
     findings = [
-        *_unmatched(split, file, unknown, found),
+        *_unmatched(split, file, unknown, line_of),
         *_gold_fields(split, file, lines),
-        *_changed(split, file, found),
+        *_changed(split, file, line_of),
     ]
-    order = list(found) if len(found) == len(split) else list(range(len(split)))
-    return Public(order, _columns(split, key, found), findings)
+    order = list(line_of) if len(line_of) == len(split) else list(range(len(split)))
+    return Public(order, _columns(split, key, line_of), findings)
 
 
-def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], found: dict[int, RawLine]) -> list[Finding]:
+def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: dict[int, RawLine]) -> list[Finding]:
     findings = []
     if unknown:
         findings.append(
@@ -72,7 +72,7 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], found: di
                 {"count": len(unknown)},
             )
         )
-    missing = [name for place, name in enumerate(split.ids) if place not in found]
+    missing = [name for index, name in enumerate(split.ids) if index not in line_of]
     if missing:
         findings.append(
             Finding(
@@ -116,20 +116,20 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
     keys = {*value}
     if parts and isinstance(value.get(parts), list):
         for part in value[parts]:
-            # An empty list of facts, as published files have it, tells nothing.
+            # An empty list of facts, as in published files, reveals nothing.
             keys |= {key for key, inner in part.items() if inner != []} if isinstance(part, dict) else set()
     return keys
 
 
-def _changed(split: Split, file: str, found: dict[int, RawLine]) -> list[Finding]:
-    """Fields that the server would write otherwise."""
+def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
+    """Find fields that differ from what the server would write."""
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
     key = split.task.id_key
     expected = {line[key]: line for line in written}
     changed = [
         (line.number, name)
-        for place, line in sorted(found.items())
-        for name, value in expected[split.ids[place]].items()
+        for index, line in sorted(line_of.items())
+        for name, value in expected[split.ids[index]].items()
         if name != split.task.input_parts and line.value.get(name) != value
     ]
     if not changed:
@@ -149,13 +149,13 @@ def _changed(split: Split, file: str, found: dict[int, RawLine]) -> list[Finding
     ]
 
 
-def _columns(split: Split, key: str, found: dict[int, RawLine]) -> dict[str, list[Any]]:
-    """Besides the task's own fields and those that are errors already."""
+def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
+    """Return the columns besides the task's own fields and those already reported as errors."""
     own = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
         own |= msgspec.json.decode(line).keys()
-    names = dict.fromkeys(name for line in found.values() for name in line.value if name not in own)
+    names = dict.fromkeys(name for line in line_of.values() for name in line.value if name not in own)
     return {
-        name: [found[place].value.get(name) if place in found else None for place in range(len(split))]
+        name: [line_of[index].value.get(name) if index in line_of else None for index in range(len(split))]
         for name in names
     }

@@ -1,6 +1,6 @@
-"""Layouts in which sets were published: BUCKLE's scenario files, and FEVER Symmetric's. Read into a task's gold lines.
+"""Readers for published layouts, BUCKLE's scenario files and FEVER Symmetric's, into a task's gold lines.
 
-What such a file holds is public as it stands, so its order and all its columns are audited.
+Such a file is public as a whole, so its order and all its columns are audited.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _EVIDENCE = ("evidence_sentence", "evidence")
 
 @dataclass(frozen=True)
 class Published:
-    """gold: lines of the task, as bytes. columns: what else the file holds. first_line: 2 where it has a header.
-    has_ids: of its own."""
+    """gold: lines of the task, as bytes. columns: the file's other columns. first_line: 2 where it has a header.
+    has_ids: the file has its own ids."""
 
     gold: BinaryIO
     columns: dict[str, list[Any]]
@@ -35,8 +35,10 @@ class Published:
 
 
 def buckle(stream: BinaryIO, file: str) -> Published:
-    """Subject, Object, Relation, Label 1 or -1, Origin_Relation, Cluster, tab-separated under a header. Ids are the
-    numbers of the lines. Raises GoldError."""
+    """Read BUCKLE's layout: Subject, Object, Relation, Label 1 or -1, Origin_Relation, Cluster.
+
+    Columns are tab-separated under a header. Ids are line numbers. Raises GoldError.
+    """
     problems = ProblemList(file, GoldError)
     lines: list[dict[str, Any]] = []
     columns: dict[str, list[Any]] = {name: [] for name in BUCKLE[4:]}
@@ -63,38 +65,43 @@ def buckle(stream: BinaryIO, file: str) -> Published:
 
 
 def symmetric(stream: BinaryIO, file: str) -> Published:
-    """FEVER Symmetric's JSON Lines: the sentence is under evidence_sentence, or under evidence. The published ids say
-    which group and member a line is: 12 is an original, 120000002 to 4 are written for it. Raises GoldError."""
+    """Read FEVER Symmetric's JSON Lines, with the sentence under evidence_sentence or evidence.
+
+    The published ids give group and member of a line: 12 is an original, 120000002 to 4 are written for it. Raises
+    GoldError.
+    """
     raw, problems = read_lines(stream, file)
     lines = []
     names = dict.fromkeys(key for line in raw for key in line.value)
     key = next((key for key in _EVIDENCE if key in names), _EVIDENCE[0])
     for line in raw:
         values = line.value
-        wrong = [name for name in ("id", "claim", key, "label") if not isinstance(values.get(name), str)]
-        for name in wrong:
+        invalid = [name for name in ("id", "claim", key, "label") if not isinstance(values.get(name), str)]
+        for name in invalid:
             problems.add(line.number, f"{name} is no text", found(values, name), "a string")
-        if not wrong:
+        if not invalid:
             lines.append(_member(values, values[key]))
     problems.raise_if_any()
-    rest = [name for name in names if name not in {"id", "claim", "label", key}]
-    return Published(_written(lines), {name: [line.value.get(name) for line in raw] for name in rest}, 1, has_ids=True)
+    other_names = [name for name in names if name not in {"id", "claim", "label", key}]
+    return Published(
+        _written(lines), {name: [line.value.get(name) for line in raw] for name in other_names}, 1, has_ids=True
+    )
 
 
 def _member(values: dict[str, Any], evidence: str) -> dict[str, Any]:
-    found = _MEMBER.fullmatch(values["id"])
+    match = _MEMBER.fullmatch(values["id"])
     return {
         "id": values["id"],
         "claim": values["claim"],
         "evidence_text": evidence,
         "label": values["label"],
-        "group": found["group"] if found else values["id"],
-        "slices": {"origin": "generated" if found else "original"},
+        "group": match["group"] if match else values["id"],
+        "slices": {"origin": "generated" if match else "original"},
     }
 
 
 def layout_of(task: str, head: bytes) -> Callable[[BinaryIO, str], Published] | None:
-    """The layout that a file of the task begins like; None: the task's own."""
+    """Return the reader for the published layout that a file begins like; None for the task's own layout."""
     line = head.split(b"\n", 1)[0].rstrip(b"\r")
     if task == "fact-checking" and line.split(b"\t")[:1] == [BUCKLE[0].encode()]:
         return buckle

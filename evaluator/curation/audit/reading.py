@@ -1,4 +1,4 @@
-"""Opens gold of any task, or a file in a published layout, as a split."""
+"""Read gold of any task, or a file in a published layout, as a split."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _HEAD = 1 << 16
 
 
 def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: Mapping[str, Any]) -> Split:
-    """options: as `Task.parse_options` gives them. Raises GoldError, UsageError."""
-    stream, head = _begun(stream, file)
+    """Return the split. options: from `Task.parse_options`. Raises GoldError, UsageError."""
+    stream, head = _peek(stream, file)
     layout = layout_of(task.name, head)
     if layout is None:
         return Split.of(task, file, task.read_gold(stream, file, options))
@@ -27,8 +27,8 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
     return split
 
 
-def _begun(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
-    """The stream, still at its beginning, and what it begins with, unpacked. A damaged pack is the reader's to tell."""
+def _peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
+    """Return the stream, still at its beginning, and its decompressed head; empty for damaged gzip."""
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)
     if file.endswith(".gz"):

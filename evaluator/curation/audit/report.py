@@ -1,4 +1,4 @@
-"""The whole audit of a split, as one report."""
+"""Run all checks of the audit and assemble one report."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ __all__ = ["FORMAT", "Beside", "assembled", "audit", "part"]
 def audit(
     split: Split, beside: Beside, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """(report, findings); the report has the findings, too, as plain JSON values. It quotes gold: for the curator."""
-    asked = Asked(split, beside, options, seed, threshold)
-    told: list[dict[str, Any]] = []
-    found: list[Finding] = []
+    """Return (report, findings); the report has the findings too, as JSON values. It quotes gold, for curators."""
+    request = Asked(split, beside, options, seed, threshold)
+    parts: list[dict[str, Any]] = []
+    findings: list[Finding] = []
     for check in PARTS.values():
-        keys, more = check(asked)
-        told.append(_as_part(keys, more))
-        found += more
-    return assembled(told), gravest_first(found)
+        part_keys, part_findings = check(request)
+        parts.append(_as_part(part_keys, part_findings))
+        findings += part_findings
+    return assembled(parts), gravest_first(findings)
 
 
 def part(name: str, asked: Asked) -> dict[str, Any]:
-    """One of PARTS by itself: {"keys": of the report, "findings": as dicts}, plain JSON values. It quotes gold."""
+    """Run one of PARTS and return {"keys": of the report, "findings": as dicts}, plain JSON values. It quotes gold."""
     return _as_part(*PARTS[name](asked))
 
 
 def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The report of what each of PARTS told, given in their order."""
+    """Assemble the report from the results of PARTS, in their order."""
     report: dict[str, Any] = {}
-    found: list[dict[str, Any]] = []
-    for one in parts:
-        report |= one["keys"]
-        found += one["findings"]
-    gravity = [severity.value for severity in Severity]
-    found.sort(key=lambda finding: gravity.index(finding["severity"]))
-    report["counts"] = {f"{name}s": sum(one["severity"] == name for one in found) for name in gravity}
+    findings: list[dict[str, Any]] = []
+    for result in parts:
+        report |= result["keys"]
+        findings += result["findings"]
+    severities = [severity.value for severity in Severity]
+    findings.sort(key=lambda finding: severities.index(finding["severity"]))
+    report["counts"] = {f"{name}s": sum(result["severity"] == name for result in findings) for name in severities}
     report["publishable"] = not report["counts"]["errors"]
-    report["findings"] = found
+    report["findings"] = findings
     return report
 
 
-def _as_part(keys: Mapping[str, Any], found: Sequence[Finding]) -> dict[str, Any]:
-    return {"keys": plain(keys), "findings": [_named(plain(finding.as_dict())) for finding in found]}
+def _as_part(keys: Mapping[str, Any], findings: Sequence[Finding]) -> dict[str, Any]:
+    return {"keys": plain(keys), "findings": [_without_folders(plain(finding.as_dict())) for finding in findings]}
 
 
-def _named(finding: dict[str, Any]) -> dict[str, Any]:
-    """Files by their names, without their folders."""
+def _without_folders(finding: dict[str, Any]) -> dict[str, Any]:
+    """Replace the file's path by its name, without folders."""
     where = finding["where"]
     if where["file"] is not None:
         where["file"] = Path(where["file"]).name

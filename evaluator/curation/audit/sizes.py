@@ -1,4 +1,4 @@
-"""Sizes of a split and of its slices, its groups, and the intervals to expect."""
+"""Sizes of a split and its slices, their groups, and the expected width of intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class Sized:
-    """One slice; {} is the whole. n: gold units. groups: of them that have one."""
+    """Size of one slice; {} is the whole. n: gold units. groups: those with a unit."""
 
     slice: Mapping[str, SliceValue]
     n: int
@@ -43,17 +43,17 @@ class Sized:
 
 
 def sizes(split: Split, outcomes: Outcomes) -> tuple[list[Sized], list[Finding]]:
-    """outcomes: of the split where nothing was found (`Task.unanswered`), whose rows and slices are gold's."""
+    """Return sizes and findings. outcomes: of an empty submission (`Task.unanswered`), so rows are the gold's."""
     measure = split.measure
-    found = [_sized(measure, outcomes, {}, np.ones(outcomes.n_rows, dtype=np.bool_))]
+    rows = [_size_of(measure, outcomes, {}, np.ones(outcomes.n_rows, dtype=np.bool_))]
     for name, dimension in outcomes.dimensions.items():
         for code, value in enumerate(dimension.values):
-            found.append(_sized(measure, outcomes, {name: value}, dimension.codes == code))
-    found = [one for one in found if one.n or not one.slice]
-    return found, [*_too_few(split, found), *_too_wide(split, found, measure.name)]
+            rows.append(_size_of(measure, outcomes, {name: value}, dimension.codes == code))
+    rows = [row for row in rows if row.n or not row.slice]
+    return rows, [*_too_few(split, rows), *_too_wide(split, rows, measure.name)]
 
 
-def _sized(
+def _size_of(
     measure: Measure,
     outcomes: Outcomes,
     slice_: Mapping[str, SliceValue],
@@ -75,25 +75,25 @@ def _by_group(groups: np.ndarray[tuple[int, ...], np.dtype[np.int32]], values: N
     return np.bincount(groups, weights=values).astype(np.float64)
 
 
-def _too_few(split: Split, found: list[Sized]) -> list[Finding]:
-    few = [one for one in found if one.groups < _FEW]
+def _too_few(split: Split, rows: list[Sized]) -> list[Finding]:
+    few = [row for row in rows if row.groups < _FEW]
     if not few:
         return []
     return [
         Finding(
             Severity.WARNING,
             "few-groups",
-            f"{len(few)} of {len(found)} slices have fewer than {_FEW} groups: {_named(few)}",
+            f"{len(few)} of {len(rows)} slices have fewer than {_FEW} groups: {_slice_names(few)}",
             "so few independent cases give intervals that mean little, and each case's answer shows in the score",
             "collect more, leave the slice out of boards, or say why it stays",
             split.file,
-            numbers={"slices": [one.as_dict() for one in few[:_NAMED]], "least": _FEW},
+            numbers={"slices": [row.as_dict() for row in few[:_NAMED]], "least": _FEW},
         )
     ]
 
 
-def _too_wide(split: Split, found: list[Sized], measure: str) -> list[Finding]:
-    wide = [one for one in found if one.groups >= _FEW and (one.width.independent or 0) > _WIDE]
+def _too_wide(split: Split, rows: list[Sized], measure: str) -> list[Finding]:
+    wide = [row for row in rows if row.groups >= _FEW and (row.width.independent or 0) > _WIDE]
     if not wide:
         return []
     first = wide[0]
@@ -101,16 +101,16 @@ def _too_wide(split: Split, found: list[Sized], measure: str) -> list[Finding]:
         Finding(
             Severity.NOTE,
             "wide-intervals",
-            f"{len(wide)} of {len(found)} slices will have intervals over ±{_WIDE:g}: {_named(wide)}",
+            f"{len(wide)} of {len(rows)} slices will have intervals over ±{_WIDE:g}: {_slice_names(wide)}",
             f"n={first.n}: {measure} {first.width.at:g} comes ±{first.width.independent:.2f}; systems closer than "
             "about that are not told apart",
             "collect more, or draw no conclusions from these slices",
             split.file,
-            numbers={"slices": [one.as_dict() for one in wide[:_NAMED]], "more_than": _WIDE},
+            numbers={"slices": [row.as_dict() for row in wide[:_NAMED]], "more_than": _WIDE},
         )
     ]
 
 
-def _named(found: list[Sized]) -> str:
-    names = [", ".join(f"{k}={v}" for k, v in one.slice.items()) or "the whole" for one in found[:_NAMED]]
-    return "; ".join(names) + ("; ..." if len(found) > _NAMED else "")
+def _slice_names(rows: list[Sized]) -> str:
+    names = [", ".join(f"{k}={v}" for k, v in row.slice.items()) or "the whole" for row in rows[:_NAMED]]
+    return "; ".join(names) + ("; ..." if len(rows) > _NAMED else "")

@@ -1,4 +1,4 @@
-"""The report for a person at a terminal."""
+"""The audit report as text for a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SLICES = 40
 
 
 def told(report: dict[str, Any], findings: Sequence[Finding]) -> str:
-    """report: as `report.audit` makes it."""
+    """Render the report of `report.audit` as text."""
     count = report["counts"]
     parts = [
         f"{report['task']} {report['file']}: {counted(report['lines'], 'line')}, "
@@ -27,15 +27,20 @@ def told(report: dict[str, Any], findings: Sequence[Finding]) -> str:
         _overlaps(report),
         _cues(report),
         _agreement(report),
-        "\n".join(f"not looked at: {one['what']} ({one['why']})" for one in report["not_looked_at"]),
+        "\n".join(f"not looked at: {check['what']} ({check['why']})" for check in report["not_looked_at"]),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _finding(one: Finding) -> str:
-    where = "" if one.file is None else f" {Path(one.file).name}" + ("" if one.line is None else f":{one.line}")
+def _finding(finding: Finding) -> str:
+    where = (
+        ""
+        if finding.file is None
+        else f" {Path(finding.file).name}" + ("" if finding.line is None else f":{finding.line}")
+    )
     return (
-        f"{one.severity.value.upper()}{where} [{one.code}]\n  {one.found}.\n  It means: {one.means}.\n  Do: {one.do}."
+        f"{finding.severity.value.upper()}{where} [{finding.code}]\n  {finding.found}.\n"
+        f"  It means: {finding.means}.\n  Do: {finding.do}."
     )
 
 
@@ -45,10 +50,10 @@ def _sizes(report: dict[str, Any]) -> str:
         f"({confidence.percent()}): mistakes independent, or shared by a group",
         f"{'n':>8} {'groups':>8} {'indep.':>7} {'shared':>7}  slice",
     ]
-    for one in report["sizes"][:_SLICES]:
-        widths = [one["half_width"], one["half_width_if_groups_err_together"]]
+    for row in report["sizes"][:_SLICES]:
+        widths = [row["half_width"], row["half_width_if_groups_err_together"]]
         reach = " ".join(f"{'±' + format(w, '.3f') if w is not None else '-':>7}" for w in widths)
-        rows.append(f"{one['n']:8d} {one['groups']:8d} {reach}  {_slice(one['slice'])}")
+        rows.append(f"{row['n']:8d} {row['groups']:8d} {reach}  {_slice(row['slice'])}")
     if len(report["sizes"]) > _SLICES:
         rows.append(f"... and {len(report['sizes']) - _SLICES} more slices (--json)")
     return "\n".join(rows)
@@ -68,18 +73,18 @@ def _trivial(report: dict[str, Any]) -> str:
     if not report["trivial"]:
         return ""
     rows = ["Systems that do not solve the task"]
-    for one in report["trivial"]:
-        scores = ", ".join(f"{name} {'-' if v is None else format(v, '.3f')}" for name, v in one["scores"].items())
-        rows.append(f"  {one['system']}: {scores} ({one['doc']})")
+    for system in report["trivial"]:
+        scores = ", ".join(f"{name} {'-' if v is None else format(v, '.3f')}" for name, v in system["scores"].items())
+        rows.append(f"  {system['system']}: {scores} ({system['doc']})")
     return "\n".join(rows)
 
 
 def _overlaps(report: dict[str, Any]) -> str:
     rows = []
-    for one in report["overlaps"]:
+    for overlap in report["overlaps"]:
         rows.append(
-            f"Leakage of {Path(one['train']).name}, in {one['counted']}: {one['simple']} to the letter, "
-            f"{one['basic']} with those in the same words, {one['thorough']} with those in other words"
+            f"Leakage of {Path(overlap['train']).name}, in {overlap['counted']}: {overlap['simple']} to the letter, "
+            f"{overlap['basic']} with those in the same words, {overlap['thorough']} with those in other words"
         )
     return "\n".join(rows)
 
@@ -89,23 +94,25 @@ def _cues(report: dict[str, Any]) -> str:
         return ""
     rows = ["Cues (LMI x 10^6, p(l|w), count)"]
     for label, cues in report["cues"]["split"].items():
-        told_ = "; ".join(f"{cue['ngram']} {1e6 * cue['lmi']:.0f} {cue['p']:.2f} {cue['n_label']}" for cue in cues)
-        rows.append(f"  {label}: {told_ or 'none frequent enough'}")
+        cue_list = "; ".join(f"{cue['ngram']} {1e6 * cue['lmi']:.0f} {cue['p']:.2f} {cue['n_label']}" for cue in cues)
+        rows.append(f"  {label}: {cue_list or 'none frequent enough'}")
     return "\n".join(rows)
 
 
 def _agreement(report: dict[str, Any]) -> str:
-    told_ = report["agreement"]
-    if told_ is None:
+    agreement = report["agreement"]
+    if agreement is None:
         return ""
-    alphas = ", ".join(f"{level} alpha {_number(value)}" for level, value in told_["alpha"].items())
+    alphas = ", ".join(f"{level} alpha {_number(value)}" for level, value in agreement["alpha"].items())
     rows = [
-        f"Agreement of {told_['annotators']} annotators on {told_['judged_twice']} items judged twice or more: "
-        f"{_number(told_['percent'])} of pairs agree, {alphas}"
+        f"Agreement of {agreement['annotators']} annotators on {agreement['judged_twice']} items judged twice or more: "
+        f"{_number(agreement['percent'])} of pairs agree, {alphas}"
     ]
-    for one in told_["pairs"]:
-        a, b = one["annotators"]
-        rows.append(f"  {a} and {b}: n={one['n']}, agreement {_number(one['percent'])}, kappa {_number(one['kappa'])}")
+    for pair in agreement["pairs"]:
+        a, b = pair["annotators"]
+        rows.append(
+            f"  {a} and {b}: n={pair['n']}, agreement {_number(pair['percent'])}, kappa {_number(pair['kappa'])}"
+        )
     return "\n".join(rows)
 
 

@@ -1,4 +1,4 @@
-"""What systems that do not solve the task would score, by the task's own scorer."""
+"""Scores of trivial baselines that do not solve the task, by the task's own scorer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput
 
 @dataclass(frozen=True)
 class Scored:
-    """scores: the values that the baseline is judged by; the watched one is held against `chance`, where that is not
-    below 0."""
+    """scores: values of the baseline's measures; the watched one is compared with `chance`, unless that is negative."""
 
     baseline: Baseline
     use: AuditUse
@@ -36,27 +35,30 @@ class Scored:
 def trivial(
     split: Split, trains: Sequence[Split], options: Mapping[str, Any], whole: Sized
 ) -> tuple[list[Scored], list[Finding]]:
-    """trains: public training files, none or more. whole: of the split, for how far chance reaches."""
+    """Score the task's baselines and report those above chance.
+
+    trains: public training files, none or more. whole: size of the split, whose interval bounds chance.
+    """
     task = split.task
     inputs = [msgspec.json.decode(line) for line in task.public_inputs(split.gold).splitlines()]
-    given = BaselineInput(inputs, trains, task.facts(split.gold), 0, own=split)
+    baseline_input = BaselineInput(inputs, trains, task.facts(split.gold), 0, own=split)
     scored = []
     for baseline in task.baselines:
-        predictions = baseline.answer(given) if baseline.audit is not None else None
+        predictions = baseline.answer(baseline_input) if baseline.audit is not None else None
         if predictions is not None:
-            scored.append(_scored(split, given, baseline, predictions, options))
+            scored.append(_score(split, baseline_input, baseline, predictions, options))
     reach = whole.width.independent or 1.0
     findings = []
-    for one in scored:
-        value = one.scores[one.baseline.watched]
-        if value is not None and one.chance >= 0 and _apart(split, one, value) > reach:
-            findings.append(_finding(split, one, value, reach))
+    for baseline_score in scored:
+        value = baseline_score.scores[baseline_score.baseline.watched]
+        if value is not None and baseline_score.chance >= 0 and _distance(split, baseline_score, value) > reach:
+            findings.append(_finding(split, baseline_score, value, reach))
     return scored, findings
 
 
-def _scored(
+def _score(
     split: Split,
-    given: BaselineInput,
+    baseline_input: BaselineInput,
     baseline: Baseline,
     predictions: Iterable[dict[str, Any]],
     options: Mapping[str, Any],
@@ -70,26 +72,26 @@ def _scored(
     return Scored(
         baseline,
         use,
-        baseline.doc if given.trains else use.untrained or baseline.doc,
+        baseline.doc if baseline_input.trains else use.untrained or baseline.doc,
         {score.measure: score.value for score in scores if not score.slice},
         -1.0 if chance is None else chance,
     )
 
 
-def _apart(split: Split, one: Scored, value: float) -> float:
-    """From what knowing nothing gives; a ranking the wrong way round tells as much, few right answers do not."""
-    both_ways = isinstance(split.task.measure(one.baseline.watched), Auroc | Correlation)
-    return abs(value - one.chance) if both_ways else value - one.chance
+def _distance(split: Split, scored: Scored, value: float) -> float:
+    """Return the distance from chance; an inverted ranking is as informative, few right answers are not."""
+    both_ways = isinstance(split.task.measure(scored.baseline.watched), Auroc | Correlation)
+    return abs(value - scored.chance) if both_ways else value - scored.chance
 
 
-def _finding(split: Split, one: Scored, value: float, reach: float) -> Finding:
-    watched = one.baseline.watched
+def _finding(split: Split, scored: Scored, value: float, reach: float) -> Finding:
+    watched = scored.baseline.watched
     return Finding(
-        Severity.NOTE if one.baseline.known else Severity.WARNING,
+        Severity.NOTE if scored.baseline.known else Severity.WARNING,
         "trivial-system",
-        f"{one.baseline.name} has {watched} {value:.3f}; knowing nothing gives {one.chance:.3f} (±{reach:.3f})",
-        f"{one.doc}: systems may score without solving the task",
-        one.use.advice,
+        f"{scored.baseline.name} has {watched} {value:.3f}; knowing nothing gives {scored.chance:.3f} (±{reach:.3f})",
+        f"{scored.doc}: systems may score without solving the task",
+        scored.use.advice,
         split.file,
-        numbers=one.as_dict() | {"watched": watched, "reach": reach},
+        numbers=scored.as_dict() | {"watched": watched, "reach": reach},
     )

@@ -1,4 +1,4 @@
-"""The annotators' agreement, from their judgements: lines {"id", "annotator", "label"}, or "score" for numbers."""
+"""Inter-annotator agreement, from lines {"id", "annotator", "label"}, or "score" for numbers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from evaluator.tasks.audit.split import AnswerKind, Split
 from evaluator.text import counted
 
 TENTATIVE, GOOD = 0.667, 0.8
-"""Krippendorff 2004: from .8 on data can be relied on, from .667 on for tentative conclusions."""
+"""Krippendorff 2004: alpha from .8 on is reliable, from .667 on allows tentative conclusions."""
 
 _PAIRS = 20
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """rows: item, annotator, value. scores: values are numbers."""
+    """rows: (item, annotator, value). scores: values are numbers."""
 
     rows: list[tuple[Id, Id, Any]]
     scores: bool
 
 
 def read_judgements(stream: BinaryIO, file: str) -> Judgements:
-    """Each annotator judges an item once; all lines have a label (a string or a boolean), or all have a score. Raises
-    GoldError."""
+    """Read judgements: each annotator judges an item once; all lines have a label (string or boolean), or all a score.
+
+    Raises GoldError.
+    """
     lines, problems = read_lines(stream, file)
     kind = "score" if lines and "score" in lines[0].value else "label"
     rows: dict[tuple[Id, Id], Any] = {}
@@ -67,33 +69,33 @@ def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str
     values = list(units.values())
     pairs = each_pair(by_annotator(judgements.rows))
     levels = LEVELS if judgements.scores else LEVELS[:1]
-    told: dict[str, Any] = {
+    stats: dict[str, Any] = {
         "items": len(units),
         "judged_twice": sum(len(unit) > 1 for unit in values),
         "annotators": len({annotator for _, annotator, _ in judgements.rows}),
         "percent": percent_agreement(values),
         "alpha": {level: alpha(values, level) for level in levels},
         "pairs": [
-            {"annotators": [a, b], "n": one.n, "percent": one.percent, "kappa": one.kappa}
-            for (a, b), one in itertools.islice(sorted(pairs.items(), key=lambda item: -item[1].n), _PAIRS)
+            {"annotators": [a, b], "n": pair.n, "percent": pair.percent, "kappa": pair.kappa}
+            for (a, b), pair in itertools.islice(sorted(pairs.items(), key=lambda item: -item[1].n), _PAIRS)
         ],
         "number_of_pairs": len(pairs),
     }
     level = "ordinal" if judgements.scores else "nominal"
     findings = [
-        *_low(file, told, level),
-        *_strangers(split, units, file),
+        *_low_agreement(file, stats, level),
+        *_unknown_items(split, units, file),
         *against_gold(split, judgements.rows, judgements.scores, file),
     ]
     if not judgements.scores:
         disagreeing, more = _against_majority(split, units)
-        told["gold_against_majority"] = disagreeing
+        stats["gold_against_majority"] = disagreeing
         findings += more
-    return told, findings
+    return stats, findings
 
 
-def _low(file: str, told: dict[str, Any], level: str) -> list[Finding]:
-    value = told["alpha"][level]
+def _low_agreement(file: str, stats: dict[str, Any], level: str) -> list[Finding]:
+    value = stats["alpha"][level]
     if not value < GOOD:  # NaN is not
         return []
     grave = value < TENTATIVE
@@ -101,17 +103,17 @@ def _low(file: str, told: dict[str, Any], level: str) -> list[Finding]:
         Finding(
             Severity.WARNING if grave else Severity.NOTE,
             "low-agreement",
-            f"annotators agree with {level} alpha {value:.3f} ({percent(told['percent'])} of pairs of judgements)",
+            f"annotators agree with {level} alpha {value:.3f} ({percent(stats['percent'])} of pairs of judgements)",
             f"under {TENTATIVE if grave else GOOD:g}: "
             + ("what is right is not settled among people" if grave else "good for tentative conclusions"),
             "mend the guidelines, judge again, or show the agreement beside the scores",
             file,
-            numbers={"alpha": value, "level": level, "percent": told["percent"]},
+            numbers={"alpha": value, "level": level, "percent": stats["percent"]},
         )
     ]
 
 
-def _strangers(split: Split, units: dict[Id, list[Any]], file: str) -> list[Finding]:
+def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[Finding]:
     known = {*split.ids}
     strangers = [name for name in units if name not in known]
     if not strangers:
@@ -130,28 +132,28 @@ def _strangers(split: Split, units: dict[Id, list[Any]], file: str) -> list[Find
 
 
 def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, list[Finding]]:
-    """Items whose gold label is not the one that more annotators gave than any other."""
-    places = {name: place for place, name in enumerate(split.ids)}
+    """Count items whose gold label differs from the most frequent label of their annotators."""
+    index_of = {name: index for index, name in enumerate(split.ids)}
     answers = [str(value).lower() for value in split.secrets[0].values]
-    against = []
+    disagreeing = []
     for name, values in units.items():
-        (first, often), *rest = Counter(str(value).lower() for value in values).most_common(2)
-        alone = not rest or rest[0][1] < often
-        if alone and name in places and len(values) > 1 and answers[places[name]] != first:
-            against.append(places[name])
-    if not against or split.answer_kind is not AnswerKind.LABEL:
+        (first, count), *rest = Counter(str(value).lower() for value in values).most_common(2)
+        is_majority = not rest or rest[0][1] < count
+        if is_majority and name in index_of and len(values) > 1 and answers[index_of[name]] != first:
+            disagreeing.append(index_of[name])
+    if not disagreeing or split.answer_kind is not AnswerKind.LABEL:
         return 0, []
-    against.sort()
-    return len(against), [
+    disagreeing.sort()
+    return len(disagreeing), [
         Finding(
             Severity.WARNING,
             "gold-against-majority",
-            f"{counted(len(against), 'label is', 'labels are')} "
-            f"not what most annotators said, the first on line {split.line(against[0])}",
+            f"{counted(len(disagreeing), 'label is', 'labels are')} "
+            f"not what most annotators said, the first on line {split.line(disagreeing[0])}",
             "either somebody settled them, or the gold is wrong",
             "look at them",
             split.file,
-            split.line(against[0]),
-            {"count": len(against), "lines": [split.line(place) for place in against[:10]]},
+            split.line(disagreeing[0]),
+            {"count": len(disagreeing), "lines": [split.line(index) for index in disagreeing[:10]]},
         )
     ]

@@ -1,8 +1,8 @@
-"""Near duplicates: pairs of texts whose word bigrams overlap. No pair is missed and none is guessed.
+"""Near-duplicates: pairs of texts with overlapping word bigrams. The search is exact.
 
 A text is the set of its bigrams of lower-cased words, with a mark before the first word and one after the last. Two
 sets of Jaccard similarity t or more share one of their rarest bigrams (of n, the n - ceil(t n) + 1 rarest), so only
-texts which meet there are compared (Chaudhuri et al. 2006; Bayardo et al. 2007); their similarity is counted out.
+texts with such a bigram in common are compared (Chaudhuri et al. 2006; Bayardo et al. 2007), exactly.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from evaluator.statistics.ngrams import tokens
 THRESHOLD = 0.7
 MOST_PAIRS = 1_000_000
 MOST_COMPARED = 20_000_000
-"""Texts made from few templates may all be alike; nobody reads further."""
+"""Limit on comparisons, since texts made from few templates may all be similar."""
 
 _EXACT = 1e-9
 Ints = npt.NDArray[np.int64]
 
 
 class Pair(NamedTuple):
-    """Places of two texts, and the similarity of their bigrams."""
+    """Indices of two texts, and the Jaccard similarity of their bigrams."""
 
     first: int
     second: int
@@ -39,7 +39,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Pairs:
-    """whole: all of them are here; else looking ended at the most that anybody reads."""
+    """whole: all pairs are included; otherwise the search stopped at its limit."""
 
     found: list[Pair] = field(default_factory=list)
     whole: bool = True
@@ -48,17 +48,19 @@ class Pairs:
 def near_pairs(
     texts: Sequence[str], others: Sequence[str] | None = None, *, threshold: float = THRESHOLD, most: int = MOST_PAIRS
 ) -> Pairs:
-    """Pairs (first < second) within `texts`; or, with `others`, pairs of a text and one of the others. Texts without
-    words are like none. threshold: above 0, at most 1. Raises UsageError."""
+    """Return pairs (first < second) within `texts`; or, with `others`, pairs of a text and one of the others.
+
+    Texts without words are in no pair. threshold: above 0, at most 1. Raises UsageError.
+    """
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold is {threshold:g}, expected a number above 0, at most 1")
     sets = _Sets([*texts, *(others or ())])
     pairs = Pairs()
     border = len(texts) if others is not None else None
     compared = 0
-    for found, count in _similar(sets, border, threshold):
+    for matches, count in _similar(sets, border, threshold):
         compared += count
-        pairs.found += found
+        pairs.found += matches
         if len(pairs.found) >= most or compared >= MOST_COMPARED:
             pairs.whole = False
             del pairs.found[most:]
@@ -68,35 +70,37 @@ def near_pairs(
 
 
 class _Sets:
-    """Texts as sets of bigrams. A bigram's number is its rank: those in fewer texts have lower ones; `shared` is the
-    first that more than one text has."""
+    """Texts as sets of bigrams. A bigram's number is its rank, by ascending number of texts; `shared` is the first rank
+    that occurs in more than one text."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         numbers: dict[str, int] = {}
         lengths = np.empty(len(texts), dtype=np.int64)
         coded: list[int] = []
-        for place, text in enumerate(texts):
-            found = tokens(text)
-            lengths[place] = len(found) + 2
-            coded += [0, *[numbers.setdefault(word, len(numbers) + 1) for word in found], 0]
-        words, where = np.array(coded, dtype=np.int64), np.repeat(np.arange(len(texts)), lengths)
+        for index, text in enumerate(texts):
+            words = tokens(text)
+            lengths[index] = len(words) + 2
+            coded += [0, *[numbers.setdefault(word, len(numbers) + 1) for word in words], 0]
+        word_codes, text_index = np.array(coded, dtype=np.int64), np.repeat(np.arange(len(texts)), lengths)
         del coded
-        begins = np.flatnonzero((where[1:] == where[:-1]) & ((words[1:] > 0) | (words[:-1] > 0)))
-        where = where[begins]
-        distinct, gram = np.unique(words[begins] * (len(numbers) + 1) + words[begins + 1], return_inverse=True)
+        begins = np.flatnonzero((text_index[1:] == text_index[:-1]) & ((word_codes[1:] > 0) | (word_codes[:-1] > 0)))
+        text_index = text_index[begins]
+        distinct, gram = np.unique(
+            word_codes[begins] * (len(numbers) + 1) + word_codes[begins + 1], return_inverse=True
+        )
         size = max(len(distinct), 1)
-        where, gram = np.divmod(np.unique(where * size + gram), size)
+        text_index, gram = np.divmod(np.unique(text_index * size + gram), size)
         counts = np.bincount(gram, minlength=size)
         rank = np.empty(size, dtype=np.int64)
         rank[np.argsort(counts, kind="stable")] = np.arange(size)
-        self._ranks: Ints = np.sort(where * size + rank[gram]) % size
-        self._ends = np.searchsorted(where, np.arange(len(texts)), side="right").tolist()
-        self.sizes: list[int] = np.bincount(where, minlength=len(texts)).tolist()
+        self._ranks: Ints = np.sort(text_index * size + rank[gram]) % size
+        self._ends = np.searchsorted(text_index, np.arange(len(texts)), side="right").tolist()
+        self.sizes: list[int] = np.bincount(text_index, minlength=len(texts)).tolist()
         self.shared = int(np.count_nonzero(counts < 2))
         self._held: dict[int, frozenset[int]] = {}
 
     def rarest(self, place: int, count: int) -> list[int]:
-        """Of the text's `count` rarest bigrams those that another text has."""
+        """Return those of the text's `count` rarest bigrams that occur in another text."""
         begin = self._ends[place] - self.sizes[place]
         return [gram for gram in self._ranks[begin : begin + count].tolist() if gram >= self.shared]
 
@@ -104,40 +108,46 @@ class _Sets:
         common = len(self._set(a) & self._set(b))
         return common / (self.sizes[a] + self.sizes[b] - common)
 
-    def _set(self, place: int) -> frozenset[int]:
-        if place not in self._held:
-            end = self._ends[place]
-            self._held[place] = frozenset(self._ranks[end - self.sizes[place] : end].tolist())
-        return self._held[place]
+    def _set(self, index: int) -> frozenset[int]:
+        if index not in self._held:
+            end = self._ends[index]
+            self._held[index] = frozenset(self._ranks[end - self.sizes[index] : end].tolist())
+        return self._held[index]
 
 
 def _similar(sets: _Sets, border: int | None, threshold: float) -> Iterator[tuple[list[Pair], int]]:
-    """A text at a time: its pairs with texts seen before, and how many it was compared with.
+    """Yield, for each text, its pairs with texts seen before and the number of comparisons.
 
-    border: texts from there on are looked up by those before it; None: each is compared with each.
+    border: texts before it are compared with texts from it on; None: all are compared with all.
     """
-    under: dict[int, list[int]] = defaultdict(list)  # bigram: texts that have it among their rarest
+    texts_by_gram: dict[int, list[int]] = defaultdict(list)  # bigram: texts with it among their rarest
     sizes = sets.sizes
     order = range(len(sizes)) if border is None else [*range(border, len(sizes)), *range(border)]
     steps = Steps(len(sizes))
-    for place in order:
+    for index in order:
         steps.add(1)
-        size = sizes[place]
+        size = sizes[index]
         if not size:
             continue
         least = math.ceil(threshold * size - _EXACT)
-        rarest = sets.rarest(place, size - least + 1)
-        if border is None or place < border:
+        rarest = sets.rarest(index, size - least + 1)
+        if border is None or index < border:
             most = size / threshold + _EXACT
-            met = {other for gram in rarest if gram in under for other in under[gram] if least <= sizes[other] <= most}
-            found = []
-            for other in met:
-                jaccard = sets.jaccard(place, other)
+            candidates = {
+                other
+                for gram in rarest
+                if gram in texts_by_gram
+                for other in texts_by_gram[gram]
+                if least <= sizes[other] <= most
+            }
+            matches = []
+            for other in candidates:
+                jaccard = sets.jaccard(index, other)
                 if jaccard >= threshold - _EXACT:
-                    found.append(
-                        Pair(other, place, jaccard) if border is None else Pair(place, other - border, jaccard)
+                    matches.append(
+                        Pair(other, index, jaccard) if border is None else Pair(index, other - border, jaccard)
                     )
-            yield found, len(met)
-        if border is None or place >= border:
+            yield matches, len(candidates)
+        if border is None or index >= border:
             for gram in rarest:
-                under[gram].append(place)
+                texts_by_gram[gram].append(index)

@@ -1,4 +1,4 @@
-"""Names and evidence that a training file has in common with a split."""
+"""Ids, groups and evidence shared by a training file and a split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMED = 10
 
 
 def shared_names(split: Split, train: Split) -> Iterator[Finding]:
-    """Ids, groups that are not ids, and evidence sentences on lines of both, compared by type too."""
+    """Find ids, groups other than ids, and evidence sentences that are in both; values of different types differ."""
     own_ids = split.has_ids and train.has_ids
     if own_ids:
         means = "one id is one item: which file is right is open"
@@ -34,17 +34,17 @@ def _evidence(split: Split) -> list[Hashable]:
 def _shared(
     split: Split, train: Split, noun: str, *, values: Sequence[Hashable], known: Sequence[Hashable], means: str
 ) -> Iterator[Finding]:
-    has = {(type(value), value) for value in known if value is not None}
-    found = [place for place, value in enumerate(values) if (type(value), value) in has]
-    if found:
+    known_values = {(type(value), value) for value in known if value is not None}
+    indices = [index for index, value in enumerate(values) if (type(value), value) in known_values]
+    if indices:
         yield Finding(
             Severity.WARNING,
             f"{noun}-in-training",
-            f"{len(found)} of {len(split)} lines ({percent(len(found) / len(split))}) have {noun} that stand in "
-            f"{train.name}, the first on line {split.line(found[0])}",
+            f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) have {noun} that stand in "
+            f"{train.name}, the first on line {split.line(indices[0])}",
             means,
             "take these lines out of one of the two, or give them names of their own",
             split.file,
-            split.line(found[0]),
-            {"train": train.name, "count": len(found), "lines": [split.line(place) for place in found[:_NAMED]]},
+            split.line(indices[0]),
+            {"train": train.name, "count": len(indices), "lines": [split.line(index) for index in indices[:_NAMED]]},
         )

@@ -1,4 +1,4 @@
-"""Items of a split that stand there twice: to the letter, as words, or nearly; and whether their answers agree."""
+"""Duplicates within a split: exact, same words, or near-duplicates; and whether their answers agree."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ _NAMED = 10
 
 
 def duplicates(split: Split, *, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
-    """Exact ones by what is asked, letter by letter and as lower-cased words; near ones by `near.near_pairs`."""
-    letters = _alike(list(split.questions))
-    words = _alike([as_words(question) for question in split.questions])
-    told: dict[str, Any] = {
-        "exact": sum(len(places) - 1 for places in letters),
-        "same_words": sum(len(places) - 1 for places in words),
+    """Return counts and findings: exact duplicates of questions, same lower-cased words, and `near_pairs` of texts."""
+    letters = _equal_keys(list(split.questions))
+    words = _equal_keys([as_words(question) for question in split.questions])
+    counts: dict[str, Any] = {
+        "exact": sum(len(indices) - 1 for indices in letters),
+        "same_words": sum(len(indices) - 1 for indices in words),
         "near": None,
         "threshold": threshold,
     }
     findings = [*_contradictions(split, letters), *_repeated(split, letters, words)]
     if split.texts:
-        told["near"], more = _near(split, threshold)
+        counts["near"], more = _near_duplicates(split, threshold)
         findings += more
-    return told, findings
+    return counts, findings
 
 
-def _alike(keys: list[Hashable]) -> list[list[int]]:
-    """Places of two or more equal keys; None is equal to nothing."""
-    places: dict[Hashable, list[int]] = defaultdict(list)
-    for place, key in enumerate(keys):
+def _equal_keys(keys: list[Hashable]) -> list[list[int]]:
+    """Return the indices of each set of two or more equal keys; None is equal to nothing."""
+    indices_of: dict[Hashable, list[int]] = defaultdict(list)
+    for index, key in enumerate(keys):
         if key is not None:
-            places[key].append(place)
-    return [found for found in places.values() if len(found) > 1]
+            indices_of[key].append(index)
+    return [indices for indices in indices_of.values() if len(indices) > 1]
 
 
 def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
-    bad = [places for places in letters if len({split.answers[place] for place in places}) > 1]
+    bad = [indices for indices in letters if len({split.answers[index] for index in indices}) > 1]
     if not bad or split.answer_kind is AnswerKind.RATING:  # people may rate a text twice
         return []
     return [
@@ -56,8 +56,8 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
             split.line(bad[0][0]),
             {
                 "questions": len(bad),
-                "lines": [[split.line(p) for p in places] for places in bad[:_NAMED]],
-                "texts": [split.asked(places[0]) for places in bad[:_NAMED]],
+                "lines": [[split.line(p) for p in indices] for indices in bad[:_NAMED]],
+                "texts": [split.asked(indices[0]) for indices in bad[:_NAMED]],
             },
         )
     ]
@@ -65,7 +65,7 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
 
 def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) -> list[Finding]:
     findings = []
-    apart = [places for places in words if len({split.groups[place] for place in places}) > 1]
+    apart = [indices for indices in words if len({split.groups[index] for index in indices}) > 1]
     if apart:
         findings.append(
             Finding(
@@ -79,12 +79,12 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
                 split.line(apart[0][0]),
                 {
                     "questions": len(apart),
-                    "lines": [[split.line(p) for p in places] for places in apart[:_NAMED]],
-                    "texts": [split.asked(places[0]) for places in apart[:_NAMED]],
+                    "lines": [[split.line(p) for p in indices] for indices in apart[:_NAMED]],
+                    "texts": [split.asked(indices[0]) for indices in apart[:_NAMED]],
                 },
             )
         )
-    within = len(letters) - sum(len({split.groups[place] for place in places}) > 1 for places in letters)
+    within = len(letters) - sum(len({split.groups[index] for index in indices}) > 1 for indices in letters)
     if within:
         findings.append(
             Finding(
@@ -100,16 +100,16 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
     return findings
 
 
-def _near(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
+def _near_duplicates(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
     pairs = near_pairs(split.texts, threshold=threshold)
     apart = [pair for pair in pairs.found if split.groups[pair.first] != split.groups[pair.second]]
     unlike = [pair for pair in apart if pair.jaccard < 1]
-    told = {"pairs": len(pairs.found), "in_other_groups": len(apart), "all_found": pairs.whole}
+    counts = {"pairs": len(pairs.found), "in_other_groups": len(apart), "all_found": pairs.whole}
     if not unlike:
-        return told, []
+        return counts, []
     best = max(unlike, key=lambda pair: pair.jaccard)
     least = "" if pairs.whole else "at least "
-    return told, [
+    return counts, [
         Finding(
             Severity.WARNING,
             "near-duplicates",
@@ -120,7 +120,7 @@ def _near(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]
             split.file,
             split.line(best.first),
             {
-                **told,
+                **counts,
                 "examples": [
                     [split.line(pair.first), split.line(pair.second), pair.jaccard]
                     for pair in sorted(unlike, key=lambda pair: -pair.jaccard)[:_NAMED]
@@ -131,5 +131,5 @@ def _near(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]
     ]
 
 
-def _lines(split: Split, places: list[int]) -> str:
-    return ", ".join(str(split.line(place)) for place in places[:_NAMED])
+def _lines(split: Split, indices: list[int]) -> str:
+    return ", ".join(str(split.line(index)) for index in indices[:_NAMED])

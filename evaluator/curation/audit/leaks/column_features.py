@@ -1,4 +1,4 @@
-"""Columns that stand beside what a task's inputs need: what of them may tell what is hidden."""
+"""Features of extra columns, besides the task's inputs, that may leak hidden values."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _BINS = 20
 
 
 def column_codes(values: Sequence[Any]) -> dict[str, Places]:
-    """A code a line for: the value, whether there is one, its length, and its size where all are numbers.
+    """Return codes, one per line, for the value, its presence, its length, and its size where all are numbers.
 
-    values: JSON values, None: the line has none. What is alike on all lines is left out.
+    values: JSON values; None: missing. Constant features are left out.
     """
     texts = [json.dumps(value, sort_keys=True, ensure_ascii=False) for value in values]
-    made = {
+    features = {
         "value": coded(texts, most=_MOST, least=_LEAST),
         "there or not": coded([value is None or value == "" for value in values], most=2),
         "length": coded([len(text) for text in texts], most=_MOST, least=_LEAST),
     }
     numbers = [_number(value) for value in values]
     if all(number is not None for number in numbers):
-        made["size"] = _binned(np.array(numbers, dtype=np.float64))
-    seen: dict[bytes, str] = {}
+        features["size"] = _binned(np.array(numbers, dtype=np.float64))
+    name_of: dict[bytes, str] = {}
     return {
         name: codes
-        for name, codes in made.items()
-        if codes.max(initial=0) > 0 and seen.setdefault(codes.tobytes(), name) == name
+        for name, codes in features.items()
+        if codes.max(initial=0) > 0 and name_of.setdefault(codes.tobytes(), name) == name
     }
 
 
@@ -47,7 +47,7 @@ def _number(value: Any) -> float | None:
 
 
 def _binned(numbers: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Places:
-    """Twenty bins of as many lines; equal numbers share one."""
+    """Return codes of twenty bins with equal numbers of lines; equal values share a bin."""
     edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
     codes = np.searchsorted(edges, numbers, side="left")
     dense: Places = np.unique(codes, return_inverse=True)[1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Words that give labels away: the strongest cues of the split, and of its training files."""
+"""Cue words that predict labels: the strongest of the split and of its training files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _OFTEN = 20
 
 
 def wording(split: Split, trains: Sequence[Split]) -> tuple[dict[str, Any] | None, list[Finding]]:
-    """By local mutual information (`cues`), bigrams of claims without the ten most frequent words; None: no claims."""
+    """Rank claim bigrams by local mutual information (`cues`), without the ten most frequent words; None: no claims."""
     if not split.labelled_texts:
         return None, []
     known = [text for train in trains for text in train.labelled_texts]
     drop = most_frequent(known or split.labelled_texts)
     table = cue_table(split.labelled_texts, [str(label) for label in split.answers], drop=drop)
-    told: dict[str, Any] = {"dropped": drop, "split": _top(table)}
+    tables: dict[str, Any] = {"dropped": drop, "split": _top(table)}
     if known:
         labels = [str(label) for train in trains for label in train.answers]
-        told["training"] = _top(cue_table(known, labels, drop=drop))
-    return told, _one_sided(split, table)
+        tables["training"] = _top(cue_table(known, labels, drop=drop))
+    return tables, _one_sided(split, table)
 
 
 def _top(table: CueTable) -> dict[str, list[dict[str, Any]]]:
@@ -37,24 +37,24 @@ def _top(table: CueTable) -> dict[str, list[dict[str, Any]]]:
 
 
 def _one_sided(split: Split, table: CueTable) -> list[Finding]:
-    found = [
+    cues = [
         (cue.ngram, label, cue.p, cue.n)
         for label in table.labels
         for cue, _ in zip(table.ranked(label), range(_TOP), strict=False)
         if cue.lmi > 0 and cue.p >= _ONE_SIDED and cue.n >= _OFTEN
     ]
-    if not found:
+    if not cues:
         return []
-    ngram, label, p, n = found[0]
+    ngram, label, p, n = cues[0]
     return [
         Finding(
             Severity.WARNING,
             "one-sided-words",
-            f'{len(found)} frequent bigrams have one label {_ONE_SIDED:.0%} of the time or more: "{ngram}" is '
+            f'{len(cues)} frequent bigrams have one label {_ONE_SIDED:.0%} of the time or more: "{ngram}" is '
             f"{label} in {p:.2f} of {n}",
             "a system can learn them instead of reading the evidence",
             "make a symmetric set of it (split symmetric), or show the claim-only score on the board",
             split.file,
-            numbers={"bigrams": [dict(zip(("ngram", "label", "p", "n"), one, strict=True)) for one in found]},
+            numbers={"bigrams": [dict(zip(("ngram", "label", "p", "n"), row, strict=True)) for row in cues]},
         )
     ]

@@ -1,4 +1,4 @@
-"""How well something tells what is hidden, for a person: from 0, no better than without it, to 1, always."""
+"""Effect sizes of label leaks, for reports: from 0, no better than the baseline guess, to 1, always right."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _DEALS = 20
 
 @dataclass(frozen=True)
 class Effect:
-    """share: 0 to 1. told: the same in words."""
+    """share: 0 to 1. told: the effect in words."""
 
     share: float
     told: str
 
 
 class Guesses:
-    """Hidden values, ready to be guessed."""
+    """Hidden values, prepared for guessing."""
 
     def __init__(self, values: Sequence[str | float | None], deals: Deals) -> None:
         self._deals = deals
@@ -37,60 +37,60 @@ class Guesses:
             self._n = int(self._codes.max()) + 1
 
     def by_value(self, codes: Places) -> Effect:
-        """Guessing from a column's value alone: the most frequent class of each value, or its mean."""
+        """Return the effect of guessing from a column's value: the most frequent class of each value, or its mean."""
         if self.numeric:
             sizes = np.bincount(codes)
             means = (np.bincount(codes, weights=self._ranked) / np.maximum(sizes, 1))[codes]
-            whole = float(((self._ranked - self._ranked.mean()) ** 2).sum())
-            left = float(((self._ranked - means) ** 2).sum())
-            share = 1 - left / whole if whole else 0.0
+            total = float(((self._ranked - self._ranked.mean()) ** 2).sum())
+            residual = float(((self._ranked - means) ** 2).sum())
+            share = 1 - residual / total if total else 0.0
             return Effect(share, f"explains {percent(share)} of the ranks' variance")
         table = np.bincount(codes * self._n + self._codes, minlength=(int(codes.max()) + 1) * self._n)
         right = float(table.reshape(-1, self._n).max(axis=1).sum()) / len(codes)
-        most = float(np.bincount(self._codes).max()) / len(codes)
-        lift = (right - most) / (1 - most) if most < 1 else 0.0
+        majority = float(np.bincount(self._codes).max()) / len(codes)
+        lift = (right - majority) / (1 - majority) if majority < 1 else 0.0
         if lift <= 0:
             return Effect(0.0, "it moves no guess from the most frequent value, but shares differ by it")
         return Effect(
-            lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(most)}"
+            lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(majority)}"
         )
 
     def trend(self, order: Places) -> Effect:
-        """Earlier lines have other values than later ones."""
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
+        """Return the effect of the position in an order."""
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
         if self.numeric:
-            rho = _correlation(place.astype(np.float64), self._ranked)
+            rho = _correlation(rank.astype(np.float64), self._ranked)
             return Effect(abs(rho), f"rank correlation {rho:.2f}")
         if int(np.count_nonzero(np.diff(self._codes[order]))) == self._n - 1:
             return Effect(1.0, "sorted by it")
         bins = max(2, min(_BINS, len(order) // 5))
-        effect = self.by_value(place * bins // len(order))
+        effect = self.by_value(rank * bins // len(order))
         return Effect(effect.share, f"{effect.told}, by which of {bins} parts of the order a line is in")
 
     def neighbours(self, order: Places) -> Effect:
-        """A line has its neighbour's value, or never has it; beside what the deals give."""
+        """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
         random = np.random.default_rng(0)
-        found = self._alike(order, None)
+        observed = self._alike(order, None)
         chance = float(np.mean([self._alike(order, self._deals.deal(random)) for _ in range(_DEALS)]))
         least = -1.0 if self.numeric else 0.0
-        share = (found - chance) / (1 - chance) if found >= chance else (chance - found) / (chance - least)
+        share = (observed - chance) / (1 - chance) if observed >= chance else (chance - observed) / (chance - least)
         if self.numeric:
-            return Effect(share, f"neighbours correlate with {found:.2f}, by chance {chance:.2f}")
-        return Effect(share, f"{percent(found)} of neighbours have one value, {percent(chance)} by chance")
+            return Effect(share, f"neighbours correlate with {observed:.2f}, by chance {chance:.2f}")
+        return Effect(share, f"{percent(observed)} of neighbours have one value, {percent(chance)} by chance")
 
-    def _alike(self, order: Places, dealt: Places | None) -> float:
-        places = order if dealt is None else dealt[order]
+    def _alike(self, order: Places, permutation: Places | None) -> float:
+        indices = order if permutation is None else permutation[order]
         if self.numeric:
-            values = self._ranked[places]
+            values = self._ranked[indices]
             return _correlation(values[1:], values[:-1])
-        codes = self._codes[places]
+        codes = self._codes[indices]
         return float((codes[1:] == codes[:-1]).mean())
 
 
 def _ranks(values: Numbers) -> Numbers:
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[place]
+    _, inverse, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[inverse]
     return ranks
 
 

@@ -1,7 +1,7 @@
-"""Statistics of hidden values: by the values of a column, along an order, between neighbours.
+"""Test statistics of hidden values: by the values of a column, along an order, between neighbours.
 
-Sums of squares are brought near a normal shape by their cube root (Wilson & Hilferty 1931), so that features of many
-and of few values compare on one scale.
+Sums of squares are made approximately normal by their cube root (Wilson & Hilferty 1931), so that features with many
+and with few values are comparable.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PERIODS = (2, 3, 4, 5)
 
 
 def by_value(name: str, codes: Places) -> Feature:
-    """Do lines of different codes have different hidden values? Pearson's chi-square; Kruskal & Wallis for ranks."""
+    """Return the feature that hidden values differ by code: Pearson's chi-square; Kruskal & Wallis for ranks."""
     sizes = np.bincount(codes).astype(np.float64)
 
     def statistic(hidden: Hidden) -> float:
@@ -30,7 +30,7 @@ def by_value(name: str, codes: Places) -> Feature:
 
 
 def along(name: str, order: Places) -> list[Feature]:
-    """Features of lines in an order. order: places of lines."""
+    """Return the features of an order: trend, neighbours, periods. order: indices of lines."""
     n = len(order)
     ranks = np.empty(n)
     ranks[order] = (np.arange(n) - (n - 1) / 2) / np.sqrt((n * n - 1) / 12)
@@ -45,13 +45,13 @@ def along(name: str, order: Places) -> list[Feature]:
         values = hidden.values[order]
         if hidden.shares is None:
             return float(values[1:] @ values[:-1])
-        alike = values[1:][values[1:] == values[:-1]]
-        return float((1 / hidden.shares)[alike].sum())
+        equal = values[1:][values[1:] == values[:-1]]
+        return float((1 / hidden.shares)[equal].sum())
 
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
     return [
         Feature(f"{name}: trend", trend),
         Feature(f"{name}: neighbours", neighbours, signed=True),
-        *(by_value(f"{name}: every {period}", place % period) for period in PERIODS if n >= 5 * period),
+        *(by_value(f"{name}: every {period}", position % period) for period in PERIODS if n >= 5 * period),
     ]

@@ -1,4 +1,4 @@
-"""Ids, order, columns and looks of texts that tell what is hidden: all features are tested, a finding is told once."""
+"""Tests for hidden values leaked by ids, order, columns and surface features of texts; one finding per source."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from evaluator.tasks.audit.split import Secret, Split
 LEVEL = 0.01
 _LEAST = 10
 _GRAVE = 0.5
-"""From this share of what there is to tell on, an answer that is told is an error."""
+"""Effect size from which a leaked answer is an error."""
 
 
 @dataclass
 class _Source:
-    """order, ids, a column or a text: what is public, and the features made of it."""
+    """A public source (order, ids, a column or a text) and its features."""
 
     name: str
     features: list[Feature] = field(default_factory=list)
@@ -44,20 +44,20 @@ class _Source:
     def effect(self, name: str, guesses: Guesses) -> Effect:
         if name in self.codes:
             return guesses.by_value(self.codes[name])
-        what, _, how = name.rpartition(": ")
-        order = self.orders[what]
-        if how == "trend":
+        source, _, statistic = name.rpartition(": ")
+        order = self.orders[source]
+        if statistic == "trend":
             return guesses.trend(order)
-        if how == "neighbours":
+        if statistic == "neighbours":
             return guesses.neighbours(order)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return guesses.by_value(place % int(how.removeprefix("every ")))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return guesses.by_value(rank % int(statistic.removeprefix("every ")))
 
 
 @dataclass(frozen=True)
 class Told:
-    """findings: one for each source that tells a secret. tested: what was looked at, for the report."""
+    """findings: one for each source that leaks a secret. tested: summary of the tests, for the report."""
 
     findings: list[Finding]
     tested: dict[str, Any]
@@ -66,51 +66,51 @@ class Told:
 def tells(
     split: Split, order: Sequence[int], columns: dict[str, list[Any]], *, order_is_public: bool, seed: int
 ) -> Told:
-    """order: places of the split's lines as the public sees them. columns: a value a line, in the split's order."""
+    """Test all public sources. order: indices of lines in public order. columns: values in the split's order."""
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
-    told: dict[str, Any] = {"level": LEVEL, "deals": TIMES, "secrets": [one.name for one in secrets], "features": 0}
+    tested: dict[str, Any] = {"level": LEVEL, "deals": TIMES, "secrets": [item.name for item in secrets], "features": 0}
     if len(split) < _LEAST or not secrets:
-        return Told([], told)
+        return Told([], tested)
     sources = _sources(split, order, columns)
     deals = Deals(split.groups)
     features = [feature for source in sources for feature in source.features]
-    told["features"] = len(features)
+    tested["features"] = len(features)
     steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
-        found = deviations(features, hidden(secret.values), deals, seed=seed, steps=steps)
-        names = iter(found)
+        results = deviations(features, hidden(secret.values), deals, seed=seed, steps=steps)
+        names = iter(results)
         for source in sources:
-            own = [next(names) for _ in source.features]
-            telling = [one for one in own if one.p <= LEVEL / len(secrets)]
-            if telling:
-                effects = _effects(secret, source, telling, deals)
+            source_results = [next(names) for _ in source.features]
+            significant = [item for item in source_results if item.p <= LEVEL / len(secrets)]
+            if significant:
+                effects = _effects(secret, source, significant, deals)
                 findings.append(_finding(split, secret, source, effects, order_is_public))
-    return Told(findings, told)
+    return Told(findings, tested)
 
 
 def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_Source]:
     rows, ids = _Source("order"), _Source("ids")
     rows.add_order("place in the file", np.asarray(order, dtype=np.int64))
-    made = [rows]
+    sources = [rows]
     if split.has_ids:
         ids.add_order("order of the ids", id_order(split.ids))
         for name, codes in id_parts(split.ids).items():
             ids.add_codes(name, codes)
-        made.append(ids)
+        sources.append(ids)
     for name, values in columns.items():
         source = _Source(f"column {name}")
-        for what, codes in column_codes(values).items():
-            source.add_codes(f"{name}: {what}", codes)
+        for feature, codes in column_codes(values).items():
+            source.add_codes(f"{name}: {feature}", codes)
         if source.features:
-            made.append(source)
+            sources.append(source)
     for name, texts in texts_by_field(split).items():
         source = _Source(f"text {name}")
-        for what, codes in surface_codes(texts, split).items():
-            source.add_codes(f"{name}: {what}", codes)
+        for feature, codes in surface_codes(texts, split).items():
+            source.add_codes(f"{name}: {feature}", codes)
         if source.features:
-            made.append(source)
-    return made
+            sources.append(source)
+    return sources
 
 
 _ADVICE = {
@@ -120,19 +120,19 @@ _ADVICE = {
 }
 
 
-def _effects(secret: Secret, source: _Source, telling: list[Tested], deals: Deals) -> list[tuple[Tested, Effect]]:
+def _effects(secret: Secret, source: _Source, tests: list[Tested], deals: Deals) -> list[tuple[Tested, Effect]]:
     guesses = Guesses(secret.values, deals)
-    return [(one, source.effect(one.name, guesses)) for one in telling]
+    return [(test, source.effect(test.name, guesses)) for test in tests]
 
 
 def _finding(
     split: Split, secret: Secret, source: _Source, effects: list[tuple[Tested, Effect]], order_is_public: bool
 ) -> Finding:
-    best, effect = max(effects, key=lambda one: (one[1].share, one[0].z))
+    best, effect = max(effects, key=lambda item: (item[1].share, item[0].z))
     public = source.name != "order" or order_is_public
-    grave = secret.grave and public and effect.share >= _GRAVE
+    is_error = secret.grave and public and effect.share >= _GRAVE
     kind = source.name.split()[0]
-    tell = "tell" if kind == "ids" else "tells"
+    verb = "tell" if kind == "ids" else "tells"
     name = "label" if secret.answer else secret.name
     advice = _ADVICE.get(kind, "leave the column out of what is published")
     means = f"whoever sees the {source.name} knows something of the {secret.name} without the task"
@@ -141,9 +141,9 @@ def _finding(
     if not public:
         means = f"publishing the lines in this order would tell the {secret.name}; inputs that the server writes do not"
     return Finding(
-        severity=Severity.ERROR if grave else Severity.WARNING,
-        code=f"{kind}-{tell}-{name.replace(' ', '-')}",
-        found=f"the {source.name} {tell} the {secret.name} ({best.name}: {effect.told}; p = {best.p:.3f})",
+        severity=Severity.ERROR if is_error else Severity.WARNING,
+        code=f"{kind}-{verb}-{name.replace(' ', '-')}",
+        found=f"the {source.name} {verb} the {secret.name} ({best.name}: {effect.told}; p = {best.p:.3f})",
         means=means,
         do=advice,
         file=split.file,
@@ -151,6 +151,8 @@ def _finding(
             "source": source.name,
             "secret": secret.name,
             "share_told": effect.share,
-            "tests": [{"feature": one.name, "p": one.p, "z": one.z, "share_told": told.share} for one, told in effects],
+            "tests": [
+                {"feature": item.name, "p": item.p, "z": item.z, "share_told": size.share} for item, size in effects
+            ],
         },
     )

@@ -1,9 +1,9 @@
-"""Does an order, an id or a column tell what is hidden? One permutation test of many features at once.
+"""Permutation test of many features at once: does an order, an id or a column reveal hidden values?
 
-Hidden values are dealt out again at random, and every feature is measured again. Whole groups change places with groups
-of their size, and lines within their group: a document's passages stand together in any file, and that they do tells
-nothing. Features are put on one scale by their own mean and deviation over the deals, and the largest of all decides
-(Westfall & Young 1993, max-T), so the level holds for all features of a secret together.
+Hidden values are permuted, and every feature is computed again. Whole groups are swapped with groups of equal size, and
+lines are permuted within their group: a document's passages are adjacent in any file, which reveals nothing. Features
+are standardised by their mean and standard deviation over the permutations, and the maximum of all is tested (Westfall
+& Young 1993, max-T), so the level holds for all features of a secret together.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Hidden:
-    """What is hidden, one a line. Numbers: standardised ranks. Classes: codes, and each one's share; those beyond the
-    20 most frequent are one."""
+    """Hidden values, one per line. Numbers: standardised ranks. Classes: codes and the share of each; those beyond the
+    20 most frequent are merged."""
 
     values: Numbers | Places
     shares: Numbers | None
@@ -38,7 +38,7 @@ Statistic = Callable[[Hidden], float]
 
 @dataclass(frozen=True)
 class Feature:
-    """statistic: of hidden values, higher where the feature tells them; `signed`: far from its mean, either way."""
+    """statistic: of hidden values, high if the feature reveals them; if `signed`, also low."""
 
     name: str
     statistic: Statistic
@@ -46,7 +46,7 @@ class Feature:
 
 
 class Deals:
-    """Deals the lines out again. groups: each line's group."""
+    """Random permutations of lines that preserve groups. groups: each line's group."""
 
     def __init__(self, groups: Sequence[Hashable]) -> None:
         numbers: dict[Hashable, int] = {}
@@ -62,50 +62,51 @@ class Deals:
             begin = end
 
     def deal(self, random: np.random.Generator) -> Places:
-        """For each line the line whose values it gets."""
-        dealt = np.empty(self._n, dtype=np.int64)
+        """Return a permutation: for each line, the index of the line whose value it gets."""
+        permutation = np.empty(self._n, dtype=np.int64)
         for block in self._blocks:
-            given = block[random.permutation(len(block))]
-            dealt[block] = random.permuted(given, axis=1) if block.shape[1] > 1 else given
-        return dealt
+            rows = block[random.permutation(len(block))]
+            permutation[block] = random.permuted(rows, axis=1) if block.shape[1] > 1 else rows
+        return permutation
 
 
 def hidden(values: Sequence[str | float | None]) -> Hidden:
-    """Numbers where all values are."""
+    """Return ranks where all values are numbers, otherwise class codes."""
     if all(isinstance(value, float) for value in values):
-        _, place, count = np.unique(np.array(values, dtype=np.float64), return_inverse=True, return_counts=True)
-        ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[place]
+        _, inverse, count = np.unique(np.array(values, dtype=np.float64), return_inverse=True, return_counts=True)
+        ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[inverse]
         return Hidden((ranks - ranks.mean()) / (ranks.std() or 1.0), None)
     codes = coded([str(value) for value in values], most=_CLASSES)
     return Hidden(codes, np.bincount(codes) / len(codes))
 
 
 def coded(values: Sequence[Hashable], *, most: int, least: int = 1) -> Places:
-    """A number a value, the most frequent first; rarer ones than `most`, or than `least` lines, share the last.
+    """Return a code per value, the most frequent first; those beyond `most` or on under `least` lines share the last.
 
-    Which of equally frequent values come first must not follow from the order of lines, or it would seem to tell them:
-    a digest of the value decides.
+    Ties in frequency are broken by a digest of the value: the order of lines would make codes appear to reveal it.
     """
     numbers: dict[Hashable, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
     counts = np.bincount(codes)
     names = list(numbers)
-    order = np.array(sorted(range(len(names)), key=lambda code: (-counts[code], _drawn(names[code]))), dtype=np.int64)
+    order = np.array(
+        sorted(range(len(names)), key=lambda code: (-counts[code], _tie_break(names[code]))), dtype=np.int64
+    )
     new = np.full(len(counts), min(most, int(np.count_nonzero(counts >= least))), dtype=np.int64)
-    kept = np.sort(order[: new[0]])
-    kept = kept[np.argsort(-counts[kept], kind="stable")]
-    new[kept] = np.arange(len(kept))
+    frequent = np.sort(order[: new[0]])
+    frequent = frequent[np.argsort(-counts[frequent], kind="stable")]
+    new[frequent] = np.arange(len(frequent))
     dense: Places = np.unique(new[codes], return_inverse=True)[1].astype(np.int64)
     return dense
 
 
-def _drawn(value: Hashable) -> bytes:
+def _tie_break(value: Hashable) -> bytes:
     return hashlib.blake2b(repr(value).encode("utf-8", "backslashreplace"), key=b"kinds", digest_size=8).digest()
 
 
 @dataclass(frozen=True)
 class Tested:
-    """p: of the feature among all features. z: how many deviations from what the deals give."""
+    """p: of the feature, corrected for all features. z: standard deviations from the mean of the permutations."""
 
     name: str
     p: float
@@ -115,17 +116,19 @@ class Tested:
 def deviations(
     features: Sequence[Feature], secret: Hidden, deals: Deals, *, seed: int, times: int = TIMES, steps: Steps
 ) -> list[Tested]:
-    """One a feature, in their order. p = (1 + deals whose largest deviation is no smaller) / (1 + deals)."""
+    """Test each feature, in order. p = (1 + permutations with no smaller largest deviation) / (1 + permutations)."""
     random = np.random.default_rng(seed)
-    found = np.empty((times + 1, len(features)))
+    statistics = np.empty((times + 1, len(features)))
     for row in range(times + 1):
-        dealt = secret if row == 0 else Hidden(secret.values[deals.deal(random)], secret.shares)
-        found[row] = [feature.statistic(dealt) for feature in features]
+        permuted = secret if row == 0 else Hidden(secret.values[deals.deal(random)], secret.shares)
+        statistics[row] = [feature.statistic(permuted) for feature in features]
         steps.add(1)
-    spread = found.std(axis=0)
-    z = (found - found.mean(axis=0)) / np.where(spread > _ROUNDING, spread, np.inf)
+    spread = statistics.std(axis=0)
+    z = (statistics - statistics.mean(axis=0)) / np.where(spread > _ROUNDING, spread, np.inf)
     signed = np.array([feature.signed for feature in features], dtype=np.bool_)
     z = np.where(signed, np.abs(z), z)
     largest = z.max(axis=1)
-    p = [float(np.count_nonzero(largest >= own - _ROUNDING)) / (times + 1) for own in z[0]]
-    return [Tested(one.name, share, float(own)) for one, share, own in zip(features, p, z[0], strict=True)]
+    p = [float(np.count_nonzero(largest >= observed - _ROUNDING)) / (times + 1) for observed in z[0]]
+    return [
+        Tested(feature.name, share, float(observed)) for feature, share, observed in zip(features, p, z[0], strict=True)
+    ]

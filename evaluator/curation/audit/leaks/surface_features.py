@@ -1,4 +1,4 @@
-"""What of a text can be seen without reading it: lengths, how it ends, letter case, white space, the first word."""
+"""Surface features of texts: length, last character, letter case, white space, first word."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ODD_SPACE = re.compile(r"[^\S ]|[\u200b-\u200d\u2060\ufeff]")
 
 
 def texts_by_field(split: Split) -> dict[str, list[str]]:
-    """The texts of the inputs as the server writes them, one a line of the split; "" where a line has none.
+    """Return the texts of the inputs as the server writes them, one per line of the split; "" where a line has none.
 
-    Parts of a list count as fields of their own: `question 1`, `question 2`.
+    Items of a list are separate fields: `question 1`, `question 2`.
     """
     key = split.task.id_key
-    places = {name: place for place, name in enumerate(split.ids)}
-    found: dict[str, list[str]] = {}
+    index_of = {name: index for index, name in enumerate(split.ids)}
+    texts_of: dict[str, list[str]] = {}
     for raw in split.task.public_inputs(split.gold).splitlines():
         line = msgspec.json.decode(raw)
         for name, value in line.items():
@@ -34,19 +34,19 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
             )
             for field, part in parts.items():
                 if name != key and isinstance(part, str):
-                    found.setdefault(field, [""] * len(split))[places[line[key]]] = part
-    return found
+                    texts_of.setdefault(field, [""] * len(split))[index_of[line[key]]] = part
+    return texts_of
 
 
 def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
-    """A code a line for each thing that differs between the lines."""
+    """Return codes, one per line, for each feature that differs between the lines."""
     kinds: dict[str, Sequence[Hashable]] = {
         "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],
         "white space at its ends": [(text[:1].isspace(), text[-1:].isspace()) for text in texts],
         "spaces other than the usual one": [bool(_ODD_SPACE.search(text)) for text in texts],
         "double spaces": ["  " in text for text in texts],
     }
-    if not split.states_facts:  # there longer texts with more names state more facts, as they should
+    if not split.states_facts:  # otherwise longer texts with more names state more facts, as expected
         capitals = [sum(map(str.isupper, text)) for text in texts]
         kinds |= {
             "length in characters": _ranges([len(text) for text in texts]),
@@ -54,20 +54,20 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
             "share of capitals": _ranges([n / max(len(text), 1) for n, text in zip(capitals, texts, strict=True)]),
             "case of the first letter": [text.strip()[:1].isupper() for text in texts],
         }
-        if split.asked_triples is None:  # there the first word is part of an entity's name, which may be known
+        if split.asked_triples is None:  # otherwise the first word is part of an entity's name, which may be known
             kinds["first word"] = [next(iter(tokens(text)), "") for text in texts]
     seen: set[bytes] = set()
-    found: dict[str, Places] = {}
+    codes_of: dict[str, Places] = {}
     for name, values in kinds.items():
         codes = coded(values, most=_MOST, least=_LEAST)
         if codes.max(initial=0) > 0 and codes.tobytes() not in seen:
             seen.add(codes.tobytes())
-            found[name] = codes
-    return found
+            codes_of[name] = codes
+    return codes_of
 
 
 def _ranges(values: Sequence[float]) -> list[int]:
-    """Twenty ranges of as many lines; equal numbers share one."""
+    """Return codes of twenty ranges with equal numbers of lines; equal values share a range."""
     numbers = np.array(values, dtype=np.float64)
     edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
     return [int(code) for code in np.searchsorted(edges, numbers, side="left")]
