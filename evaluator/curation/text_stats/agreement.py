@@ -1,7 +1,6 @@
-"""Do annotators agree? Percent agreement, Cohen's kappa of two, Krippendorff's alpha of any number with gaps.
+"""Inter-annotator agreement: percent agreement, Cohen's kappa, Krippendorff's alpha with missing values.
 
-Krippendorff 2011 ("Computing Krippendorff's Alpha-Reliability") has the formulas, and the examples that tests work
-through.
+The formulas and the examples in the tests are from Krippendorff 2011 ("Computing Krippendorff's Alpha-Reliability").
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from evaluator.outcomes.table import Numbers
 
 Value = TypeVar("Value", bound=Hashable)
 Units = Sequence[Sequence[Hashable]]
-"""The values that each unit was given, by whomever; units with fewer than two say nothing about agreement."""
+"""Values of each unit, from any annotators; units with fewer than two values are ignored."""
 
 LEVELS = ("nominal", "ordinal", "interval")
 
 
 @dataclass(frozen=True)
 class Pairwise:
-    """Two annotators: units that both judged, the share they agree on, Cohen's kappa (NaN: chance leaves no room)."""
+    """Two annotators: units judged by both, share of agreement, Cohen's kappa (NaN if chance agreement is 1)."""
 
     n: int
     percent: float
@@ -35,7 +34,7 @@ class Pairwise:
 
 
 def percent_agreement(units: Units) -> float:
-    """The share of pairs of values of one unit that are equal, each unit counted by its pairs; NaN without any."""
+    """Return the share of equal pairs among all pairs of values of one unit; NaN without pairs."""
     pairs = same = 0
     for values in units:
         pairs += math.comb(len(values), 2)
@@ -44,7 +43,7 @@ def percent_agreement(units: Units) -> float:
 
 
 def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
-    """a, b: what two annotators said of the same units, in one order. Kappa: Cohen 1960."""
+    """Compare two annotators. a, b: their values of the same units, in the same order. Kappa: Cohen 1960."""
     if len(a) != len(b):
         raise UsageError(f"{len(a)} and {len(b)} values, expected as many")
     if not a:
@@ -57,38 +56,38 @@ def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
 
 
 def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple[Value, Value], Pairwise]:
-    """judged: annotator, unit, value. Pairs of annotators without a common unit are left out."""
-    found = {}
+    """Compare each pair of annotators with a common unit. judged: value by unit by annotator."""
+    comparisons = {}
     for a, b in itertools.combinations(judged, 2):
         common = [unit for unit in judged[a] if unit in judged[b]]
         if common:
-            found[a, b] = pairwise([judged[a][unit] for unit in common], [judged[b][unit] for unit in common])
-    return found
+            comparisons[a, b] = pairwise([judged[a][unit] for unit in common], [judged[b][unit] for unit in common])
+    return comparisons
 
 
 def alpha(units: Units, level: str) -> float:
-    """Krippendorff's alpha; NaN where nothing was judged twice or all values are equal.
+    """Return Krippendorff's alpha; NaN where nothing was judged twice or all values are equal.
 
-    level: nominal (values are equal or not), ordinal (numbers of which the order counts) or interval (their distances
-    do). Raises UsageError.
+    level: nominal (values are equal or not), ordinal (numbers compared by order) or interval (by distance). Raises
+    UsageError.
     """
     if level not in LEVELS:
         raise UsageError(f"the level is {level}, expected {', '.join(LEVELS)}")
     paired = [values for values in units if len(values) > 1]
     names = _distinct(paired, level)
-    place = {name: number for number, name in enumerate(names)}
+    index_of = {name: index for index, name in enumerate(names)}
     coincidences = np.zeros((len(names), len(names)))
     for values in paired:
-        counts = Counter(place[value] for value in values)
+        counts = Counter(index_of[value] for value in values)
         for (c, n), (k, m) in itertools.product(counts.items(), repeat=2):
             coincidences[c, k] += (n * m if c != k else n * (n - 1)) / (len(values) - 1)
     totals = coincidences.sum(axis=1)
     n = totals.sum()
-    apart = _DISTANCES[level](names, totals)
-    expected = float((np.outer(totals, totals) * apart).sum())
+    distances = _DISTANCES[level](names, totals)
+    expected = float((np.outer(totals, totals) * distances).sum())
     if expected == 0:
         return math.nan
-    return 1 - float((n - 1) * (coincidences * apart).sum()) / expected
+    return 1 - float((n - 1) * (coincidences * distances).sum()) / expected
 
 
 def _distinct(units: Iterable[Iterable[Hashable]], level: str) -> list[Hashable]:
@@ -105,7 +104,7 @@ def _nominal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
 
 
 def _ordinal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
-    """Squares of how many values lie between two, half of either's own counted in."""
+    """Return the squared number of values between two, with half of either's own."""
     middle = np.cumsum(totals) - totals / 2
     return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)
 
@@ -123,7 +122,7 @@ _DISTANCES: dict[str, Callable[[Sequence[Hashable], Numbers], Numbers]] = {
 
 
 def by_annotator(judgements: Iterable[tuple[Hashable, Value, Hashable]]) -> dict[Value, dict[Hashable, Hashable]]:
-    """judgements: unit, annotator, value."""
+    """Group (unit, annotator, value) judgements by annotator, then unit."""
     judged: dict[Value, dict[Hashable, Hashable]] = defaultdict(dict)
     for unit, annotator, value in judgements:
         judged[annotator][unit] = value

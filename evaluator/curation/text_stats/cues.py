@@ -1,4 +1,4 @@
-"""Cues: n-grams of the claim that give its label away (Schuster et al. 2019, section 2 and table 1).
+"""Cues: n-grams of the claim that predict its label (Schuster et al. 2019, section 2 and table 1).
 
 LMI(w, l) = p(w, l) ln(p(l | w) / p(l)) over the occurrences of n-grams: |D| counts all of them, count(l) those in
 claims labelled l. It is high for n-grams that are frequent *and* one-sided; p(l | w) alone is high for rare ones too.
@@ -33,9 +33,9 @@ class Cue(NamedTuple):
 
 @dataclass(frozen=True)
 class CueTable:
-    """counts: one row an n-gram, one column a label; the n-grams that are frequent enough, by the alphabet.
+    """counts: one row per n-gram, one column per label; only frequent n-grams, in alphabetical order.
 
-    of_label: all occurrences in claims of each label, those of rare n-grams included.
+    of_label: all occurrences in claims of each label, including rare n-grams.
     """
 
     ngrams: list[str]
@@ -44,30 +44,30 @@ class CueTable:
     of_label: npt.NDArray[np.int64]
 
     def probabilities(self) -> npt.NDArray[np.float64]:
-        """p(l | w): as `counts`."""
+        """Return p(l | w), in the shape of `counts`."""
         p: npt.NDArray[np.float64] = self.counts / self.counts.sum(axis=1, keepdims=True)
         return p
 
     def lmi(self) -> npt.NDArray[np.float64]:
-        """LMI(w, l) in nats: as `counts`. An n-gram that never stands with a label has 0 for it, which is the limit."""
-        whole = max(int(self.of_label.sum()), 1)
-        prior = self.of_label / whole
+        """Return LMI(w, l) in nats, in the shape of `counts`; 0, the limit, if an n-gram never occurs with a label."""
+        total = max(int(self.of_label.sum()), 1)
+        prior = self.of_label / total
         with np.errstate(divide="ignore", invalid="ignore"):
-            information = self.counts / whole * np.log(self.probabilities() / prior)
+            information = self.counts / total * np.log(self.probabilities() / prior)
         return np.where(self.counts > 0, information, 0.0)
 
     def ranked(self, label: str) -> Iterator[Cue]:
-        """The label's cues, highest LMI first; of equals the first in the alphabet."""
+        """Yield the label's cues, highest LMI first; ties in alphabetical order."""
         column = self.labels.index(label)
         lmi, p, totals = self.lmi()[:, column], self.probabilities()[:, column], self.counts.sum(axis=1)
-        for place in np.argsort(-lmi, kind="stable").tolist():
+        for row in np.argsort(-lmi, kind="stable").tolist():
             yield Cue(
-                self.ngrams[place],
+                self.ngrams[row],
                 label,
-                float(lmi[place]),
-                float(p[place]),
-                int(self.counts[place, column]),
-                int(totals[place]),
+                float(lmi[row]),
+                float(p[row]),
+                int(self.counts[row, column]),
+                int(totals[row]),
             )
 
 
@@ -79,10 +79,10 @@ def cue_table(
     drop: Collection[str] = (),
     min_frequency: int = MIN_FREQUENCY,
 ) -> CueTable:
-    """Counts every n-gram of the texts by label.
+    """Count every n-gram of the texts by label.
 
-    n: 1 for unigrams, 2 for bigrams... drop: unigrams that are taken out before n-grams are formed; the paper drops the
-    ten most frequent of the training claims (`vocabulary.most_frequent`, `vocabulary.FEVER_FREQUENT`). min_frequency:
+    n: 1 for unigrams, 2 for bigrams... drop: unigrams removed before n-grams are formed; the paper drops the ten most
+    frequent of the training claims (`vocabulary.most_frequent`, `vocabulary.FEVER_FREQUENT`). min_frequency:
     rarer n-grams get no row. Raises UsageError for an n or a frequency under 1, or lists of different lengths.
     """
     if n < 1 or min_frequency < 1:
@@ -90,12 +90,12 @@ def cue_table(
     if len(texts) != len(labels):
         raise UsageError(f"{len(texts)} texts have {len(labels)} labels, expected one each")
     names = sorted(set(labels))
-    number = {name: place for place, name in enumerate(names)}
-    found = occurrences(texts, n=n, drop=drop)
-    label = np.array([number[name] for name in labels], dtype=np.int64)[found.text]
-    counts = np.bincount(found.gram * len(names) + label, minlength=found.n_grams * len(names))
-    counts = counts.reshape(found.n_grams, len(names))
+    code_of = {name: index for index, name in enumerate(names)}
+    tokens = occurrences(texts, n=n, drop=drop)
+    label = np.array([code_of[name] for name in labels], dtype=np.int64)[tokens.text]
+    counts = np.bincount(tokens.gram * len(names) + label, minlength=tokens.n_grams * len(names))
+    counts = counts.reshape(tokens.n_grams, len(names))
     frequent = np.flatnonzero(counts.sum(axis=1) >= min_frequency)
-    ngrams = [found.name(gram) for gram in frequent.tolist()]
+    ngrams = [tokens.name(gram) for gram in frequent.tolist()]
     order = sorted(range(len(ngrams)), key=ngrams.__getitem__)
-    return CueTable([ngrams[place] for place in order], names, counts[frequent[order]], counts.sum(axis=0))
+    return CueTable([ngrams[index] for index in order], names, counts[frequent[order]], counts.sum(axis=0))
