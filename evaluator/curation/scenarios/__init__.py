@@ -1,3 +1,3 @@
-"""Scenarios of fact checking over a knowledge graph: how popular, how alike, how hard to tell apart (BUCKLE)."""
+"""Fact-checking scenarios over a knowledge graph, by popularity, homogeneity and transparency (BUCKLE)."""
 
 import evaluator.blas  # noqa: F401  - one thread: the same sums, to the last digit

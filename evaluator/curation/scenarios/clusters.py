@@ -1,4 +1,4 @@
-"""Clusters of alike facts (Huynh & Papotti 2019): average linkage, cut at the elbow."""
+"""Clusters of similar facts (Huynh & Papotti 2019): average linkage, cut at the elbow."""
 
 from __future__ import annotations
 
@@ -11,33 +11,32 @@ THRESHOLDS = 100
 
 
 def distances(vectors: Numbers, facts: Ints) -> Numbers:
-    """(d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4 for i < j, as SciPy's pdist orders them.
+    """Return (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4 for i < j, in the order of SciPy's pdist.
 
-    vectors: a row an entity; d is the Euclidean distance. facts: shape (n, 2).
+    vectors: one row per entity; d is the Euclidean distance. facts: shape (n, 2).
     """
     from scipy.spatial.distance import cdist, pdist
 
     subjects, objects = vectors[facts[:, 0]], vectors[facts[:, 1]]
     across = cdist(subjects, objects)
     across += across.T.copy()
-    found: Numbers = (pdist(subjects) + pdist(objects) + across[np.triu_indices(len(facts), 1)]) / 4
-    return found
+    means: Numbers = (pdist(subjects) + pdist(objects) + across[np.triu_indices(len(facts), 1)]) / 4
+    return means
 
 
 def elbow(heights: Numbers) -> float:
-    """The threshold where the number of clusters falls fastest, of THRESHOLDS even ones from 0 to the last merge.
+    """Return the threshold where the number of clusters falls fastest, of THRESHOLDS even ones up to the last merge.
 
-    heights: the distance at which each merge happens. The gradient at a step is that of the steps on either side of it;
-    of equal ones the first counts.
+    heights: the distance of each merge. The gradient is by central differences; the first of equal ones wins.
     """
     thresholds = np.linspace(0, heights.max(), THRESHOLDS)
     n_clusters = len(heights) + 1 - np.searchsorted(np.sort(heights), thresholds, side="right")
-    # The steps are even, so what they fall by will do: whole numbers, of which equal ones are equal.
+    # The steps are even, so differences of whole numbers suffice, which makes ties exact.
     return float(thresholds[np.argmin(np.gradient(n_clusters))])
 
 
 def cluster(vectors: Numbers, facts: Ints) -> Ints:
-    """The number of each fact's cluster, by size: 0 is the largest; of equal ones that of the first fact.
+    """Return each fact's cluster, numbered by size: 0 is the largest; ties by their first fact.
 
     facts: shape (n, 2).
     """
@@ -47,7 +46,7 @@ def cluster(vectors: Numbers, facts: Ints) -> Ints:
 
     merges = linkage(distances(vectors, facts), method="average")
     labels = fcluster(merges, t=elbow(merges[:, 2]), criterion="distance")
-    _, first, found, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     ranks = np.empty(len(sizes), dtype=np.int64)
     ranks[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    return ranks[found]
+    return ranks[inverse]

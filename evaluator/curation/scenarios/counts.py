@@ -1,4 +1,4 @@
-"""How many claims of each kind a scenario has, counted in exact decimals (Huynh & Papotti 2019)."""
+"""Numbers of claims of each kind in a scenario, in exact decimals (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _WRITTEN = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,18})?")
 
 
 def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
-    """The decimal as it is written: .8 is four fifths, not the binary fraction next to it.
+    """Return the decimal as it is written: .8 is four fifths, not the nearest binary fraction.
 
-    Raises UsageError for what is no number from 0 to `most`.
+    Raises UsageError unless it is a number from 0 to `most`.
     """
     text = str(value)
     if isinstance(value, Fraction):
@@ -32,7 +32,7 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
 
 
 def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
-    """n+ = ceil(S r / (1 + r)) and n- = S - n+, where r is the ratio of true claims to false ones.
+    """Return n+ = ceil(S r / (1 + r)) and n- = S - n+, where r is the ratio of true claims to false ones.
 
     Raises UsageError where one of them is 0.
     """
@@ -47,10 +47,10 @@ def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
 
 
 def ambiguous(transparency: Fraction, negatives: int) -> int:
-    """floor((1 - t) n-): the false claims that the graph makes plausible."""
+    """Return floor((1 - t) n-), the number of plausible false claims."""
     return int((1 - transparency) * negatives)
 
 
 def from_largest(homogeneity: Fraction, positives: int) -> int:
-    """floor(h n+): the true claims from the largest clusters."""
+    """Return floor(h n+), the number of true claims from the largest clusters."""
     return int(homogeneity * positives)

@@ -1,4 +1,4 @@
-"""False pairs that nothing suggests: one true claim's subject with another's object (Huynh & Papotti 2019)."""
+"""Easy negatives: the subject of one true claim with the object of another (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ _PATIENCE = 20
 def unrelated(
     graph: Graph, batches: Iterable[Iterable[Pair]], n: int, rng: random.Random, used: Collection[Pair] = ()
 ) -> list[Pair]:
-    """Up to n different pairs that no predicate links in either direction, none of them used already.
+    """Return up to n different pairs that no predicate links in either direction, without `used` ones.
 
-    batches: the true claims, then other facts of the predicate. A batch joins those before it when all their pairs are
-    taken: alike claims may share one object. Fewer than n: there are no more.
+    batches: the true claims, then other facts of the predicate. A batch is added when all pairs of those before it are
+    used: similar claims may share one object. Fewer than n pairs are returned if there are no more.
     """
-    taken, found, facts = set(used), list[Pair](), list[Pair]()
+    seen, pairs, facts = set(used), list[Pair](), list[Pair]()
     linked, size = graph.linked, graph.size
 
     def take(subject: int, object_: int) -> None:
         pair = subject, object_
-        known = subject * size + object_ in linked or object_ * size + subject in linked
-        if subject != object_ and not known and pair not in taken:
-            taken.add(pair)
-            found.append(pair)
+        is_linked = subject * size + object_ in linked or object_ * size + subject in linked
+        if subject != object_ and not is_linked and pair not in seen:
+            seen.add(pair)
+            pairs.append(pair)
 
     for batch in batches:
-        if len(found) == n:
+        if len(pairs) == n:
             break
         facts += batch
         for _ in range(_PATIENCE * n):
-            if len(found) == n:
-                return found
+            if len(pairs) == n:
+                return pairs
             take(facts[rng.randrange(len(facts))][0], facts[rng.randrange(len(facts))][1])
-        # Few are left, or none: look at all there are.
+        # Few pairs or none are left: enumerate all.
         subjects, objects = sorted({fact[0] for fact in facts}), sorted({fact[1] for fact in facts})
         rest = [(subject, object_) for subject in subjects for object_ in objects]
         rng.shuffle(rest)
         for subject, object_ in rest:
-            if len(found) == n:
+            if len(pairs) == n:
                 break
             take(subject, object_)
-    return found
+    return pairs

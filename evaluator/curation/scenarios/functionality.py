@@ -1,4 +1,4 @@
-"""Whether a predicate gives a subject one object, or an object one subject (Huynh & Papotti 2019)."""
+"""Functionality of a predicate: subjects and objects per fact (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def functionality(pairs: Iterable[tuple[int, int] | tuple[str, str]]) -> dict[str, float | int | None]:
-    """|subjects| / |pairs| and |objects| / |pairs|: 1 where no subject (no object) has two. No pair: null."""
+    """Return |subjects| / |pairs| and |objects| / |pairs|: 1 if no subject (object) occurs twice; None: no pairs."""
     unique = set(pairs)
     n_subjects, n_objects = len({pair[0] for pair in unique}), len({pair[1] for pair in unique})
     return {

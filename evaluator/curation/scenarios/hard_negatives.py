@@ -1,6 +1,6 @@
-"""False pairs that the graph makes plausible, found from a true one (Huynh & Papotti 2019).
+"""Hard negatives: false pairs that the graph makes plausible, derived from a true one (Huynh & Papotti 2019).
 
-By random walks (Algorithm 1), or by the local closed-world assumption: who has an object that the graph knows of has
+They come from random walks (Algorithm 1), or from the local closed-world assumption: a subject with a known object has
 no other.
 """
 
@@ -21,11 +21,11 @@ from evaluator.statistics.random_streams import draws, shuffled
 
 Pair = tuple[int, int]
 SCHEMA = ("domain", "range")
-"""Predicates about predicates, by the last part of their names: no path goes along them."""
+"""Schema predicates, by the last part of their names: excluded from paths."""
 
 
 class Plausible(NamedTuple):
-    """path: codes of the steps from the subject to the object, or from the object to the subject."""
+    """A plausible false pair. path: codes of the steps from subject to object, or from object to subject."""
 
     pair: Pair
     path: Path
@@ -34,12 +34,12 @@ class Plausible(NamedTuple):
 
 class Source(Protocol):
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """False pairs that resemble the fact, as far as they are asked for; always the same ones for a fact."""
+        """Yield false pairs similar to the fact, lazily; always the same ones for a fact."""
 
 
 @dataclass
 class Surroundings:
-    """What both kinds of source look at: all of the graph but the predicate itself."""
+    """Base of both sources: the graph without the predicate itself."""
 
     graph: Graph
     predicate: str
@@ -56,52 +56,52 @@ class Surroundings:
         self.true = self.graph.key(facts[:, 0], facts[:, 1])
 
     def is_true(self, subjects: Ints, objects: Ints) -> Bools:
-        """Which of the pairs the predicate links in the graph, in either direction.
+        """Return a mask of the pairs that the predicate links in the graph, in either direction.
 
-        A symmetric predicate (spouse, sibling) is often written down one way only, and holds the other way as well.
+        A symmetric predicate (spouse, sibling) is often stated in one direction only, and holds in both.
         """
         return self._holds(self.graph.key(subjects, objects)) | self._holds(self.graph.key(objects, subjects))
 
     def _holds(self, keys: Ints) -> Bools:
-        places = np.minimum(np.searchsorted(self.true, keys), len(self.true) - 1)
-        held: Bools = self.true[places] == keys
-        return held
+        indices = np.minimum(np.searchsorted(self.true, keys), len(self.true) - 1)
+        mask: Bools = self.true[indices] == keys
+        return mask
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
-        """Objects that another predicate links the subject to, sorted, with the code of one such step each."""
+        """Return (codes, objects) that another predicate links the subject to, sorted, with one step code each."""
         codes, to = self.steps.of(subject)
         forward = codes % 2 == 0
-        return _each_once(codes[forward], to[forward])
+        return _distinct(codes[forward], to[forward])
 
     def linked_to(self, object_: int) -> tuple[Ints, Ints]:
-        """Subjects that another predicate links to the object; the steps begin at the object."""
+        """Return (codes, subjects) that another predicate links to the object; steps begin at the object."""
         codes, to = self.steps.of(object_)
         backward = codes % 2 == 1
-        return _each_once(codes[backward], to[backward])
+        return _distinct(codes[backward], to[backward])
 
     def random(self, kind: str, fact: Pair) -> random.Random:
-        """The draws of one fact: neither other facts nor their order move them."""
+        """Return the random generator of one fact, independent of other facts and their order."""
         subject, object_ = (self.graph.entities[end] for end in fact)
         return draws(self.seed, kind, subject, self.predicate, object_)
 
 
 class Walks(Surroundings):
-    """Random walks from either end of a fact, along predicate paths that join it to its like."""
+    """Random walks from either end of a fact, along predicate paths to entities that fit its other end."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """From subject and object by turns, while each of them has more."""
+        """Yield pairs from subject and object alternately, until both are exhausted."""
         rng = self.random("walks", fact)
-        return _by_turns([self._from(fact, rng, from_subject=side) for side in (True, False)])
+        return _alternate([self._from(fact, rng, from_subject=side) for side in (True, False)])
 
     def _from(self, fact: Pair, rng: random.Random, *, from_subject: bool) -> Iterator[Plausible]:
         begin, other = fact if from_subject else (fact[1], fact[0])
-        _, found = self.linked_from(begin) if from_subject else self.linked_to(begin)
-        alike = found[self._fits(begin, other, found, from_subject=from_subject)].tolist()
-        rng.shuffle(alike)
-        for like in alike:
-            paths = Paths(self.steps, begin, like)
-            for place in shuffled(len(paths), rng):
-                path = paths[place]
+        _, entities = self.linked_from(begin) if from_subject else self.linked_to(begin)
+        candidates = entities[self._fits(begin, other, entities, from_subject=from_subject)].tolist()
+        rng.shuffle(candidates)
+        for candidate in candidates:
+            paths = Paths(self.steps, begin, candidate)
+            for index in shuffled(len(paths), rng):
+                path = paths[index]
                 end = walk(self.steps, begin, path, rng)
                 if end is None or end == begin:
                     continue
@@ -109,27 +109,27 @@ class Walks(Surroundings):
                     yield Plausible((begin, end) if from_subject else (end, begin), path, from_subject)
 
     def _fits(self, begin: int, other: int, ends: Ints, *, from_subject: bool) -> Bools:
-        """Ends that pass the type test for the fact's other end, and that the predicate does not link to the first."""
+        """Return a mask of ends that pass the type test for `other` and that the predicate does not link to `begin`."""
         begins = np.full(len(ends), begin)
         true = self.is_true(begins, ends) if from_subject else self.is_true(ends, begins)
         return self.types.pass_for(other, ends) & ~true
 
 
 class ClosedWorld(Surroundings):
-    """Pairs that another predicate links, of the fact's subject with an object of the same types, or the other way."""
+    """Pairs linked by another predicate: the fact's subject with an object of the same types, or the reverse."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
         rng = self.random("closed world", fact)
         subject, object_ = fact
         codes, ends = self.linked_from(subject)
         fit = self.types.same(object_, ends) & ~self.is_true(np.full(len(ends), subject), ends)
-        found = [Plausible((subject, end), (code,), True) for code, end in _rows(codes[fit], ends[fit])]
+        from_subject = [Plausible((subject, end), (code,), True) for code, end in _rows(codes[fit], ends[fit])]
         codes, ends = self.linked_to(object_)
         fit = self.types.same(subject, ends) & ~self.is_true(ends, np.full(len(ends), object_))
-        back = [Plausible((end, object_), (code,), False) for code, end in _rows(codes[fit], ends[fit])]
-        rng.shuffle(found)
-        rng.shuffle(back)
-        return _by_turns([iter(found), iter(back)])
+        from_object = [Plausible((end, object_), (code,), False) for code, end in _rows(codes[fit], ends[fit])]
+        rng.shuffle(from_subject)
+        rng.shuffle(from_object)
+        return _alternate([iter(from_subject), iter(from_object)])
 
 
 SOURCES: dict[str, type[Walks] | type[ClosedWorld]] = {"walks": Walks, "closed-world": ClosedWorld}
@@ -138,38 +138,38 @@ SOURCES: dict[str, type[Walks] | type[ClosedWorld]] = {"walks": Walks, "closed-w
 def collect(
     source: Source, batches: Iterable[Iterable[Pair]], n: int, used: Collection[Pair] = ()
 ) -> list[tuple[Plausible, Pair]]:
-    """The first n different pairs, none of them used already, each with the fact it was found from.
+    """Return the first n different pairs that are not in `used`, each with its fact; fewer if there are no more.
 
-    The facts of a batch take turns, one pair each, until none has more; then the next batch. Fewer: there are no more.
+    The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows.
     """
-    found: list[tuple[Plausible, Pair]] = []
-    taken = set(used)
+    results: list[tuple[Plausible, Pair]] = []
+    seen = set(used)
     for batch in batches:
-        waiting = deque((fact, source.plausible(fact)) for fact in batch)
-        while waiting:
-            if len(found) == n:
-                return found
-            fact, stream = waiting.popleft()
-            one = next((one for one in stream if one.pair not in taken), None)
-            if one is not None:
-                taken.add(one.pair)
-                found.append((one, fact))
-                waiting.append((fact, stream))
-    return found
+        queue = deque((fact, source.plausible(fact)) for fact in batch)
+        while queue:
+            if len(results) == n:
+                return results
+            fact, stream = queue.popleft()
+            candidate = next((candidate for candidate in stream if candidate.pair not in seen), None)
+            if candidate is not None:
+                seen.add(candidate.pair)
+                results.append((candidate, fact))
+                queue.append((fact, stream))
+    return results
 
 
-def _by_turns(streams: list[Iterator[Plausible]]) -> Iterator[Plausible]:
+def _alternate(streams: list[Iterator[Plausible]]) -> Iterator[Plausible]:
     while streams:
         for stream in list(streams):
-            one = next(stream, None)
-            if one is None:
+            item = next(stream, None)
+            if item is None:
                 streams.remove(stream)
             else:
-                yield one
+                yield item
 
 
-def _each_once(codes: Ints, entities: Ints) -> tuple[Ints, Ints]:
-    """Entities once each, with the least code that leads there."""
+def _distinct(codes: Ints, entities: Ints) -> tuple[Ints, Ints]:
+    """Return distinct entities, sorted, with the lowest code that leads to each."""
     unique, first = np.unique(entities, return_index=True)
     return codes[first], unique
 

@@ -1,4 +1,4 @@
-"""Which facts become true claims: some of the largest clusters, the rest from all the others (Huynh & Papotti 2019)."""
+"""Selection of true claims: some from the largest clusters, the rest from the others (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from evaluator.errors import UsageError
 
 
 def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
-    """Places of n facts. clusters: each fact's cluster by size (0 is the largest), those to take first in front.
+    """Return the indices of n facts. clusters: each fact's cluster by size (0 is the largest), in order of preference.
 
     The first n_from_largest come from the largest clusters in turn: all of the largest before any of the next. The
-    rest come one a cluster, round and round, from clusters that gave none of the first. Raises UsageError where those
-    do not hold enough: the scenario would be more alike than it says.
+    rest come round-robin from the unused clusters. Raises UsageError where those have too few facts: the scenario would
+    be more homogeneous than declared.
     """
     members: dict[int, deque[int]] = {}
-    for place, number in enumerate(clusters):
-        members.setdefault(number, deque()).append(place)
+    for index, number in enumerate(clusters):
+        members.setdefault(number, deque()).append(index)
     chosen: list[int] = []
     for number in sorted(members):
         if len(chosen) == n_from_largest:
             break
         chosen += [members[number].popleft() for _ in range(min(n_from_largest - len(chosen), len(members[number])))]
-    used = {clusters[place] for place in chosen}
+    used = {clusters[index] for index in chosen}
     if len(chosen) < n_from_largest:
         raise UsageError(f"{len(clusters)} facts are clustered, expected at least {n_from_largest}")
     others = deque(facts for number, facts in members.items() if number not in used)
-    left, there = n - len(chosen), sum(map(len, others))
-    if left > there:
+    n_rest, n_available = n - len(chosen), sum(map(len, others))
+    if n_rest > n_available:
         raise UsageError(
-            f"{left} of {n} true claims are to come from other clusters than the {len(used)} largest, and the other "
-            f"{len(others)} hold {there} facts; expected a smaller size, another homogeneity, or finer clusters "
+            f"{n_rest} of {n} true claims are to come from other clusters than the {len(used)} largest, and the other "
+            f"{len(others)} hold {n_available} facts; expected a smaller size, another homogeneity, or finer clusters "
             "(other embeddings, a larger pool)"
         )
     while len(chosen) < n:

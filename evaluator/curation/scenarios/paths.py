@@ -16,15 +16,15 @@ _TABLE = 1 << 24
 
 
 class Paths:
-    """The codes along every path of one to three steps from one entity to another, each once, in a fixed order.
+    """Step codes of every path of one to three steps from one entity to another, each once, in a fixed order.
 
     A path visits no entity twice; steps go in either direction. Between hubs there are thousands, of which few are
-    walked: they are kept as numbers, with a digit a step, and taken apart one at a time.
+    walked: they are stored as numbers, one digit per step, and decoded on access.
     """
 
     def __init__(self, steps: Steps, begin: int, end: int) -> None:
         self._base = steps.n_codes + 1  # no digit is 0, so that paths of different lengths are different numbers
-        # Looked for from the end with less to look at: the other end's paths are the same, turned round.
+        # Searched from the end with fewer two-step walks: the paths from the other end are the same, reversed.
         self._turned = bool(steps.reach[begin] > steps.reach[end])
         if self._turned:
             begin, end = end, begin
@@ -55,25 +55,25 @@ class Paths:
 
 
 def _onward(steps: Steps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
-    """Every step that follows: the code before it, its own, and where it leads."""
+    """Return every next step: the code before it, its own code, and its end."""
     lengths = steps.first[entities + 1] - steps.first[entities]
-    places = _ranges(steps.first[entities], lengths)
-    return np.repeat(codes, lengths), steps.codes[places], steps.to[places]
+    indices = _ranges(steps.first[entities], lengths)
+    return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]
 
 
 def _finished(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
-    """Paths that reach an entity next to the end, each with its last step: several, where several triples link the two.
+    """Append the last step to paths that reach a neighbour of the end: several paths if several triples link the two.
 
     known: the paths' numbers so far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the
     codes from them to the end.
     """
     low, high = np.searchsorted(before, meeting, "left"), np.searchsorted(before, meeting, "right")
-    places = _ranges(low, high - low)
-    return np.repeat(known, high - low) * base + last[places] + 1
+    indices = _ranges(low, high - low)
+    return np.repeat(known, high - low) * base + last[indices] + 1
 
 
 def _different(numbers: Ints, end: int) -> Ints:
-    """Each number once, sorted. end: all are below it."""
+    """Return the distinct numbers, sorted. end: exclusive upper bound."""
     if end > _TABLE or len(numbers) < end >> 8:
         return np.unique(numbers)
     table = np.zeros(end, dtype=np.bool_)
@@ -82,18 +82,18 @@ def _different(numbers: Ints, end: int) -> Ints:
 
 
 def _ranges(first: Ints, lengths: Ints) -> Ints:
-    """All places of ranges that begin at `first`, one range after the other."""
+    """Return all indices of the ranges that begin at `first`, concatenated."""
     ends = np.cumsum(lengths)
     n = int(ends[-1]) if len(ends) else 0
     return np.arange(n) + np.repeat(first - ends + lengths, lengths)
 
 
 def walk(steps: Steps, begin: int, path: Path, rng: random.Random) -> int | None:
-    """Where a random walk along the path ends: each step to one of the entities it may lead to; None: nowhere."""
-    here = begin
+    """Return the end of a random walk along the path, or None if it gets stuck. Each step picks a random entity."""
+    entity = begin
     for code in path:
-        ends = steps.along(here, code)
+        ends = steps.along(entity, code)
         if not len(ends):
             return None
-        here = int(ends[rng.randrange(len(ends))])
-    return here
+        entity = int(ends[rng.randrange(len(ends))])
+    return entity

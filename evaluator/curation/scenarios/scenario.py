@@ -1,4 +1,4 @@
-"""Scenarios over one predicate: each follows from its own parameters and the seed alone (Huynh & Papotti 2019)."""
+"""Scenarios over one predicate, each determined by its own parameters and the seed (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POOL = 3000
 
 @dataclass(frozen=True)
 class Cell:
-    """What a scenario is to be like. homogeneity None: the first facts by popularity, whatever their clusters."""
+    """Parameters of one scenario. homogeneity None: the first facts by popularity, in any clusters."""
 
     transparency: str
     homogeneity: str | None = None
@@ -34,8 +34,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """origin: "true", "walks", "closed-world" or "unrelated". cluster: of the true claim, or of the one that a
-    plausible false one was found from (`source`), where clusters were made. path: predicates from subject to object,
+    """origin: "true", "walks", "closed-world" or "unrelated". cluster: of the true claim, or of the `source`
+    that a plausible false one is derived from, if facts are clustered. path: predicates from subject to object,
     those against their direction with a leading "(-1)"."""
 
     subject: str
@@ -49,7 +49,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What all scenarios of a matrix share. ratio: true claims to false ones. pool: most facts that are clustered."""
+    """Parameters common to all scenarios of a matrix. ratio: true to false claims. pool: maximum of clustered facts."""
 
     size: int
     ratio: Number = 1
@@ -59,10 +59,10 @@ class Wanted:
 
 
 class Scenarios:
-    """Makes scenarios, and keeps what several of them need.
+    """Generates scenarios, with caches shared between them.
 
-    types: of entities by name. vectors: called once, where clusters are needed: a row an entity of the graph. avoid:
-    pairs (subject, object) that no claim may have. Raises UsageError for a predicate or values that cannot be.
+    types: of entities by name. vectors: called once, if clusters are needed; one row per entity of the graph. avoid:
+    pairs (subject, object) that no claim may have. Raises UsageError for an unknown predicate or invalid values.
     """
 
     def __init__(
@@ -92,24 +92,24 @@ class Scenarios:
         self._used: set[Pair] = set()
 
     def use(self, claims: Iterable[Claim]) -> None:
-        """No claim made from here on has the pair of one of these. Clusters stay what they are."""
+        """Exclude the pairs of these claims from all later scenarios. Clusters do not change."""
         number = self.graph.number
         self._used |= {(number[claim.subject], number[claim.object]) for claim in claims}
         self._found.clear()
 
     @cached_property
     def scores(self) -> Numbers:
-        """The popularity of each fact."""
+        """Popularity of each fact."""
         return popularity(self.graph, self.facts)
 
     def claims(self, cell: Cell) -> list[Claim]:
-        """True ones first. Raises UsageError where the graph does not hold what is wanted."""
+        """Return the scenario's claims, true ones first. Raises UsageError where the graph has too few."""
         share = exact("transparency", cell.transparency)
         positives = self.positives(cell)
         clusters = self._clusters_of(cell) if cell.homogeneity is not None else {}
         n_plausible = ambiguous(share, self.n_negatives)
-        found = self._plausible(cell, positives, n_plausible)
-        used = {*self._avoid, *self._used, *(one.pair for one, _ in found)}
+        plausible = self._plausible(cell, positives, n_plausible)
+        used = {*self._avoid, *self._used, *(candidate.pair for candidate, _ in plausible)}
         rng = draws(self.wanted.seed, "unrelated", self.predicate, cell.popularity, cell.homogeneity)
         n_rest = self.n_negatives - n_plausible
         rest = unrelated(self.graph, self._batches(cell, positives), n_rest, rng, used)
@@ -121,12 +121,12 @@ class Scenarios:
         name = self.graph.entities
         return [
             *(Claim(name[s], name[o], True, "true", clusters.get((s, o))) for s, o in positives),
-            *(self._told(one, fact, clusters.get(fact)) for one, fact in found),
+            *(self._told(candidate, fact, clusters.get(fact)) for candidate, fact in plausible),
             *(Claim(name[s], name[o], False, "unrelated") for s, o in rest),
         ]
 
     def positives(self, cell: Cell) -> list[Pair]:
-        """The true claims. Raises UsageError."""
+        """Return the pairs of the true claims. Raises UsageError where the graph has too few."""
         free = [pair for pair in _pairs(self.facts[self._order(cell.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
             raise UsageError(
@@ -135,27 +135,27 @@ class Scenarios:
             )
         if cell.homogeneity is None:
             return free[: self.n_positives]
-        wanted = from_largest(exact("homogeneity", cell.homogeneity), self.n_positives)
+        n_from_largest = from_largest(exact("homogeneity", cell.homogeneity), self.n_positives)
         clusters = self._clusters_of(cell)
         pairs = [pair for pair in free if pair in clusters]
         try:
-            places = select([clusters[pair] for pair in pairs], self.n_positives, wanted)
+            indices = select([clusters[pair] for pair in pairs], self.n_positives, n_from_largest)
         except UsageError as error:
             raise UsageError(f"homogeneity {cell.homogeneity}: {error}") from None
-        return [pairs[place] for place in places]
+        return [pairs[index] for index in indices]
 
     def named(self, facts: Ints) -> list[tuple[str, str]]:
-        """Subject and object of each. facts: shape (n, 2)."""
+        """Return the names of subject and object of each fact. facts: shape (n, 2)."""
         return [(self.graph.entities[s], self.graph.entities[o]) for s, o in _pairs(facts)]
 
     def clustered(self, flavour: str) -> list[tuple[str, str, str]]:
-        """Subject, object and cluster of every fact that true claims were chosen from, by cluster."""
+        """Return subject, object and cluster of every fact in the pool of true claims, sorted by cluster."""
         clusters = self._clusters_of(Cell("1", "1", flavour))
-        found = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
-        return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in found]
+        rows = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
+        return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
 
     def _order(self, flavour: str) -> Ints:
-        """Places of facts, those to take first in front."""
+        """Return the indices of facts in order of preference."""
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
@@ -165,45 +165,45 @@ class Scenarios:
         return self._orders[flavour]
 
     def _clusters_of(self, cell: Cell) -> dict[Pair, int]:
-        """The cluster of each fact of the cell's pool."""
+        """Return the cluster of each fact in the scenario's pool."""
         pool = max(self.wanted.pool, self.n_positives)
-        places = self._order(cell.popularity)[:pool].copy()
-        places.sort()
-        key = places.tobytes()
+        indices = self._order(cell.popularity)[:pool].copy()
+        indices.sort()
+        key = indices.tobytes()
         if key not in self._clusters:
-            facts = self.facts[places]
+            facts = self.facts[indices]
             labels = cluster(self._vectors(), facts).tolist()
             self._clusters[key] = dict(zip(_pairs(facts), labels, strict=True))
         return self._clusters[key]
 
     def _plausible(self, cell: Cell, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
-        """The first n: those of a higher transparency are among those of a lower one."""
+        """Return the first n plausible pairs: those of a higher transparency are a subset of those of a lower one."""
         if not n:
             return []
         key = cell.popularity, cell.homogeneity
         if len(self._found.get(key, ())) < n:
             self._found[key] = collect(self._source, self._batches(cell, positives), n, self._avoid | self._used)
-        found = self._found[key]
-        if len(found) < n:
+        candidates = self._found[key]
+        if len(candidates) < n:
             raise UsageError(
-                f"transparency {cell.transparency}: {len(found)} plausible false claims are there, from all "
+                f"transparency {cell.transparency}: {len(candidates)} plausible false claims are there, from all "
                 f"{len(self.facts)} facts of {shown(self.predicate)}; expected {n}"
             )
-        return found[:n]
+        return candidates[:n]
 
     def _batches(self, cell: Cell, positives: list[Pair]) -> Iterator[list[Pair]]:
-        """The true claims; then, if they do not lead to enough, the facts beside them, as many at a time."""
+        """Yield the true claims, then the other facts in batches of equal size, for when the former are not enough."""
         yield positives
         sample = set(positives)
         rest = [pair for pair in _pairs(self.facts[self._order(cell.popularity)]) if pair not in sample]
         for first in range(0, len(rest), self.n_positives):
             yield rest[first : first + self.n_positives]
 
-    def _told(self, one: Plausible, fact: Pair, number: int | None) -> Claim:
+    def _told(self, candidate: Plausible, fact: Pair, number: int | None) -> Claim:
         name, predicates = self.graph.entities, self.graph.predicates
-        codes = one.path if one.from_subject else tuple(code ^ 1 for code in reversed(one.path))
+        codes = candidate.path if candidate.from_subject else tuple(code ^ 1 for code in reversed(candidate.path))
         path = tuple(("(-1)" if code % 2 else "") + predicates[code // 2] for code in codes)
-        subject, object_ = one.pair
+        subject, object_ = candidate.pair
         source = name[fact[0]], name[fact[1]]
         return Claim(name[subject], name[object_], False, self.wanted.plausible, number, path, source)
 

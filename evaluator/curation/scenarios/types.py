@@ -1,4 +1,4 @@
-"""The type test: could this entity stand where that one stands?"""
+"""Type test: can one entity replace another?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENOUGH = 4
 
 
 class Types:
-    """The types of a graph's entities. Those that the mapping does not name have none."""
+    """Types of a graph's entities; entities missing from the mapping have none."""
 
     def __init__(self, entities: Sequence[str], types: Mapping[str, Collection[str]]) -> None:
         sets: dict[frozenset[str], int] = {}
@@ -23,16 +23,18 @@ class Types:
         self._passing: dict[int, Bools] = {}
 
     def pass_for(self, entity: int, others: Ints) -> Bools:
-        """Which of the others x have |T(entity) ∩ T(x)| >= min(4, |T(entity)|)."""
+        """Return a mask of the others x with |T(entity) ∩ T(x)| >= min(4, |T(entity)|)."""
         kind = int(self.kind[entity])
         if kind not in self._passing:
-            wanted = self._sets[kind]
-            enough = min(ENOUGH, len(wanted))
-            self._passing[kind] = np.array([len(wanted & have) >= enough for have in self._sets], dtype=np.bool_)
+            types_of_entity = self._sets[kind]
+            enough = min(ENOUGH, len(types_of_entity))
+            self._passing[kind] = np.array(
+                [len(types_of_entity & types_of_other) >= enough for types_of_other in self._sets], dtype=np.bool_
+            )
         passing: Bools = self._passing[kind][self.kind[others]]
         return passing
 
     def same(self, entity: int, others: Ints) -> Bools:
-        """Which of the others have the same types."""
+        """Return a mask of the others with the same types."""
         same: Bools = self.kind[others] == self.kind[entity]
         return same

@@ -1,7 +1,7 @@
-"""Scenarios as files: gold of fact-checking; and, for the curator, where each claim comes from.
+"""Write scenarios as files: gold of fact-checking and, for the curator, the origin of each claim.
 
-The published layout (`..._scenario.tsv`) gives the labels away, by its order and its last columns: it is for programs
-that read BUCKLE's files, and stays with the gold.
+The published layout (`..._scenario.tsv`) reveals the labels by its order and its last columns: it is for programs that
+read BUCKLE's files, and is as secret as the gold.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Open = Callable[[str], BinaryIO]
 
 
 def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
-    """gold.jsonl, origins.jsonl, clusters.tsv (where clusters were made) and the published layout's files.
+    """Write gold.jsonl and origins.jsonl; with clusters also clusters.tsv and files in the published layout.
 
-    salt: of ids and groups. kind: "test" or "train", which only the published layout names.
+    salt: of ids and groups. kind: "test" or "train", the prefix of file names in the published layout.
     """
     key = hashlib.sha256(f"{salt}\t{scenarios.wanted.seed}".encode()).digest()
     lines = sorted(
@@ -30,8 +30,8 @@ def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str
         key=lambda line: str(line[0]["id"]),
     )
     with open_("gold.jsonl") as gold, open_("origins.jsonl") as origins:
-        for told, origin in lines:
-            gold.write(_json(told))
+        for gold_line, origin in lines:
+            gold.write(_json(gold_line))
             origins.write(_json(origin))
     clustered = [(cell, claims) for cell, claims in made if cell.homogeneity is not None]
     for cell, claims in clustered:
@@ -46,18 +46,18 @@ def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str
 
 
 def write_graph(made: Made, graph: Graph, predicate: str, open_: Open) -> None:
-    """graph.tsv: the graph without the true claims of any scenario."""
-    asked = {(claim.subject, claim.object) for _, claims in made for claim in claims if claim.label}
+    """Write graph.tsv: the graph without the true claims of any scenario."""
+    hidden = {(claim.subject, claim.object) for _, claims in made for claim in claims if claim.label}
     ends, predicates = graph.entities, graph.predicates
     rows = zip(graph.subjects.tolist(), graph.predicates_of.tolist(), graph.objects.tolist(), strict=True)
     with open_("graph.tsv") as file:
         for s, p, o in rows:
-            if predicates[p] != predicate or (ends[s], ends[o]) not in asked:
+            if predicates[p] != predicate or (ends[s], ends[o]) not in hidden:
                 file.write(_row((ends[s], predicates[p], ends[o])))
 
 
 def _line(claim: Claim, cell: Cell, scenarios: Scenarios, key: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A claim's gold line, and its origin. Neither id nor group follows from the label."""
+    """Return a claim's gold line and its origin. Neither id nor group depends on the label."""
     scenario, predicate = name(cell, scenarios), scenarios.predicate
     slices: dict[str, Any] = {"relation": predicate, "transparency": float(cell.transparency)}
     if cell.homogeneity is not None:
@@ -70,7 +70,7 @@ def _line(claim: Claim, cell: Cell, scenarios: Scenarios, key: bytes) -> tuple[d
         "relation": predicate,
         "object": claim.object,
         "label": claim.label,
-        "group": _salted(key, *triple),  # a pair that several scenarios hold is one test, not several
+        "group": _salted(key, *triple),  # a pair in several scenarios is one independent case
         "slices": slices,
     }
     origin: dict[str, Any] = {"id": gold["id"], "scenario": scenario, "origin": claim.origin}
