@@ -1,4 +1,4 @@
-"""Labelled texts of any task: an id, a text, a label a line; the keys of text and label are the curator's to name."""
+"""Reader for labelled texts of any task: id, text and label per line, with configurable keys of text and label."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluator.jsonl.strict_json import Shape
 
 @dataclass
 class Claims:
-    """In the order of the file."""
+    """Ids, texts and labels in the order of the file."""
 
     ids: list[Id] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Claims:
 def read_claims(
     stream: BinaryIO, file: str, *, text: str = "claim", label: str = "label", limits: ReadLimits | None = None
 ) -> Claims:
-    """text, label: keys whose values are strings. Other keys are passed over. Raises GoldError, UsageError."""
+    """Read the file. text, label: keys with string values; other keys are ignored. Raises GoldError, UsageError."""
     if len({"id", text, label}) < 3:
         raise UsageError(f"the keys of text and label are {text} and {label}, expected two, and neither of them id")
     reader = Reader(file, _layout(text, label), GoldError, limits)

@@ -1,6 +1,6 @@
-"""JSON Lines of any task, read as strictly as `docs/evaluator.md` says, with each line's own bytes kept.
+"""Strict reader for JSON Lines of any task (see `docs/evaluator.md`) that preserves each line's bytes.
 
-Generators that only share lines out write them as they came: no number is rounded and no key moves.
+Generators that only partition lines write them unchanged: no number is rounded and no key moves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """number: from 1. raw: its bytes, without the newline. value: the object it holds."""
+    """number: from 1. raw: its bytes, without the newline. value: the parsed object."""
 
     number: int
     raw: bytes
@@ -30,9 +30,9 @@ class RawLine:
 
 
 def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) -> tuple[list[RawLine], ProblemList]:
-    """The lines that are right, and the problems of the others: the caller adds its own and raises them together.
+    """Return the valid lines and the problems of the others; the caller adds its own problems and raises all together.
 
-    Raises GoldError where reading on makes no sense (an empty file, one over its limits).
+    Raises GoldError where reading cannot continue (an empty file, one over its limits).
     """
     limits = limits or ReadLimits()
     problems = ProblemList(file, GoldError)
@@ -51,22 +51,22 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
 
 
 def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str = "") -> Id | None:
-    """The string or integer under the key, or under `default` where the key is missing; None: noted as a problem."""
+    """Return the string or integer under the key, or under `default` if that is missing; None adds a problem."""
     value = line.value.get(key, line.value.get(default) if default else None)
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    held = key if key in line.value or not default else default
-    problems.add(line.number, f"{key} is no name", found(line.value, held), "a string or an integer")
+    present_key = key if key in line.value or not default else default
+    problems.add(line.number, f"{key} is no name", found(line.value, present_key), "a string or an integer")
     return None
 
 
 def found(line: Mapping[str, Any], key: str) -> str:
-    """What stands under a key, for a problem that tells it."""
+    """Return the value under a key as text for a problem message."""
     return shown(line[key]) if key in line else "no such key"
 
 
 def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> None:
-    """A split's names are all strings or all integers, or 1 and "1" would be two: notes the first of another type."""
+    """Add a problem unless a split's names are all strings or all integers, since 1 and "1" would be two names."""
     first: type | None = None
     for line in lines:
         value = line.value.get(key)
@@ -110,6 +110,6 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
 
 
 def with_key(raw: bytes, key: str, value: Id) -> bytes:
-    """The line with one more key in front; the rest stays as it was written. The object has a key, and not this one."""
+    """Return the line with a key prepended, otherwise unchanged. The object must have a key, and not this one."""
     begin = raw.index(b"{") + 1
     return raw[:begin] + msgspec.json.encode(key) + b": " + msgspec.json.encode(value) + b", " + raw[begin:].lstrip()

@@ -1,4 +1,4 @@
-"""UTF-8 text by lines, in blocks of a mebibyte: as strict as `evaluator.jsonl.reader`, without JSON."""
+"""Reader for UTF-8 lines in blocks of a mebibyte, as strict as `evaluator.jsonl.reader` but without JSON."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from evaluator.errors import ProblemList
 from evaluator.jsonl.decompress import ReadLimits, chunks
 
 LIMITS = ReadLimits(file_bytes=1 << 40, ratio=1100, lines=1 << 40)
-"""What a curator's own file may be: of any length, packed as tightly as gzip can."""
+"""Limits for a curator's own files: any length, and the highest compression ratio of gzip."""
 
 _BOM = b"\xef\xbb\xbf"
 
 
 def text_blocks(stream: BinaryIO, problems: ProblemList, expected: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of the first line, lines without their ends). A block ends before a line at fault, which is noted in
-    `problems` and left out.
+    """Yield (number of the first line, lines without their ends). Invalid lines are added to `problems` and skipped.
 
-    expected: what an empty file lacks. Raises the list's error where reading on makes no sense.
+    expected: for the message about an empty file. Raises the list's error where reading cannot continue.
     """
     number = 1
     for block in _whole_lines(stream, problems):
@@ -39,24 +38,24 @@ def text_blocks(stream: BinaryIO, problems: ProblemList, expected: str) -> Itera
 
 
 def _whole_lines(stream: BinaryIO, problems: ProblemList) -> Iterator[bytes]:
-    """Some lines at a time, without the last one's end."""
+    """Yield blocks of whole lines, without the last newline."""
     rest: list[bytes] = []
-    held = 0
+    n_bytes = 0
     for chunk in chunks(stream, LIMITS, problems):
-        whole, newline, begun = chunk.rpartition(b"\n")
+        whole, newline, incomplete = chunk.rpartition(b"\n")
         if newline:
             yield b"".join([*rest, whole])
-            rest, held = [], 0
-        rest.append(begun)
-        held += len(begun)
-        if held > LIMITS.line_bytes:
+            rest, n_bytes = [], 0
+        rest.append(incomplete)
+        n_bytes += len(incomplete)
+        if n_bytes > LIMITS.line_bytes:
             problems.stop(None, "a line is too long", f"over {LIMITS.line_bytes} bytes", f"at most {LIMITS.line_bytes}")
-    if held:
+    if n_bytes:
         yield b"".join(rest)
 
 
 def _plain(block: bytes) -> str | None:
-    """The text, unless something in it needs a look at each line."""
+    """Return the text; None if its lines must be checked one by one."""
     if b"\0" in block or (b"\r" in block and b"\r" in block.replace(b"\r\n", b"\n").removesuffix(b"\r")):
         return None
     try:
