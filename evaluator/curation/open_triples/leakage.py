@@ -1,13 +1,14 @@
-"""Leakage removal: training triples that say an evaluation triple in other words (Broscheit et al. 2020, section 4).
+"""Leakage removal: training triples that paraphrase an evaluation triple (Broscheit et al. 2020, section 4).
 
-For an evaluation triple (i, k, j), with a any mention of i's entity and b any of j's, i and j among them:
+For an evaluation triple (i, k, j), with a any mention of i's entity and b any of j's, including i and j:
 
-- SIMPLE takes out (i, k, j), letter by letter;
+- SIMPLE removes (i, k, j), exactly;
 - BASIC also (a, k, b) and (b, k, a);
-- THOROUGH also a and b joined by any relation, in either order; a as the subject of a relation that holds the words of
-  k and b, or b as the object of one that holds those of k and a; a subject or object that holds those of a, k and b.
+- THOROUGH also a and b linked by any relation, in either order; a as the subject of a relation that contains the words
+  of k and b, or b as the object of one that contains those of k and a; a subject or object that contains those of a, k
+  and b.
 
-BASIC and THOROUGH compare texts as sets of words, see `open_words`.
+BASIC and THOROUGH compare texts as sets of words, see `token_sets`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
 
 Triple = Sequence[str]
-"""Subject, relation, object; what follows is not looked at."""
+"""Subject, relation, object; further columns are ignored."""
 
 
 class Rule(enum.IntEnum):
-    """Why a training triple leaks: the first rule that finds it."""
+    """The first rule by which a training triple leaks."""
 
     SIMPLE = 1
     BASIC = 2
@@ -36,7 +37,7 @@ class Rule(enum.IntEnum):
 
 
 class Level(enum.IntEnum):
-    """How much is taken out: what the rules up to this one find."""
+    """Level of removal: all rules up to its value."""
 
     SIMPLE = Rule.SIMPLE
     BASIC = Rule.BASIC
@@ -44,7 +45,7 @@ class Level(enum.IntEnum):
 
 
 class Leakage:
-    """Tells which training triples leak evaluation triples. One look takes about a microsecond."""
+    """Classifies training triples by the rule by which they leak, in about a microsecond each."""
 
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         evaluated = list(evaluated)
@@ -54,16 +55,16 @@ class Leakage:
         self._relations = Memo(self._forbidden.relation)
 
     def rules(self, rows: Iterable[Triple], level: Level = Level.THOROUGH) -> list[int]:
-        """The rule that finds each triple, 0 where none up to the level does."""
+        """Return the rule that matches each triple; 0 if none up to the level does."""
         if level is Level.SIMPLE:
             return [int(Rule.SIMPLE) if tuple(row[:3]) in self._exact else 0 for row in rows]
         mentions, find = self._mentions, self._basic if level is Level.BASIC else self._thorough
-        found = []
+        rules = []
         for row in rows:
             subject, object_ = mentions[row[0]], mentions[row[2]]
-            # Most mentions have nothing to do with the evaluation.
-            found.append(0 if subject is None and object_ is None else find(row, subject, object_))
-        return found
+            # Most mentions are unrelated to the evaluation triples.
+            rules.append(0 if subject is None and object_ is None else find(row, subject, object_))
+        return rules
 
     def _basic(self, row: Triple, subject: Mention | None, object_: Mention | None) -> int:
         if subject is None or object_ is None:
@@ -93,7 +94,7 @@ def remove_leakage(
     level: Level = Level.THOROUGH,
     stops: Iterable[str] | None = None,
 ) -> tuple[list[Triple], Counter[Rule]]:
-    """The training triples that leak nothing, in their order, and how many each rule took out.
+    """Return the training triples that do not leak, in their order, and the number removed by each rule.
 
     stops: stop words; None: the most frequent tokens of the training triples.
     """
@@ -103,5 +104,5 @@ def remove_leakage(
         counts.add(train)
         stops = counts.stop_words().all
     rules = Leakage(evaluated, Normaliser(frozenset(stops))).rules(train, level)
-    kept = [triple for triple, rule in zip(train, rules, strict=True) if not rule]
-    return kept, Counter(Rule(rule) for rule in rules if rule)
+    clean = [triple for triple, rule in zip(train, rules, strict=True) if not rule]
+    return clean, Counter(Rule(rule) for rule in rules if rule)

@@ -1,4 +1,4 @@
-"""What evaluation triples forbid, so that a training triple is held against all of them at once."""
+"""Index of evaluation triples, to compare a training triple with all of them at once."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from evaluator.curation.open_triples.token_sets import Normaliser, Words
 from evaluator.curation.open_triples.triples import OpenTriple
 
 Ends = frozenset[int]
-"""Entities. Ends with the same mentions are one, whatever triple they stand in."""
+"""Entities. Ends with the same mentions are one entity, in any triple."""
 
 _NONE: Ends = frozenset()
 
 
 class Mention(NamedTuple):
-    """ends: the entities that the mention may mean; tails: what those stand before in an evaluation triple.
+    """ends: the entities that the mention may mean; tails: the objects of evaluation triples with those as subjects.
 
-    whole: it holds the words of a whole evaluation triple. A mention may mean thousands of entities, and two sets are
-    disjoint or not within the time of the smaller: so whatever can be is gathered here, once a text.
+    whole: it contains the words of a whole evaluation triple. A mention may mean thousands of entities, and a test for
+    disjoint sets takes the time of the smaller one: so as much as possible is precomputed here, once per text.
     """
 
     ends: Ends
@@ -29,9 +29,9 @@ class Mention(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """number: that of the evaluated relation with the same words, -1 if there is none.
+    """number: of the evaluated relation with the same words, -1 if there is none.
 
-    heads: of evaluation triples whose relation and tail it holds; tails: of those whose relation and head it holds.
+    heads: of evaluation triples whose relation and tail it contains; tails: of those whose relation and head it does.
     """
 
     number: int
@@ -40,7 +40,7 @@ class Relation(NamedTuple):
 
 
 class _Facts:
-    """The evaluation triples of one relation, from either end."""
+    """Evaluation triples of one relation, indexed by either end."""
 
     def __init__(self) -> None:
         self.tails: defaultdict[int, set[int]] = defaultdict(set)
@@ -51,12 +51,12 @@ class _Facts:
         self.heads[tail].add(head)
 
     def lead(self, heads: Ends, tails: Ends) -> bool:
-        """Whether one of them leads from a head to a tail."""
+        """Return True if a triple links one of the heads to one of the tails."""
         return any(not self.tails[head].isdisjoint(tails) for head in heads & self.tails.keys())
 
 
 class Forbidden:
-    """The evaluation triples as (entity, relation, entity), each of them found by its words."""
+    """Evaluation triples as (entity, relation, entity), indexed by their words."""
 
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         self._words = words
@@ -86,39 +86,41 @@ class Forbidden:
         self._held_mentions = Subsets(self._owners)
 
     def mention(self, text: str) -> Mention | None:
-        """None: the evaluation has nothing to do with it."""
+        """Look a mention up; None if it is unrelated to the evaluation triples."""
         words = self._words(text)
         ends, tails = self._owners.get(words, (_NONE, _NONE))
-        facts, held = self._held(words)
-        whole = any(fact.lead(heads, tails) for fact in facts for heads in held for tails in held)
+        facts, ends_of_mentions = self._held(words)
+        whole = any(
+            fact.lead(heads, tails) for fact in facts for heads in ends_of_mentions for tails in ends_of_mentions
+        )
         return Mention(ends, tails, whole) if ends or whole else None
 
     def relation(self, text: str) -> Relation | None:
-        """None: the evaluation has nothing to do with it."""
+        """Look a relation up; None if it is unrelated to the evaluation triples."""
         words = self._words(text)
         number = self._relations.get(words, -1)
         heads: set[int] = set()
         tails: set[int] = set()
-        facts, held = self._held(words)
+        facts, ends_of_mentions = self._held(words)
         for fact in facts:
-            for ends in held:
+            for ends in ends_of_mentions:
                 heads.update(*(fact.heads[tail] for tail in ends & fact.heads.keys()))
                 tails.update(*(fact.tails[head] for head in ends & fact.tails.keys()))
         return Relation(number, frozenset(heads), frozenset(tails)) if number >= 0 or heads or tails else None
 
     def says(self, subject: Mention, relation: Relation, object_: Mention) -> bool:
-        """Whether an evaluation triple has this relation between these ends, in either order."""
+        """Return True if an evaluation triple has this relation between these ends, in either order."""
         if relation.number < 0:
             return False
         facts = self._facts[relation.number]
         return facts.lead(subject.ends, object_.ends) or facts.lead(object_.ends, subject.ends)
 
     def _held(self, words: Words) -> tuple[list[_Facts], list[Ends]]:
-        """Of what the words hold: the triples of each relation, and the entities of each mention."""
+        """Return the triples of each relation, and the entities of each mention, that the words contain."""
         facts = [self._facts[self._relations[relation]] for relation in self._held_relations.within(words)]
         return facts, [self._owners[mention][0] for mention in self._held_mentions.within(words)] if facts else []
 
 
 def joined(subject: Mention, object_: Mention) -> bool:
-    """Whether an evaluation triple has these ends, in either order."""
+    """Return True if an evaluation triple has these ends, in either order."""
     return not (subject.tails.isdisjoint(object_.ends) and object_.tails.isdisjoint(subject.ends))

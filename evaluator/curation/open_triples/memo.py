@@ -1,4 +1,4 @@
-"""What was found out of a text, kept for when it comes again."""
+"""Memoisation of functions of one text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 MOST = 1 << 22
-"""Texts that are remembered: half a gigabyte of mentions. Beyond them it starts afresh, which costs time alone."""
+"""Maximum number of cached texts, about half a gigabyte of mentions. A full cache is cleared, which only costs time."""
 
 
 class Memo(dict[str, Value], Generic[Value]):
-    """memo[text] is work(text), done once while it is remembered."""
+    """Cache in which memo[text] is work(text)."""
 
     def __init__(self, work: Callable[[str], Value], most: int = MOST) -> None:
         super().__init__()

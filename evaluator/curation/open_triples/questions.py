@@ -1,7 +1,7 @@
-"""Questions of the task link-prediction out of open triples (Broscheit et al. 2020, section 3).
+"""Questions of the task link-prediction from open triples (Broscheit et al. 2020, section 3).
 
-An evaluation triple (i, k, j) asks (i, k, ?) and (?, k, j). Any mention of the entity that was meant is an answer; the
-mentions of what else is known to stand there, in training, validation or test triples, are filtered out of rankings.
+An evaluation triple (i, k, j) asks (i, k, ?) and (?, k, j). Any mention of the entity that was meant is an answer;
+mentions of other known answers, from training, validation or test triples, are filtered out of rankings.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Prefix = tuple[str, str, str]
 
 
 class Asked(Protocol):
-    """What an `OpenTriple` has; subjects, objects: the mentions of either end, none where only its own is known."""
+    """Protocol of `OpenTriple`; subjects, objects: mentions of either end, empty where only its own is known."""
 
     @property
     def subject(self) -> str: ...
@@ -36,12 +36,12 @@ class Asked(Protocol):
 
 @dataclass
 class Known:
-    """The known answers of each prefix that is asked, in the order in which they were met."""
+    """Known answers of each prefix asked, in the order of the input."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
     def ask(self, triples: Iterable[OpenTriple]) -> None:
-        """Evaluation triples: ask all of them before anything is learnt."""
+        """Register the prefixes of evaluation triples. Call it for all of them before `learn`."""
         for triple in triples:
             for prefix, _ in sides(triple):
                 self.answers.setdefault(prefix, {})
@@ -53,19 +53,19 @@ class Known:
                     known.update(dict.fromkeys(mentions))
 
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
-        """The same of a file's lines: of 30 million most answer nothing, and are passed over fast."""
-        asked = self.answers
+        """Learn from a file's rows: of 30 million most answer no question, and are skipped fast."""
+        answers = self.answers
         self.learn(
             dictionary.triple(row)
             for row in rows
-            if (row[0], row[1], ASKED) in asked or (ASKED, row[1], row[2]) in asked
+            if (row[0], row[1], ASKED) in answers or (ASKED, row[1], row[2]) in answers
         )
 
 
 @dataclass
 class Question:
-    """answers: the mentions of the evaluated entity; filtered: other known answers; triples: places in the list of
-    triples that it was made of."""
+    """answers: the mentions of the evaluated entity; filtered: other known answers; triples: indices of its triples in
+    the list."""
 
     prefix: Prefix
     answers: Mentions
@@ -78,70 +78,70 @@ class Question:
 
 
 def sides(triple: Asked) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
-    """(prefix, mentions of the end that is asked for), tail first."""
+    """Return (prefix, mentions of the end that is asked for) for both sides, tail first."""
     subjects, objects = triple.subjects or (triple.subject,), triple.objects or (triple.object,)
     return ((triple.subject, triple.relation, ASKED), objects), ((ASKED, triple.relation, triple.object), subjects)
 
 
 def questions(triples: Sequence[Asked], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
-    """In the order of the triples, tail first. Triples that ask the same for the same mentions make one question.
+    """Return questions in the order of the triples, tail first; one for triples with equal prefix and mentions.
 
-    known: the known answers of every prefix asked, those of these triples among them.
+    known: the known answers of every prefix asked, including those of these triples.
     """
-    made: dict[tuple[Prefix, frozenset[str]], Question] = {}
-    for place, triple in enumerate(triples):
+    by_key: dict[tuple[Prefix, frozenset[str]], Question] = {}
+    for index, triple in enumerate(triples):
         for prefix, answers in sides(triple):
             right = frozenset(answers)
-            question = made.get((prefix, right))
+            question = by_key.get((prefix, right))
             if question is None:
                 filtered = tuple(mention for mention in known[prefix] if mention not in right)
-                question = made[prefix, right] = Question(prefix, answers, filtered, [])
-            question.triples.append(place)
-    return list(made.values())
+                question = by_key[prefix, right] = Question(prefix, answers, filtered, [])
+            question.triples.append(index)
+    return list(by_key.values())
 
 
 def groups(asked: Sequence[Question]) -> list[int]:
-    """A number a question: two questions have the same if a chain of shared triples leads from one to the other.
+    """Return a group number per question: questions connected by shared triples have the same.
 
     (a, k, ?) and (?, k, b) of one triple answer each other, so they are resampled and split together.
     """
-    leader: dict[int, int] = {}
+    parent: dict[int, int] = {}
 
-    def lead(place: int) -> int:
-        while leader.setdefault(place, place) != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
+    def find_root(index: int) -> int:
+        while parent.setdefault(index, index) != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
 
     for question in asked:
-        for place in question.triples[1:]:
-            leader[lead(place)] = lead(question.triples[0])
-    return [lead(question.triples[0]) for question in asked]
+        for index in question.triples[1:]:
+            parent[find_root(index)] = find_root(question.triples[0])
+    return [find_root(question.triples[0]) for question in asked]
 
 
 def ids(asked: Sequence[Question], *, seed: int) -> list[str]:
-    """Sixteen digits a question, a digest of what everybody sees of it.
+    """Return an id of sixteen hexadecimal digits per question, a digest of its public content.
 
-    So they tell neither which questions are of one triple nor what answers them, to those who know the seed either. Of
-    questions that ask the same for different entities the order decides, and that follows from seed and answers.
+    Ids reveal neither which questions are of one triple nor the answers, even with the seed known. Questions with the
+    same prefix for different entities are distinguished by their order, which depends on seed and answers.
     """
 
     def digest(*parts: object) -> str:
         text = json.dumps([seed, *parts], ensure_ascii=False).encode()
         return hashlib.blake2b(text, digest_size=8).hexdigest()
 
-    order = sorted(range(len(asked)), key=lambda place: digest(asked[place].prefix, sorted(asked[place].answers)))
-    count: dict[Prefix, int] = {}
-    made = [""] * len(asked)
-    for place in order:
-        nth = count[asked[place].prefix] = count.get(asked[place].prefix, 0) + 1
-        made[place] = digest(asked[place].prefix, nth)
-    return made
+    order = sorted(range(len(asked)), key=lambda index: digest(asked[index].prefix, sorted(asked[index].answers)))
+    n_seen: dict[Prefix, int] = {}
+    identifiers = [""] * len(asked)
+    for index in order:
+        nth = n_seen[asked[index].prefix] = n_seen.get(asked[index].prefix, 0) + 1
+        identifiers[index] = digest(asked[index].prefix, nth)
+    return identifiers
 
 
 def told(public: Iterable[Question], hidden: Iterable[Question]) -> int:
-    """How many hidden questions have an answer that the public gold of others names for the same prefix."""
-    named: dict[Prefix, set[str]] = {}
+    """Count hidden questions with an answer that the public gold of other questions has for the same prefix."""
+    known: dict[Prefix, set[str]] = {}
     for question in public:
-        named.setdefault(question.prefix, set()).update(question.answers, question.filtered)
-    return sum(not named.get(question.prefix, set()).isdisjoint(question.answers) for question in hidden)
+        known.setdefault(question.prefix, set()).update(question.answers, question.filtered)
+    return sum(not known.get(question.prefix, set()).isdisjoint(question.answers) for question in hidden)

@@ -1,4 +1,4 @@
-"""Finds, of many small sets, those that a set contains."""
+"""Index of many small sets, to find the subsets of a given set."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from evaluator.curation.open_triples.token_sets import Words
 
 
 class Subsets:
-    """Each set lies under its rarest word, so that a set of n words is compared with the few sets of n places."""
+    """Index by the rarest word of each set, so that a set of n words is compared with the few sets under n keys."""
 
     def __init__(self, sets: Iterable[Words]) -> None:
-        """sets: none of them empty; each is found once, however often it is given."""
+        """sets: not empty; duplicates count once."""
         distinct = list(dict.fromkeys(sets))
         frequency = Counter(word for words in distinct for word in words)
         self._under: dict[str, list[Words]] = {}
@@ -21,7 +21,7 @@ class Subsets:
             self._under.setdefault(rarest, []).append(words)
 
     def within(self, words: Words) -> Iterator[Words]:
-        """The sets that `words` contains."""
+        """Yield the sets that are subsets of `words`."""
         for word in words & self._under.keys():
             for candidate in self._under[word]:
                 if candidate <= words:

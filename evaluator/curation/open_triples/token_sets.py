@@ -1,4 +1,4 @@
-"""Texts of open triples as sets of words: lower-cased tokens without the most frequent ones (Broscheit et al. 2020)."""
+"""Texts of open triples as sets of lower-cased tokens without stop words (Broscheit et al. 2020)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 STOPPED = 25
-"""The most frequent tokens of mentions, and as many of relations, do not count."""
+"""Number of stop words: the most frequent tokens of mentions, and as many of relations."""
 
 MOST_TEXTS = 1 << 22
 
@@ -16,7 +16,7 @@ Words = frozenset[str]
 
 
 class StopWords(NamedTuple):
-    """The most frequent first."""
+    """Stop words, the most frequent first."""
 
     mentions: tuple[str, ...]
     relations: tuple[str, ...]
@@ -27,25 +27,25 @@ class StopWords(NamedTuple):
 
 
 class TokenCounts:
-    """How often each lower-cased token stands in mentions (subjects and objects), and in relations."""
+    """Frequencies of lower-cased tokens in mentions (subjects and objects) and in relations."""
 
     def __init__(self, most: int = MOST_TEXTS) -> None:
-        """most: texts that are held before their tokens are counted."""
+        """most: texts buffered before their tokens are counted."""
         self._most = most
-        # Texts come again and again: counting them first takes a third of the time that counting all tokens does.
+        # Texts repeat often: counting them first takes a third of the time of counting all tokens.
         self._texts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self._tokens: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
     def add(self, rows: Sequence[Sequence[str]]) -> None:
-        """rows: subject, relation, object, and whatever follows."""
+        """Count the tokens of rows: subject, relation, object; further columns are ignored."""
         mentions, relations = self._texts
-        for texts, place in ((mentions, 0), (relations, 1), (mentions, 2)):
-            texts.update([row[place] for row in rows])
+        for texts, column in ((mentions, 0), (relations, 1), (mentions, 2)):
+            texts.update([row[column] for row in rows])
         if len(mentions) + len(relations) > self._most:
             self._settle()
 
     def stop_words(self, n: int = STOPPED) -> StopWords:
-        """The n most frequent of either kind, equally frequent ones in the order of their code points."""
+        """Return the n most frequent tokens of either kind; ties in the order of code points."""
         self._settle()
         mentions, relations = self._tokens
         return StopWords(_frequent(mentions, n), _frequent(relations, n))
@@ -63,7 +63,7 @@ def _frequent(counts: Counter[str], n: int) -> tuple[str, ...]:
 
 
 class Normaliser:
-    """Turns a text into its set of words: without stop words, unless it has no other."""
+    """Maps a text to its set of words, without stop words unless it has no others."""
 
     def __init__(self, stops: Collection[str]) -> None:
         self._stops = frozenset(stops)

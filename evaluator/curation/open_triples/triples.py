@@ -1,8 +1,8 @@
-"""Open triples (Broscheit et al. 2020): subject, relation and object are words, and one entity goes by many mentions.
+"""Open triples (Broscheit et al. 2020): subject, relation and object are texts, and one entity has many mentions.
 
-A triple a line, tab-separated: subject, relation, object, then both or none of the lists of mentions of the subject's
-and of the object's entity, between `|||`; an empty list: the end is linked to no entity. That is the layout of
-OLPBENCH. Files are read a block at a time, since training data have 30 million lines.
+One triple per line, tab-separated: subject, relation, object, then both or none of the lists of mentions of the
+subject's and of the object's entity, separated by `|||`; an empty list: the end is linked to no entity. This is the
+layout of OLPBENCH. Files are read in blocks, since training data have 30 million lines.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ BETWEEN = "|||"
 _WIDTHS = frozenset({3, 5})
 
 Row = list[str]
-"""The cells of a line, three or five of them; subject, relation and object hold a word each."""
+"""Columns of a line, three or five; subject, relation and object are not blank."""
 
 Mentions = tuple[str, ...]
 
 
 class OpenTriple(NamedTuple):
-    """subjects, objects: all mentions of an end's entity, its own first; empty where the end is linked to none."""
+    """subjects, objects: all mentions of an end's entity, its own first; empty if the end is not linked."""
 
     subject: str
     relation: str
@@ -39,7 +39,7 @@ class OpenTriple(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are right. numbers: theirs in the file; lines: as they came, without their ends; rows: their cells."""
+    """Valid lines. numbers: in the file; lines: unchanged, without their ends; rows: their columns."""
 
     numbers: Sequence[int]
     lines: list[str]
@@ -47,7 +47,7 @@ class Block:
 
 
 class Dictionary:
-    """Which mentions mean the same entity, as a list of (mention, entity) says; a mention may mean several."""
+    """Mentions and their entities, from a list of (mention, entity); a mention may mean several entities."""
 
     def __init__(self, pairs: Mapping[str, Sequence[str]] | None = None) -> None:
         """pairs: the entities of each mention."""
@@ -58,20 +58,20 @@ class Dictionary:
                 self._mentions.setdefault(entity, []).append(mention)
 
     def others(self, mention: str) -> Mentions:
-        """All mentions of whatever the mention may mean, itself first; empty if it means nothing."""
+        """Return all mentions of the entities that the mention may mean, itself first; empty if it is not linked."""
         entities = self._entities.get(mention)
         if entities is None:
             return ()
         return tuple(dict.fromkeys([mention, *(other for entity in entities for other in self._mentions[entity])]))
 
     def links(self, row: Row) -> bool:
-        """Whether both ends mean an entity: `triple(row).linked`, without making it."""
+        """Return True if both ends are linked: `triple(row).linked`, without creating the triple."""
         return ((len(row) == 5 and _names(row[3])) or row[0] in self._entities) and (
             (len(row) == 5 and _names(row[4])) or row[2] in self._entities
         )
 
     def triple(self, row: Row) -> OpenTriple:
-        """A line's own lists of mentions go before the dictionary."""
+        """Return the row as a triple; its own lists of mentions take precedence over the dictionary."""
         subjects, objects = (_listed(row[0], row[3]), _listed(row[2], row[4])) if len(row) == 5 else ((), ())
         return OpenTriple(row[0], row[1], row[2], subjects or self.others(row[0]), objects or self.others(row[2]))
 
@@ -86,34 +86,34 @@ def _names(cell: str) -> bool:
 
 
 def cells(triple: OpenTriple, *, entities: bool) -> str:
-    """A line of five columns; without the entities the lists of mentions are empty."""
+    """Return the triple as a line of five columns; without entities the lists of mentions are empty."""
     listed = (triple.subjects, triple.objects) if entities else ((), ())
     return "\t".join([*triple[:3], *map(BETWEEN.join, listed)])
 
 
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
-    """The file's triples, some at a time; .gz is unpacked. Raises GoldError, at the end where lines are at fault."""
+    """Yield the file's triples in blocks; .gz is decompressed. Raises GoldError, for invalid lines at the end."""
     problems = ProblemList(file, GoldError)
     for first, lines in text_blocks(stream, problems, "one triple a line"):
         rows = [line.split("\t") for line in lines]
-        fit = [len(row) in _WIDTHS and row[0].strip() and row[1].strip() and row[2].strip() for row in rows]
-        if all(fit):
+        is_valid = [len(row) in _WIDTHS and row[0].strip() and row[1].strip() and row[2].strip() for row in rows]
+        if all(is_valid):
             yield Block(range(first, first + len(lines)), lines, rows)
             continue
-        kept = [place for place, row in enumerate(rows) if _is_right(row, first + place, problems)]
+        valid = [index for index, row in enumerate(rows) if _is_right(row, first + index, problems)]
         yield Block(
-            [first + place for place in kept], [lines[place] for place in kept], [rows[place] for place in kept]
+            [first + index for index in valid], [lines[index] for index in valid], [rows[index] for index in valid]
         )
     problems.raise_if_any()
 
 
 def read_triples(stream: BinaryIO, file: str, dictionary: Dictionary) -> list[OpenTriple]:
-    """All triples of a file that fits in memory. Raises GoldError."""
+    """Return all triples of a file that fits in memory. Raises GoldError."""
     return [dictionary.triple(row) for block in read_blocks(stream, file) for row in block.rows]
 
 
 def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
-    """A mention and its entity a line, tab-separated; no entity: the mention means none. Raises GoldError."""
+    """Read a mention and its entity per line, tab-separated; an empty entity: not linked. Raises GoldError."""
     problems = ProblemList(file, GoldError)
     entities: dict[str, dict[str, None]] = {}
     for first, lines in text_blocks(stream, problems, "a mention and its entity a line"):
