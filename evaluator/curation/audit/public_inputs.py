@@ -33,7 +33,7 @@ def public(split: Split, stream: BinaryIO, file: str) -> Public:
     lines, problems = read_lines(stream, file)
     problems.error = InputsError
     key = split.task.id_key
-    index_of = {name: place for place, name in enumerate(split.ids)}
+    index_of = {name: index for index, name in enumerate(split.ids)}
     line_of: dict[int, RawLine] = {}
     unknown: list[tuple[int, Id]] = []
     for line in lines:

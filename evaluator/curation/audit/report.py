@@ -42,7 +42,7 @@ def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         findings += result["findings"]
     severities = [severity.value for severity in Severity]
     findings.sort(key=lambda finding: severities.index(finding["severity"]))
-    report["counts"] = {f"{name}s": sum(result["severity"] == name for result in findings) for name in severities}
+    report["counts"] = {f"{name}s": sum(finding["severity"] == name for finding in findings) for name in severities}
     report["publishable"] = not report["counts"]["errors"]
     report["findings"] = findings
     return report
