@@ -1,1 +1,1 @@
-"""How benchmark data are made and checked before they are published."""
+"""Generation and audit of benchmark data before publication."""

@@ -40,7 +40,7 @@ def _row(slice_: dict[str, SliceValue], count: Counter[Any]) -> dict[str, Any]:
     }
 
 
-def _row_findings(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> list[Finding]:
+def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) -> list[Finding]:
     name = ", ".join(f"{k}={slice_text(v)}" for k, v in row["slice"].items()) or "the split"
     labels, majority = row["labels"], row["majority"]
     counts_text = ", ".join(f"{count} {label}" for label, count in labels.items())
@@ -59,7 +59,7 @@ def _row_findings(split: Split, row: dict[str, Any], whole: dict[str, Any]) -> l
                 numbers=row,
             )
         ]
-    if "origin" in row["slice"] and len(set(labels.values())) > 1 and len(set(whole["labels"].values())) == 1:
+    if "origin" in row["slice"] and len(set(labels.values())) > 1 and len(set(whole_row["labels"].values())) == 1:
         return [
             Finding(
                 Severity.WARNING,

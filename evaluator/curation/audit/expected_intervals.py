@@ -64,7 +64,7 @@ def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
 
 
 def effective(units: Numbers, shared: bool) -> int:
-    """Return the effective number of groups, computed from expected influences instead of observed ones."""
+    """Return the effective number of groups, as `bootstrap.shape` does, but from expected influences."""
     units = units[units > 0]
     if shared:
         return max(math.floor(float((units**2).sum()) ** 2 / float((units**4).sum()) + 1e-9), 1)

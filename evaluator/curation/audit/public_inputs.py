@@ -122,7 +122,7 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
 
 
 def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
-    """Find fields that differ from what the server would write."""
+    """Find fields that differ from the inputs that the server writes."""
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
     key = split.task.id_key
     expected = {line[key]: line for line in written}
@@ -151,10 +151,10 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
 
 def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
     """Return the columns besides the task's own fields and those already reported as errors."""
-    own = {key, *split.task.gold_only, *_ALWAYS}
+    excluded = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
-        own |= msgspec.json.decode(line).keys()
-    names = dict.fromkeys(name for line in line_of.values() for name in line.value if name not in own)
+        excluded |= msgspec.json.decode(line).keys()
+    names = dict.fromkeys(name for line in line_of.values() for name in line.value if name not in excluded)
     return {
         name: [line_of[index].value.get(name) if index in line_of else None for index in range(len(split))]
         for name in names

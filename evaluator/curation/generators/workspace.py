@@ -155,12 +155,12 @@ class Bench:
 
 def _check_free(folder: Path) -> None:
     try:
-        taken = any(folder.iterdir())
+        occupied = any(folder.iterdir())
     except FileNotFoundError:
-        taken = False
+        occupied = False
     except OSError as error:
         raise UsageError(f"cannot write {shown(str(folder))}: {error.strerror}") from None
-    if taken:
+    if occupied:
         raise UsageError(f"--output is {shown(str(folder))}, which holds files; expected a new or an empty folder")
 
 

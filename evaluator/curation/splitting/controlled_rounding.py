@@ -1,7 +1,7 @@
 """Controlled rounding of a table of shares: each entry and each column sum differs from its share by less than one.
 
-A solution always exists (Bacharach 1966). It is reached along cycles: what is added to an entry is taken from the next
-entry of its row, and so on, until an entry is whole.
+A solution always exists (Bacharach 1966). It is reached along cycles: an amount added to an entry is subtracted from
+the next entry of its row, and so on, until an entry is whole.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def cue_table(
     """Count every n-gram of the texts by label.
 
     n: 1 for unigrams, 2 for bigrams... drop: unigrams removed before n-grams are formed; the paper drops the ten most
-    frequent of the training claims (`vocabulary.most_frequent`, `vocabulary.FEVER_FREQUENT`). min_frequency:
+    frequent of the training claims (`ngrams.most_frequent`, `ngrams.FEVER_FREQUENT`). min_frequency:
     rarer n-grams get no row. Raises UsageError for an n or a frequency under 1, or lists of different lengths.
     """
     if n < 1 or min_frequency < 1:

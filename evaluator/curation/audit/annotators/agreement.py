@@ -88,9 +88,9 @@ def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str
         *against_gold(split, judgements.rows, judgements.scores, file),
     ]
     if not judgements.scores:
-        disagreeing, more = _against_majority(split, units)
+        disagreeing, majority_findings = _against_majority(split, units)
         stats["gold_against_majority"] = disagreeing
-        findings += more
+        findings += majority_findings
     return stats, findings
 
 

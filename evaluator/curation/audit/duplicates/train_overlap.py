@@ -36,12 +36,12 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
     """
     counts: dict[str, Any] = {"train": train.name, "training_lines": len(train), "lines": len(split)}
     if split.asked_triples is not None:
-        pairs, more = shared_pairs(split, train)
+        pairs, pair_findings = shared_pairs(split, train)
         level_of = leaking(split, train)
         counts |= {"counted": "training lines", **pairs}
         counted = train
     else:
-        more = []
+        pair_findings = []
         level_of = dict(_by_texts(split, train, threshold))
         counts["counted"] = "lines of the split"
         counted = split
@@ -54,7 +54,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
     facts, fact_findings = shared_facts(split, train)
     return counts | facts, [
         *findings,
-        *more,
+        *pair_findings,
         *fact_findings,
         *strange_relations(split, train),
         *shared_names(split, train),

@@ -1,4 +1,4 @@
-"""Duplicates within a split: exact, same words, or near-duplicates; and whether their answers agree."""
+"""Duplicates within a split: exact, same words, or near-duplicates; and those with contradictory answers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def duplicates(split: Split, *, threshold: float) -> tuple[dict[str, Any], list[
     }
     findings = [*_contradictions(split, letters), *_repeated(split, letters, words)]
     if split.texts:
-        counts["near"], more = _near_duplicates(split, threshold)
-        findings += more
+        counts["near"], near_findings = _near_duplicates(split, threshold)
+        findings += near_findings
     return counts, findings
 
 

@@ -46,7 +46,7 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
         "spaces other than the usual one": [bool(_ODD_SPACE.search(text)) for text in texts],
         "double spaces": ["  " in text for text in texts],
     }
-    if not split.states_facts:  # otherwise longer texts with more names state more facts, as expected
+    if not split.states_facts:  # where facts are stated, longer texts with more names state more, as expected
         capitals = [sum(map(str.isupper, text)) for text in texts]
         kinds |= {
             "length in characters": _ranges([len(text) for text in texts]),
@@ -54,7 +54,7 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
             "share of capitals": _ranges([n / max(len(text), 1) for n, text in zip(capitals, texts, strict=True)]),
             "case of the first letter": [text.strip()[:1].isupper() for text in texts],
         }
-        if split.asked_triples is None:  # otherwise the first word is part of an entity's name, which may be known
+        if split.asked_triples is None:  # in triples the first word is part of an entity's name, which may be known
             kinds["first word"] = [next(iter(tokens(text)), "") for text in texts]
     seen: set[bytes] = set()
     codes_of: dict[str, Places] = {}
