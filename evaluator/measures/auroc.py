@@ -1,7 +1,7 @@
-"""How well a score separates right claims from wrong ones, under the weights of resamples.
+"""AUROC and average precision of a score against a binary label, under the weights of resamples.
 
-A weight counts a row as often as its group was drawn, so that every value is what the measure gives on the resampled
-rows written out. Counts are whole numbers, exact in float64 up to 9e15 pairs.
+A weight says how often a row's group was resampled, so every value equals the measure on the resampled rows written
+out. Counts are whole numbers, exact in float64 up to 9e15 pairs.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,13 @@ from evaluator.measures.ties import Ties
 from evaluator.outcomes.table import Codes, Numbers
 from evaluator.outcomes.weighted import Sample, View
 
-_BLOCK = 1 << 17  # weights looked at together, so that the dozen passes over them stay in a cache
+_BLOCK = 1 << 17  # weights processed at a time, so that the dozen passes over them stay in a CPU cache
 
 
 @dataclass(frozen=True, kw_only=True)
 class Separation(Measure):
-    """A measure of a score against a label. score, positive: the statistics' names; positive is 1 or 0 a row."""
+    """A measure of a score against a label. score, positive: names of the statistics; positive is 1 or 0 for each
+    row."""
 
     score: str
     positive: str
@@ -30,52 +31,55 @@ class Separation(Measure):
         return ByRank(self.score)
 
     def tally(self, sample: Sample) -> "Tally":
-        """Both measures rest on one pass over the weights."""
+        """Return the counts that both measures share, computed in one pass over the weights."""
         return sample.once(
             (Separation, self.score, self.positive), lambda: _tally_sample(sample, self.score, self.positive)
         )
 
 
 class Auroc(Separation):
-    """P(the score of a positive row > that of a negative one) + half P(equal). NaN where there is one class only."""
+    """P(score of a positive row > score of a negative row) + P(equal) / 2. NaN where only one class is present."""
 
     def values(self, sample: Sample) -> Numbers:
         return self.tally(sample).auroc
 
 
 class AveragePrecision(Separation):
-    """The sum over distinct scores, from the highest, of the step in recall times the precision there. NaN where
-    there is one class only."""
+    """The sum over distinct scores, highest first, of the step in recall times the precision at it. NaN where only one
+    class is present."""
 
     def values(self, sample: Sample) -> Numbers:
         return self.tally(sample).average_precision
 
 
 class Tally:
-    """Counts going down the scores, one of each a resample."""
+    """Running counts from the highest score to the lowest, one of each per resample."""
 
     def __init__(self, n_resamples: int) -> None:
         self._seen = np.zeros(n_resamples)
         self._positive = np.zeros(n_resamples)
-        self._pairs = np.zeros(n_resamples)  # a positive above a negative counts 2, beside it 1
+        self._pairs = np.zeros(n_resamples)  # a positive above a negative counts 2, a tie 1
         self._precision = np.zeros(n_resamples)  # summed over positives
 
     def add(self, everyone: Numbers, positives: Numbers) -> None:
-        """How many rows, and positive ones, have each of the next lower scores; resamples x scores (none: nothing)."""
+        """Add the rows (`everyone`) and the positive rows of each of the next lower scores: resamples x scores.
+
+        Does nothing for an empty array.
+        """
         if not everyone.size:
             return
         seen = np.cumsum(everyone, axis=1)
         seen += self._seen[:, None]
-        found = np.cumsum(positives, axis=1)
-        found += self._positive[:, None]
+        true_positives = np.cumsum(positives, axis=1)
+        true_positives += self._positive[:, None]
         self._seen = seen[:, -1].copy()
-        self._positive = found[:, -1].copy()
-        precision = positives * found
+        self._positive = true_positives[:, -1].copy()
+        precision = positives * true_positives
         precision /= np.maximum(seen, 1, out=seen)
         self._precision += precision.sum(axis=1)
-        found *= 2
-        found -= positives
-        self._pairs += np.einsum("ij,ij->i", everyone - positives, found)
+        true_positives *= 2
+        true_positives -= positives
+        self._pairs += np.einsum("ij,ij->i", everyone - positives, true_positives)
 
     @property
     def auroc(self) -> Numbers:
@@ -95,7 +99,7 @@ class Tally:
 
 
 class _Downward:
-    """What stays the same for every resample: a view's rows from the highest score to the lowest."""
+    """The part that is equal for all resamples: a view's rows from the highest score to the lowest."""
 
     def __init__(self, view: View, score: str, positive: str) -> None:
         ties = Ties.of(view.column(score))
@@ -109,7 +113,7 @@ class _Downward:
         return np.take(self._view.outcomes.groups, np.take(self._view.rows, self._order))
 
     def weights(self, sample: Sample, block: slice) -> Numbers:
-        """resamples x rows."""
+        """Return the weights of a block of rows: resamples x rows."""
         if sample.is_plain:
             return np.ones((1, len(self.is_positive[block])))
         return np.ascontiguousarray(np.take(sample.weights, self.groups[block], axis=0).T)
@@ -119,7 +123,7 @@ def _tally_sample(sample: Sample, score: str, positive: str) -> Tally:
     rows = sample.view.once((_Downward, score, positive), lambda: _Downward(sample.view, score, positive))
     tally = Tally(sample.n_resamples)
     step = max(1, _BLOCK // max(sample.n_resamples, 1))
-    held = np.zeros((2, sample.n_resamples))  # counts of the last score of a block: the next may go on with it
+    held = np.zeros((2, sample.n_resamples))  # counts of a block's last score, which may continue in the next block
     for begin in range(0, len(rows.is_positive), step):
         block = slice(begin, begin + step)
         everyone = rows.weights(sample, block)

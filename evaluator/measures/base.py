@@ -1,7 +1,7 @@
-"""Measures as values: each declares its name, bounds, direction, what it rests on and its source.
+"""Measures as values: each declares its name, bounds, direction, count and source.
 
-A measure maps a Sample (weighted outcomes) to one value a resample; NaN is "no value". Most are ratios of sums, so
-that a thousand resamples cost one matrix product; anything else overrides `values` and may ask for row weights.
+A measure maps a Sample (weighted outcomes) to one value per resample; NaN means "no value". Most are ratios of sums, so
+that a thousand resamples cost one matrix product; other measures override `values` and may use row weights.
 """
 
 import math
@@ -33,7 +33,7 @@ class Sum:
         return Sum({name: factor * old for name, old in self.terms.items()})
 
     def of(self, sample: Sample) -> Numbers:
-        """One number a resample."""
+        """Return the weighted sum, one number per resample."""
         parts = [
             sample.total(name) if factor == 1 else factor * sample.total(name) for name, factor in self.terms.items()
         ]
@@ -41,21 +41,22 @@ class Sum:
 
 
 def statistic(name: str) -> Sum:
-    """One statistic's column, as a sum."""
+    """Return the sum of one statistic's column."""
     return Sum({name: 1.0})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """What is published of outcomes.
+    """A published number computed from outcomes.
 
-    units: gold units in a slice; without any the measure has no value there.
+    units: gold units in a slice; without any, the measure has no value there.
     rests_on: the sum that is published as n (default: units).
-    per_group: is about whole groups (or spans them): exists for the whole and for declared slices that cut no group.
+    per_group: the measure is about whole groups (or spans them): it exists for the whole and for declared slices that
+    split no group.
     requires: a fact of the outcomes without which the measure does not exist.
     doc: for readers, one or two sentences; source: where it was defined.
     none_where: for readers, why there may be no value although there are units.
-    variance: the model that foretells the width of its intervals before anybody has submitted, in audits. A mean of
+    variance: the model by which audits predict the width of its intervals before anybody has submitted. A mean of
     numbers from 0 to 1 varies most where they are 0 or 1, as a share does.
     """
 
@@ -75,25 +76,28 @@ class Measure(ABC):
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:
-        """One value a resample where the sample has units; NaN: none."""
+        """Return one value per resample for samples that have units; NaN: no value."""
 
     def evaluate(self, sample: Sample) -> Numbers:
-        """One value a resample, NaN where the sample has no gold unit."""
+        """Return one value per resample, NaN where the sample has no gold unit."""
         return np.where(self.units.of(sample) > 0, self.values(sample), np.nan)
 
     def count(self, sample: Sample) -> Numbers:
-        """n: the gold units that the value rests on."""
+        """Return n, the number of gold units that the value rests on."""
         return (self.rests_on or self.units).of(sample)
 
     @property
     def scale(self) -> Callable[[Outcomes], Outcomes] | None:
-        """For measures of numbers that each system gives on a scale of its own: puts them on one that two systems
-        share, which changes no value. None: outcomes of two systems may be exchanged as they are."""
+        """Return the function that puts each system's numbers on a scale common to two systems, without changing any
+        value.
+
+        None: the outcomes of two systems can be permuted as they are.
+        """
         return None
 
     @property
     def best(self) -> float:
-        """The value of a perfect answer."""
+        """The value of perfect predictions."""
         return self.high if self.higher_is_better else self.low
 
 
@@ -124,7 +128,7 @@ class Harmonic(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(Measure):
-    """a - b of two measures; none where either has none."""
+    """a - b of two measures; NaN where either has no value."""
 
     a: Measure
     b: Measure
@@ -135,7 +139,7 @@ class Difference(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Macro(Measure):
-    """The plain mean of a measure over the values of a dimension that have gold units; n counts those values."""
+    """The unweighted mean of a measure over the values of a dimension that have gold units; n counts those values."""
 
     of: Measure
     over: str
@@ -155,7 +159,8 @@ class Macro(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRatio(Measure):
-    """The median of one ragged column over the median of another: 0 where that is 0, no value where either is empty."""
+    """The median of one ragged column over the median of another: 0 where the latter is 0, NaN where either is
+    empty."""
 
     numerator: str
     denominator: str

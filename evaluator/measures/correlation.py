@@ -1,4 +1,5 @@
-"""Pearson's and Spearman's correlation of two columns, plain and within systems, under the weights of resamples."""
+"""Pearson's, Spearman's and Kendall's correlation of two columns, plain and within systems, under the weights of
+resamples."""
 
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from evaluator.outcomes.weighted import Sample, View
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation(Measure):
-    """A measure of two columns. NaN where either is constant. x, y: the statistics' names; y is the system's."""
+    """A correlation of two columns, NaN where either is constant. x, y: names of the statistics; y is the system's."""
 
     x: str
     y: str
@@ -74,7 +75,7 @@ class Kendall(Correlation):
 
 @dataclass(frozen=True, kw_only=True)
 class Partial(Correlation):
-    """A correlation of what is left when each system's mean in the sample is taken from both columns.
+    """A correlation of the residuals after each system's mean in the sample is subtracted from both columns.
 
     system: the statistic that numbers the systems.
     """
@@ -82,7 +83,7 @@ class Partial(Correlation):
     system: str
 
     def both(self, sample: Sample) -> tuple[Numbers, Numbers]:
-        """Pearson's and Spearman's rest on the same residuals, made once."""
+        """Return (Pearson's, Spearman's), which share the same residuals, one of each per resample."""
         key = (Partial, self.x, self.y, self.system)
         return sample.once(key, lambda: _within_systems(sample, self.x, self.y, self.system))
 
@@ -111,12 +112,12 @@ def _within_systems(sample: Sample, x: str, y: str, system: str) -> tuple[Number
     columns = [scaled(column) for column in raw]
     slack = [systems.slack(column) for column in columns]
     for block, weights in sample.row_weights(systems.order):
-        left = [systems.residuals(column, weights) for column in columns]
-        pearson[block] = correlate(centred(left[0], weights), centred(left[1], weights), weights)
+        residuals = [systems.residuals(column, weights) for column in columns]
+        pearson[block] = correlate(centred(residuals[0], weights), centred(residuals[1], weights), weights)
         if sample.is_plain:
             ranks = [centred_ranks(Ties.of(systems.places(column)), weights) for column in raw]
         else:
-            ranks = [centred_ranks_each(*pair) for pair in zip(left, (weights, weights), slack, strict=True)]
+            ranks = [centred_ranks_each(*pair) for pair in zip(residuals, (weights, weights), slack, strict=True)]
         spearman[block] = correlate(ranks[0], ranks[1], weights)
     return pearson, spearman
 
@@ -126,29 +127,30 @@ def ties_of(view: View, statistic: str) -> Ties:
 
 
 def centred(column: Numbers, weights: Numbers) -> Numbers:
-    """resamples x rows: less the mean of the drawn rows, divided by the largest that is left; rows not drawn are 0.
+    """Return a column less the mean of its resampled rows, divided by the largest absolute value: resamples x rows.
 
-    column: one for all resamples, or one each. All 0 where the drawn rows are equal.
+    column: one for all resamples, or one for each. Rows that were not resampled are 0, and all are 0 where the
+    resampled rows are equal.
     """
-    drawn = weights > 0
+    resampled = weights > 0
     values = np.broadcast_to(column, weights.shape)
-    # Filled and multiplied, not masked: NumPy goes through masks an element at a time.
-    least = np.where(drawn, values, np.inf).min(axis=1, keepdims=True, initial=np.inf)
-    greatest = np.where(drawn, values, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+    # Filled and multiplied, not masked: NumPy processes masks one element at a time.
+    least = np.where(resampled, values, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+    greatest = np.where(resampled, values, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
     n = np.maximum(weights.sum(axis=1, keepdims=True), 1)
-    drawn &= least < greatest
-    left = np.where(drawn, values, 0.0)
-    for _ in range(2):  # the second time takes what rounding left of the mean
-        left -= (weights * left).sum(axis=1, keepdims=True) / n
-        left *= drawn
-    largest = np.abs(left).max(axis=1, keepdims=True, initial=0.0)
-    left /= np.where(largest > 0, largest, 1.0)
-    return left
+    resampled &= least < greatest
+    deviations = np.where(resampled, values, 0.0)
+    for _ in range(2):  # the second pass removes what rounding left of the mean
+        deviations -= (weights * deviations).sum(axis=1, keepdims=True) / n
+        deviations *= resampled
+    largest = np.abs(deviations).max(axis=1, keepdims=True, initial=0.0)
+    deviations /= np.where(largest > 0, largest, 1.0)
+    return deviations
 
 
 def correlate(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
-    """One a resample; NaN where a column is all 0. x, y: centred, resamples x rows."""
+    """Return one correlation per resample, NaN where a column is all 0. x, y: centred, resamples x rows."""
     covariance = (weights * x * y).sum(axis=1)
     spread = (weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1)
-    some = spread > 0
-    return np.where(some, np.clip(covariance / np.sqrt(np.where(some, spread, 1.0)), -1.0, 1.0), np.nan)
+    varies = spread > 0
+    return np.where(varies, np.clip(covariance / np.sqrt(np.where(varies, spread, 1.0)), -1.0, 1.0), np.nan)

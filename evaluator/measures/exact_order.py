@@ -1,6 +1,6 @@
-"""The order of what is left when each system's mean is taken away, in whole numbers: so that what ties on paper ties.
+"""Exact ranks of residuals after subtracting each system's mean, in integer arithmetic, so that ties on paper are ties.
 
-Floats would let rounding decide: .1 and .3 lie as far from their mean as .6 and .8 do, but not in binary.
+With floats, rounding would decide: .1 and .3 are as far from their mean as .6 and .8, but not in binary.
 """
 
 from decimal import Decimal
@@ -13,29 +13,30 @@ from evaluator.outcomes.weighted import Rows
 
 
 def places_within(column: Numbers, systems: Rows) -> Numbers:
-    """One a row: its residual's place among the distinct residuals, 0 for the least.
+    """Return the rank of each row's residual among the distinct residuals, 0 for the least.
 
-    column: finite, each taken as the shortest decimal that reads as it; systems: a number from 0 a row. Exact for any
-    finite numbers. Some two microseconds a distinct value: what about five resamples of an interval cost.
+    column: finite numbers, each read as its shortest decimal representation; systems: a number from 0 for each row.
+    Exact for any finite numbers. Takes about two microseconds per distinct value, roughly the cost of five resamples of
+    an interval.
     """
-    values, which = np.unique(column, return_inverse=True)
-    cells, cell = np.unique(systems * len(values) + which, return_inverse=True)
+    values, value_index = np.unique(column, return_inverse=True)
+    pair_codes, pair_index = np.unique(systems * len(values) + value_index, return_inverse=True)
     whole = _whole_numbers(values.tolist())
-    pairs = [(code // len(values), whole[code % len(values)]) for code in cells.tolist()]
+    pairs = [(code // len(values), whole[code % len(values)]) for code in pair_codes.tolist()]
     sizes = np.bincount(systems).tolist()
     totals = [0] * len(sizes)
-    for (system, value), count in zip(pairs, np.bincount(cell).tolist(), strict=True):
+    for (system, value), count in zip(pairs, np.bincount(pair_index).tolist(), strict=True):
         totals[system] += count * value
-    # value - total / size, all over one denominator
+    # value - total / size, with a common denominator
     common = lcm(*(size for size in sizes if size))
     shares = [common // size if size else 0 for size in sizes]
-    left = [shares[system] * (sizes[system] * value - totals[system]) for system, value in pairs]
-    place = {residual: float(i) for i, residual in enumerate(sorted(set(left)))}
-    return np.array([place[residual] for residual in left])[cell]
+    residuals = [shares[system] * (sizes[system] * value - totals[system]) for system, value in pairs]
+    rank = {residual: float(i) for i, residual in enumerate(sorted(set(residuals)))}
+    return np.array([rank[residual] for residual in residuals])[pair_index]
 
 
 def _whole_numbers(values: list[float]) -> list[int]:
-    """The values times the power of ten that makes all of them whole."""
+    """Return the values times the power of ten that makes all of them integers."""
     decimals = [Decimal(repr(value)) for value in values]
     last = min((int(decimal.as_tuple().exponent) for decimal in decimals), default=0)
     return [int(decimal.scaleb(-last)) for decimal in decimals]

@@ -1,9 +1,9 @@
 """Concordant and discordant pairs of two columns, counted under many weights at once.
 
-Discordant pairs are the inversions of y when the rows stand by x. They are counted as a merge sort meets them (Knight
-1966): at each level the rows of two neighbouring runs are looked at from the greatest y down, and every row of the
-right run stands below all rows of the left one that came before. The orders are the same for all resamples, so a
-level is a gather and a running sum of their weights. Counts are whole numbers, exact up to 9e15 pairs.
+Discordant pairs are the inversions of y when the rows are sorted by x. They are counted by merge sort (Knight 1966):
+each level visits the rows of two neighbouring runs from the greatest y down, and every row of the right run is below
+all rows of the left run that came before. The orders are the same for all resamples, so a level is a gather and a
+cumulative sum of their weights. Counts are whole numbers, exact up to 9e15 pairs.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from evaluator.outcomes.weighted import Rows
 
 
 class Concordance:
-    """Pairs of rows. order: places of the rows by x, those of one x by y; weights are given in this order."""
+    """Pairs of rows. order: row indices sorted by x, then by y; weights are passed in this order."""
 
     def __init__(self, x: Ties, y: Ties) -> None:
         self.order = np.lexsort((y.codes, x.codes))
@@ -27,16 +27,16 @@ class Concordance:
         self._levels = list(_levels(by_y))
 
     def tau_b(self, weights: Numbers) -> Numbers:
-        """One a resample, NaN where x or y is constant. weights: resamples x rows, in `order`."""
-        everything = _pairs(weights.sum(axis=1))
+        """Return one tau-b per resample, NaN where x or y is constant. weights: resamples x rows, in `order`."""
+        all_pairs = _pairs(weights.sum(axis=1))
         tied_x = _pairs(np.add.reduceat(weights, self._x_starts, axis=1)).sum(axis=1)
         tied_both = _pairs(np.add.reduceat(weights, self._joint_starts, axis=1)).sum(axis=1)
         by_y = np.add.reduceat(np.take(weights, self._y_order, axis=1), self._y_starts, axis=1)
         tied_y = _pairs(by_y).sum(axis=1)
-        difference = everything - tied_x - tied_y + tied_both - 2 * self._discordant(weights)
-        untied = (everything - tied_x) * (everything - tied_y)
-        some = untied > 0
-        return np.where(some, np.clip(difference / np.sqrt(np.where(some, untied, 1.0)), -1.0, 1.0), np.nan)
+        difference = all_pairs - tied_x - tied_y + tied_both - 2 * self._discordant(weights)
+        untied = (all_pairs - tied_x) * (all_pairs - tied_y)
+        varies = untied > 0
+        return np.where(varies, np.clip(difference / np.sqrt(np.where(varies, untied, 1.0)), -1.0, 1.0), np.nan)
 
     def _discordant(self, weights: Numbers) -> Numbers:
         count = np.zeros(len(weights))
@@ -45,11 +45,11 @@ class Concordance:
             if runs.shape[1] % 2:
                 runs = np.concatenate((runs, np.zeros((len(runs), 1))), axis=1)
             left, right = runs[:, 0::2], runs[:, 1::2]
-            met = np.take(weights, order, axis=1)
-            from_left = met * is_left
-            met -= from_left
-            count += np.einsum("ij,ij->i", met, np.cumsum(from_left, axis=1))
-            count -= np.einsum("ij,ij->i", right, np.cumsum(left, axis=1) - left)  # left runs of pairs before
+            visited = np.take(weights, order, axis=1)
+            from_left = visited * is_left
+            visited -= from_left
+            count += np.einsum("ij,ij->i", visited, np.cumsum(from_left, axis=1))
+            count -= np.einsum("ij,ij->i", right, np.cumsum(left, axis=1) - left)  # left runs of earlier pairs
             runs = left + right
         return count
 
@@ -63,20 +63,20 @@ def _starts(codes: Rows) -> Rows:
 
 
 def _levels(y: Rows) -> list[tuple[Codes, npt.NDArray[np.bool_]]]:
-    """For runs of 1, 2, 4... rows: the order in which rows are met, and which of them are of a left run.
+    """Return, for runs of 1, 2, 4... rows, the order in which rows are visited and a mask of those in a left run.
 
-    y: codes by x. Rows are met pair of runs by pair of runs, the greatest y first, and of equal ones the right first:
-    only strictly greater ones come before.
+    y: codes sorted by x. Rows are visited one pair of runs at a time, greatest y first, and among equals the right run
+    first: only strictly greater ones come before.
     """
     n = len(y)
-    place = np.arange(n)
+    index = np.arange(n)
     downward = (int(y.max()) + 1 - y) * 2
-    order = place
+    order = index
     levels = []
     size = 1
     while size < n:
-        is_left = place // size % 2 == 0
-        key = place // (2 * size) * (2 * int(y.max()) + 4) + downward + is_left
+        is_left = index // size % 2 == 0
+        key = index // (2 * size) * (2 * int(y.max()) + 4) + downward + is_left
         order = order[np.argsort(key[order], kind="stable")]
         levels.append((order.astype(np.int32), is_left[order]))
         size *= 2

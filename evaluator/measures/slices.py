@@ -1,4 +1,4 @@
-"""Where measures are taken: the whole, each dimension's slices, and the two-way ones that were asked for."""
+"""The slices on which measures are computed: the whole, each dimension's values, and requested two-way slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,28 +15,29 @@ class Cell:
 
     slice: Mapping[str, SliceValue]
     view: View
-    path: tuple[tuple[str, int], ...]  # from the whole: dimension, place of the value
+    path: tuple[tuple[str, int], ...]  # from the whole: dimension, index of the value
     measures: tuple[Measure, ...]
 
     @property
     def work(self) -> int:
-        """What taking its measures once costs, in no unit."""
+        """The relative cost of computing its measures once, without a unit."""
         return len(self.view.rows) * len(self.measures)
 
     def sample(self, whole: Sample) -> Sample:
-        for dimension, place in self.path:
-            whole = whole.parts(dimension)[place]
+        for dimension, index in self.path:
+            whole = whole.parts(dimension)[index]
         return whole
 
 
 def cells_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Cell]:
-    """The whole first. whole: a sample whose first resample holds every gold unit. Raises UsageError."""
+    """Yield all slices, the whole first. whole: a sample whose first resample holds every gold unit. Raises
+    UsageError."""
     outcomes = whole.view.outcomes
     yield Cell({}, whole.view, (), tuple(measures))
     for name, dimension in outcomes.dimensions.items():
         fitting = _fitting(measures, outcomes, (name,))
-        for place, (value, view) in enumerate(zip(dimension.values, whole.view.split(name), strict=True)):
-            yield Cell({name: value}, view, ((name, place),), fitting)
+        for index, (value, view) in enumerate(zip(dimension.values, whole.view.split(name), strict=True)):
+            yield Cell({name: value}, view, ((name, index),), fitting)
     if cross is None:
         return
     for name in cross:
@@ -47,7 +48,7 @@ def cells_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] 
     fitting = _fitting(measures, outcomes, cross)
     for i, outer in enumerate(whole.parts(a)):
         for j, part in enumerate(outer.parts(b)):
-            # Rows may be of a submission's making (false positives); what is listed follows from gold alone.
+            # Rows may come from a submission (false positives), but the listed slices depend on gold alone.
             if any(measure.units.of(part)[0] > 0 for measure in fitting):
                 labels = {a: outcomes.dimensions[a].values[i], b: outcomes.dimensions[b].values[j]}
                 yield Cell(labels, part.view, ((a, i), (b, j)), fitting)

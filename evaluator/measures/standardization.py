@@ -1,8 +1,8 @@
-"""Numbers that each system gives on a scale of its own, put on one that systems share.
+"""Transformations that put the scores of different systems on a common scale.
 
-A permutation test exchanges groups between two systems. Scores of .9 among scores of 900 would then tell which system
-they came from and nothing else; places in a system's own order do not (Venkatraman & Begg 1996 for AUROC; for
-correlations of metrics Deutsch et al. 2021, who standardise).
+A permutation test exchanges groups between two systems. Scores of .9 among scores of 900 would reveal only the system
+they came from; ranks within a system do not (Venkatraman & Begg 1996 for AUROC; for correlations of metrics Deutsch et
+al. 2021, who standardise).
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from evaluator.outcomes.table import Numbers, Outcomes
 
 @dataclass(frozen=True)
 class ByRank:
-    """The statistic's place in the system's own order, equal ones sharing it: for measures of order alone."""
+    """Replaces the statistic by its average rank within the system, for measures that depend on the order alone."""
 
     statistic: str
 
@@ -27,7 +27,7 @@ class ByRank:
 
 @dataclass(frozen=True)
 class Standardised:
-    """The statistic less its mean, over its standard deviation: for measures that no shift or stretch changes."""
+    """Standardises the statistic (zero mean, unit standard deviation), for measures invariant to shift and scale."""
 
     statistic: str
 
@@ -41,10 +41,11 @@ class Standardised:
 
 
 def scaled(column: Numbers) -> Numbers:
-    """Divided by a power of two, so that no sum or square of it overflows: correlations stay the same, bit for bit."""
+    """Return the column divided by a power of two, so that no sum or square overflows. Correlations stay the same, bit
+    for bit."""
     _, exponent = np.frexp(np.max(np.abs(column), initial=0.0))
-    power: Numbers = np.ldexp(column, -exponent)
-    return power
+    rescaled: Numbers = np.ldexp(column, -exponent)
+    return rescaled
 
 
 def _with(outcomes: Outcomes, statistic: str, column: Numbers) -> Outcomes:

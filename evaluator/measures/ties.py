@@ -1,4 +1,4 @@
-"""The order of a column and its ties: what ranks, AUROC and concordance rest on."""
+"""The order and the ties of a column, on which ranks, AUROC and concordance rest."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,25 +10,28 @@ from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import Rows
 
 _BINS = 2.0**32 - 2
-_BINNED_FROM = 1 << 15  # rows, from where bins beat a comparing sort
+_BINNED_FROM = 1 << 15  # rows, from which bins are faster than a comparison sort
 
 
 def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """The places of the values from the least to the greatest, and whether each differs from the one before.
+    """Return the indices that sort the values ascending, and a mask of those that differ from the one before.
 
-    Equal ones, -0.0 and 0.0 too, come as they stand.
+    The sort is stable; -0.0 equals 0.0.
     """
-    found = _by_bins(values) if len(values) >= _BINNED_FROM else None
-    if found is None:
+    result = _by_bins(values) if len(values) >= _BINNED_FROM else None
+    if result is None:
         order = np.argsort(values, kind="stable")
-        inside = np.take(values, order)
-        found = order, np.append(True, inside[1:] != inside[:-1])[: len(order)]
-    return found
+        ordered = np.take(values, order)
+        result = order, np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+    return result
 
 
 def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
-    """The same by two passes over the 16-bit halves of a bin's number, of 2**32 even bins from the least value to the
-    greatest; then the few values that share a bin are put in order. None where many share one."""
+    """Return the same as `ascending` by a radix sort, or None where many distinct values share a bin.
+
+    The values are mapped to 2**32 even bins; two passes sort by the 16-bit halves of the bin number. The few values
+    that share a bin are then sorted by comparison.
+    """
     with np.errstate(over="ignore", divide="ignore"):
         least = values.min()
         scale = _BINS / (values.max() - least)
@@ -38,30 +41,30 @@ def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
     order = np.argsort(bins.astype(np.uint16), kind="stable")
     upper = (bins >> np.uint32(16)).astype(np.uint16)
     order = np.take(order, np.argsort(np.take(upper, order), kind="stable"))
-    inside = np.take(values, order)
+    ordered = np.take(values, order)
     bins = np.take(bins, order)
     changes = np.ones(len(order), dtype=np.bool_)
-    np.not_equal(inside[1:], inside[:-1], out=changes[1:])
+    np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])
     shared = np.zeros(len(order), dtype=np.bool_)
     np.equal(bins[1:], bins[:-1], out=shared[1:])
     if not np.any(shared & changes):
         return order, changes
     shared[:-1] |= shared[1:]
-    places = np.flatnonzero(shared)
-    if len(places) > len(order) // 4:
+    in_shared_bins = np.flatnonzero(shared)
+    if len(in_shared_bins) > len(order) // 4:
         return None
-    mended = np.argsort(inside[places], kind="stable")
-    order[places] = order[places][mended]
-    inside[places] = inside[places][mended]
-    np.not_equal(inside[1:], inside[:-1], out=changes[1:])
+    resorted = np.argsort(ordered[in_shared_bins], kind="stable")
+    order[in_shared_bins] = order[in_shared_bins][resorted]
+    ordered[in_shared_bins] = ordered[in_shared_bins][resorted]
+    np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])
     return order, changes
 
 
 @dataclass(frozen=True)
 class Ties:
-    """A column in ascending order, cut where the value changes.
+    """A column in ascending order with the boundaries of its distinct values.
 
-    order: places in the column; starts: where in the order each distinct value begins.
+    order: indices into the column; starts: the index in the order at which each distinct value begins.
     """
 
     order: Rows
@@ -73,12 +76,12 @@ class Ties:
         return cls(order, np.flatnonzero(changes))
 
     def __len__(self) -> int:
-        """How many distinct values there are."""
+        """Return the number of distinct values."""
         return len(self.starts)
 
     @cached_property
     def codes(self) -> Rows:
-        """The place of each value among the distinct ones, 0 for the least, in the order of the column."""
+        """The index of each value among the distinct ones, 0 for the least, in the order of the column."""
         sizes = np.diff(self.starts, append=len(self.order))
         codes = np.empty(len(self.order), dtype=np.int64)
         codes[self.order] = np.repeat(np.arange(len(self)), sizes)
@@ -86,14 +89,14 @@ class Ties:
 
     @cached_property
     def begins_downward(self) -> npt.NDArray[np.bool_]:
-        """Going down the order, the greatest first: whether a place has a lower value than the one before."""
+        """A mask over the order reversed (greatest first): where the value is lower than the one before."""
         last = np.append(self.starts[1:], len(self.order)) - 1
         begins = np.zeros(len(self.order), dtype=np.bool_)
         begins[len(self.order) - 1 - last] = True
         return begins
 
     def totals(self, weights: npt.NDArray[np.float64]) -> Numbers:
-        """resamples x distinct values. weights: resamples x rows, in this order."""
+        """Return resamples x distinct values. weights: resamples x rows, in this order."""
         if len(self) == len(self.order):
             return weights
         return np.add.reduceat(weights, self.starts, axis=1)

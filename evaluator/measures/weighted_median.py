@@ -11,36 +11,36 @@ _RUNS = 64
 
 
 def weighted_medians(sample: Sample, column: str) -> Numbers:
-    """The median of the column's values in the sample, each counted as often as its group was drawn, one a resample.
+    """Return the median of a ragged column per resample, each value counted as often as its group was resampled.
 
-    Between the two middle values of an even number: their mean. NaN where nothing was drawn.
+    For an even number of values it is the mean of the two middle ones. NaN where nothing was resampled.
     """
     lengths = sample.view.outcomes.ragged[column]
-    here = sample.view.row_mask[lengths.rows]
-    values = lengths.values[here]
+    in_view = sample.view.row_mask[lengths.rows]
+    values = lengths.values[in_view]
     if not len(values):
         return np.full(sample.n_resamples, np.nan)
     order = np.argsort(values, kind="stable")
-    groups = sample.view.outcomes.groups[lengths.rows[here][order]].astype(np.int64)
+    groups = sample.view.outcomes.groups[lengths.rows[in_view][order]].astype(np.int64)
     total = np.bincount(groups, minlength=sample.view.outcomes.n_groups) @ sample.weights
-    drawn = np.flatnonzero(total > 0)
-    # The one or two middle places, counted from 0, of each resample.
-    places = np.concatenate([(total[drawn] - 1) // 2, total[drawn] // 2])
-    columns = np.concatenate([drawn, drawn])
+    nonempty = np.flatnonzero(total > 0)
+    # The one or two middle positions, counted from 0, of each resample.
+    positions = np.concatenate([(total[nonempty] - 1) // 2, total[nonempty] // 2])
+    columns = np.concatenate([nonempty, nonempty])
     medians = np.full(sample.n_resamples, np.nan)
-    medians[drawn] = _at(values[order], groups, sample.weights, columns, places).reshape(2, -1).mean(axis=0)
+    medians[nonempty] = _at(values[order], groups, sample.weights, columns, positions).reshape(2, -1).mean(axis=0)
     return medians
 
 
-def _at(values: Numbers, groups: Places, weights: Numbers, columns: Places, places: Numbers) -> Numbers:
-    """The value at each place when value i is repeated weights[groups[i], column] times.
+def _at(values: Numbers, groups: Places, weights: Numbers, columns: Places, positions: Numbers) -> Numbers:
+    """Return the value at each position when value i is repeated weights[groups[i], column] times.
 
-    values: ascending. They are cut into runs; only the runs that hold some place are looked into, and cut again.
+    values: ascending. They are cut into runs; only runs that hold a position are searched, recursively.
     """
     if len(values) <= _RUNS:
         reached = np.cumsum(weights[groups][:, columns], axis=0)
-        found: Numbers = values[(reached <= places).sum(axis=0)]
-        return found
+        medians: Numbers = values[(reached <= positions).sum(axis=0)]
+        return medians
     edges = np.linspace(0, len(values), _RUNS + 1).astype(np.int64)
     present, group = np.unique(groups, return_inverse=True)
     run_of = np.repeat(np.arange(_RUNS), np.diff(edges))
@@ -49,11 +49,11 @@ def _at(values: Numbers, groups: Places, weights: Numbers, columns: Places, plac
     weights = weights[np.ix_(present, needed)]
     below = np.zeros((_RUNS + 1, len(needed)))
     np.cumsum(held.T.astype(np.float64) @ weights, axis=0, out=below[1:])
-    runs = (below[1:, column] <= places).sum(axis=0)
-    result = np.empty(len(places))
+    runs = (below[1:, column] <= positions).sum(axis=0)
+    result = np.empty(len(positions))
     for run in np.unique(runs):
-        mine = np.flatnonzero(runs == run)
-        inside = slice(edges[run], edges[run + 1])
-        before = below[run, column[mine]]
-        result[mine] = _at(values[inside], group[inside], weights, column[mine], places[mine] - before)
+        in_run = np.flatnonzero(runs == run)
+        window = slice(edges[run], edges[run + 1])
+        before = below[run, column[in_run]]
+        result[in_run] = _at(values[window], group[window], weights, column[in_run], positions[in_run] - before)
     return result
