@@ -1,8 +1,8 @@
 """McNemar's exact test: two systems on units that each of them has right or wrong.
 
-Only the units on which the systems differ tell anything; were the systems equal, each would fall to either side like a
-fair coin (McNemar 1947; exact: Dietterich 1998). The units must be independent: where a group holds several, there is
-no such test, and the permutation of groups stands alone.
+Only the units on which the systems differ carry information; if the systems were equal, each would fall to either side
+like a fair coin (McNemar 1947; exact: Dietterich 1998). The units must be independent: where a group holds several, the
+test does not apply, and only the permutation test of groups is reported.
 """
 
 import math
@@ -18,7 +18,7 @@ _ENOUGH = 1e-17  # terms below this share of the sum do not change it
 
 
 class RightOrWrong:
-    """The units of one measure as both systems answered them."""
+    """The units of one measure, by which of the two systems has them right."""
 
     def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
         """unit: 1 for rows that count; a, b: 1 for rows that the system has right."""
@@ -29,17 +29,17 @@ class RightOrWrong:
         self._groups = groups
 
     def counts(self, rows: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
-        """Of these rows how many both have right, a alone, b alone, neither."""
-        told = [int(which[rows].sum()) for which in (self._both, self._a_only, self._b_only, self._unit)]
-        both, a_only, b_only, units = told
+        """Return how many of these rows both have right, a alone, b alone, neither."""
+        counts = [int(mask[rows].sum()) for mask in (self._both, self._a_only, self._b_only, self._unit)]
+        both, a_only, b_only, units = counts
         return both, a_only, b_only, units - both - a_only - b_only
 
     def apart(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The rows that a alone has right, and those that b alone has."""
+        """Return the rows that only a has right, and those that only b has right."""
         return np.flatnonzero(self._a_only), np.flatnonzero(self._b_only)
 
     def p(self, rows: npt.NDArray[np.int64]) -> float | None:
-        """The two-sided p of these rows; None where two units lie in one group."""
+        """Return the two-sided p of these rows; None where two units belong to one group."""
         groups = np.sort(self._groups[rows[self._unit[rows]]])
         if not len(groups) or np.any(groups[1:] == groups[:-1]):
             return None
@@ -47,7 +47,7 @@ class RightOrWrong:
 
 
 def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong | None:
-    """None where the measure is no share of units that are either right or wrong."""
+    """Return the paired units, or None where the measure is no share of units that are either right or wrong."""
     if not isinstance(measure, Ratio):
         return None
     right, unit = _single(measure.numerator), _single(measure.denominator)
@@ -63,12 +63,12 @@ def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong |
 
 
 def exact_p(a_only: int, b_only: int) -> float:
-    """Two-sided: the chance of a split of fair coins at least as uneven as (a_only, b_only)."""
+    """Return the two-sided p: the probability that fair coins split at least as unevenly as (a_only, b_only)."""
     n, k = a_only + b_only, min(a_only, b_only)
     if 2 * k >= n:
         return 1.0
     log_last = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2)
-    # From k downwards each term is the one before times i / (n - i + 1).
+    # From k downwards each term is the previous one times i / (n - i + 1).
     total = term = 1.0
     for i in range(k, 0, -1):
         term *= i / (n - i + 1)
@@ -79,7 +79,7 @@ def exact_p(a_only: int, b_only: int) -> float:
 
 
 def _single(total: Sum) -> str | None:
-    """The name of the one statistic that a sum is."""
+    """Return the name of the statistic if the sum consists of exactly one with factor 1, else None."""
     terms = list(total.terms.items())
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else None
 

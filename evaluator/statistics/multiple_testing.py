@@ -1,4 +1,4 @@
-"""What ranks mean: p-values corrected for their number, and the ranks that a system may have."""
+"""Holm's correction of p-values for multiple testing, and rank ranges of systems."""
 
 from collections.abc import Sequence
 
@@ -10,25 +10,27 @@ ALPHA = 0.05
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Each p as corrected for all of them (Holm 1979): rejecting what is at most alpha errs in any with at most alpha.
+    """Return Holm-adjusted p-values (Holm 1979), in the same order.
 
-    The order is kept. NaN (no test) stays NaN and does not count.
+    Rejecting those that are at most alpha has a family-wise error rate of at most alpha. NaN (no test) stays NaN and
+    does not count.
     """
-    given = np.asarray(p_values, dtype=np.float64)
-    tested = np.flatnonzero(~np.isnan(given))
-    order = tested[np.argsort(given[tested], kind="stable")]
-    raised = given[order] * np.arange(len(order), 0, -1)
-    corrected = np.full(len(given), np.nan)
-    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
-    return [float(p) for p in corrected]
+    p = np.asarray(p_values, dtype=np.float64)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    scaled = p[order] * np.arange(len(order), 0, -1)
+    corrected = np.full(len(p), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return [float(value) for value in corrected]
 
 
 def rank_ranges(
     values: Sequence[float], p_values: Numbers, *, higher_is_better: bool = True, alpha: float = ALPHA
 ) -> list[tuple[int, int]]:
-    """(first, last) rank of each of n systems: 1 + how many are significantly better, n - how many are worse.
+    """Return (first, last) rank of each of n systems: 1 + the number of significantly better ones, n - the number of
+    worse ones.
 
-    values: one a system; p_values: n x n, corrected, NaN where there is no test.
+    values: one per system; p_values: n x n, corrected, NaN where there is no test.
     """
     scores = np.asarray(values, dtype=np.float64) * (1 if higher_is_better else -1)
     n = len(scores)

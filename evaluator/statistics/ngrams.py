@@ -1,4 +1,4 @@
-"""The n-grams of many texts as arrays: what cue statistics and re-weighting count."""
+"""N-grams of many texts as arrays, as cue statistics and re-weighting count them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tokens(text: str) -> list[str]:
 
 
 def most_frequent(texts: Iterable[str], count: int = 10) -> list[str]:
-    """The most frequent unigrams, most frequent first; of equals the first in the alphabet."""
+    """Return the most frequent unigrams, most frequent first; ties alphabetically."""
     counts = Counter(token for text in texts for token in tokens(text))
     return sorted(counts, key=lambda token: (-counts[token], token))[:count]
 
@@ -29,8 +29,8 @@ def most_frequent(texts: Iterable[str], count: int = 10) -> list[str]:
 class Occurrences:
     """Every occurrence of every n-gram.
 
-    gram, text: one number an occurrence, in the order of reading. parts: one row a distinct n-gram, n columns, numbers
-    of `words`.
+    gram, text: the n-gram's number and the text's index for each occurrence, in reading order.
+    parts: one row per distinct n-gram, with n columns of indices into `words`.
     """
 
     gram: npt.NDArray[np.int64]
@@ -47,23 +47,28 @@ class Occurrences:
 
 
 def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> Occurrences:
-    """The n-grams of the texts. drop: unigrams (lower case) that are taken out first, so that their neighbours meet."""
+    """Return the n-grams of the texts. drop: lower-case unigrams removed first, so that their neighbours become
+    adjacent."""
     numbers: dict[str, int] = {}
     lengths = np.empty(len(texts), dtype=np.int64)
     coded: list[int] = []
-    for place, text in enumerate(texts):
-        found = tokens(text)
-        lengths[place] = len(found)
-        coded += [numbers.setdefault(token, len(numbers)) for token in found]
+    for index, text in enumerate(texts):
+        words = tokens(text)
+        lengths[index] = len(words)
+        coded += [numbers.setdefault(token, len(numbers)) for token in words]
     word = np.array(coded, dtype=np.int64)
-    where = np.repeat(np.arange(len(texts)), lengths)
+    text_index = np.repeat(np.arange(len(texts)), lengths)
     dropped = np.zeros(len(numbers), dtype=np.bool_)
     dropped[[numbers[token] for token in drop if token in numbers]] = True
-    kept = ~dropped[word]
-    word, where = word[kept], where[kept]
+    remaining = ~dropped[word]
+    word, text_index = word[remaining], text_index[remaining]
     gram, parts = _distinct(word, np.arange(len(numbers))[:, None])
     for size in range(1, n):
-        begins = np.flatnonzero(where[size:] == where[:-size]) if size < len(where) else np.empty(0, dtype=np.int64)
+        begins = (
+            np.flatnonzero(text_index[size:] == text_index[:-size])
+            if size < len(text_index)
+            else np.empty(0, dtype=np.int64)
+        )
         shorter, next_word = _aligned(gram, begins), word[begins + size]
         pair = shorter * max(len(numbers), 1) + next_word
         distinct, longer = np.unique(pair, return_inverse=True)
@@ -71,18 +76,18 @@ def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> 
         parts = np.column_stack([parts[heads], tails]) if len(distinct) else np.empty((0, size + 1), dtype=np.int64)
         gram = np.full(len(word), -1, dtype=np.int64)
         gram[begins] = longer
-    begun = gram >= 0
-    return Occurrences(gram[begun], where[begun], parts, list(numbers))
+    is_start = gram >= 0
+    return Occurrences(gram[is_start], text_index[is_start], parts, list(numbers))
 
 
 def _distinct(
     word: npt.NDArray[np.int64], parts: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Numbers without gaps for the words that are left."""
+    """Renumber the remaining words without gaps."""
     left, gram = np.unique(word, return_inverse=True)
     return gram.astype(np.int64), parts[left]
 
 
 def _aligned(gram: npt.NDArray[np.int64], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The shorter n-gram that begins where a longer one does: it exists wherever the longer one fits."""
+    """Return the shorter n-gram that begins where a longer one does: it exists wherever the longer one fits."""
     return gram[begins]

@@ -1,8 +1,8 @@
-"""Is a difference more than chance? Groups are exchanged between two systems, at random, and the measure taken again.
+"""Paired permutation test: groups are swapped at random between two systems and the measure is computed again.
 
-Were the systems alike, a group's two sets of outcomes could as well stand the other way round, so every exchange gives
-a difference as likely as the one that was seen (Fisher 1935; for F1 and the like Yeh 2000). What is exchanged are whole
-groups of outcomes, and what is compared is the measure itself, not a mean of differences.
+If the systems were equal, a group's two sets of outcomes would be interchangeable, so every permutation gives a
+difference as likely as the observed one (Fisher 1935; for F1 and the like Yeh 2000). Whole groups of outcomes are
+swapped, and the measure itself is compared, not a mean of differences.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,20 +16,20 @@ from evaluator.outcomes.weighted import Sample, View
 from evaluator.progress import Steps
 
 _ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
-_MAX_WEIGHTS = 2_000_000  # numbers held at once, two a group: 32 MB
-_STREAM = 1  # tells these draws from those of intervals under the same seed
+_MAX_WEIGHTS = 2_000_000  # numbers in memory at once, two per group: 32 MB
+_STREAM = 1  # separates this random stream from that of intervals under the same seed
 
 
 def swaps(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
-    """1 where a group is exchanged, else 0: groups x some of the times, until all were given.
+    """Yield permutations in batches, groups x permutations of the batch: 1 where a group is swapped, else 0.
 
-    They depend on the seed and on the number of groups only.
+    They depend only on the seed and on the number of groups.
     """
-    random = np.random.default_rng([seed, n_groups, _STREAM])
+    rng = np.random.default_rng([seed, n_groups, _STREAM])
     step = max(1, _MAX_WEIGHTS // max(n_groups, 1))
     for begin in range(0, times, step):
-        drawn = random.random((min(step, times - begin), n_groups)) < 0.5
-        yield np.ascontiguousarray(drawn.T, dtype=np.float64)
+        is_swapped = rng.random((min(step, times - begin), n_groups)) < 0.5
+        yield np.ascontiguousarray(is_swapped.T, dtype=np.float64)
 
 
 def p_values(
@@ -42,30 +42,31 @@ def p_values(
     seed: int,
     steps: Steps,
 ) -> list[float]:
-    """The two-sided p of each difference (one a cell and measure, in that order), NaN where the difference is.
+    """Return the two-sided p of each difference (one per cell and measure, in that order), NaN where the difference is
+    NaN.
 
-    p = (1 + exchanges with a larger difference + half of those with the same) / (1 + exchanges with a difference). The
-    given order is one of them and counts whole, so that p is never 0 (Phipson & Smyth 2010). The others that tie with
-    it count half (Lancaster's mid-p, 1961): differences of whole numbers of right answers tie often, and counted whole
-    they would make the test reject equal systems less often than it says. Where there is no difference p is 1.
+    p = (1 + permutations with a larger difference + half of those with an equal one) / (1 + permutations with a
+    difference). The observed order is one of them and counts fully, so that p is never 0 (Phipson & Smyth 2010). Other
+    ties count half (Lancaster's mid-p, 1961): differences of whole numbers of right answers tie often, and counting
+    them fully would make the test reject equal systems less often than its level. Where there is no difference p is 1.
     """
     scales = {measure.scale for cell in cells for measure in cell.measures}
     views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}
-    seen = np.abs(np.asarray(differences, dtype=np.float64))
-    as_large, counted = np.ones((2, len(seen)))
+    observed = np.abs(np.asarray(differences, dtype=np.float64))
+    as_large, counted = np.ones((2, len(observed)))
     for swapped in swaps(a.n_groups, times, seed):
         weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
-        wholes = {scale: [Sample(view, half) for half in weights] for scale, view in views.items()}
-        place = 0
+        wholes = {scale: [Sample(view, weight) for weight in weights] for scale, view in views.items()}
+        index = 0
         for cell in cells:
             for measure in cell.measures:
-                one, other = (cell.sample(whole) for whole in wholes[measure.scale])
-                difference = np.abs(measure.evaluate(one) - measure.evaluate(other))
-                larger = np.count_nonzero(difference > seen[place] + _ROUNDING)
-                at_least = np.count_nonzero(difference >= seen[place] - _ROUNDING)
-                as_large[place] += (larger + at_least) / 2
-                counted[place] += np.count_nonzero(~np.isnan(difference))
-                place += 1
+                sample_a, sample_b = (cell.sample(whole) for whole in wholes[measure.scale])
+                difference = np.abs(measure.evaluate(sample_a) - measure.evaluate(sample_b))
+                larger = np.count_nonzero(difference > observed[index] + _ROUNDING)
+                at_least = np.count_nonzero(difference >= observed[index] - _ROUNDING)
+                as_large[index] += (larger + at_least) / 2
+                counted[index] += np.count_nonzero(~np.isnan(difference))
+                index += 1
             steps.add(2 * cell.work * swapped.shape[1])
-    p = np.where(seen > _ROUNDING, as_large / counted, 1.0)
-    return [float(p) for p in np.where(np.isnan(seen), np.nan, p)]
+    p = np.where(observed > _ROUNDING, as_large / counted, 1.0)
+    return [float(value) for value in np.where(np.isnan(observed), np.nan, p)]

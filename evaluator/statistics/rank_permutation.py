@@ -1,8 +1,8 @@
-"""Exchanges of groups between two systems for measures of order, without putting anything in order again.
+"""Permutation tests for rank-based measures without sorting again for each permutation.
 
-Let w say which rows of both systems a' takes, so that b' takes 1 - w. AUROC and the covariance of ranks are sums over
-pairs of rows: U(w) = w K w. In U(w) - U(1 - w) the squares cancel, and what is left is a sum over rows: what exchanging
-a group changes does not depend on which others are exchanged.
+Let w mark the rows of both systems that a' takes, so that b' takes 1 - w. AUROC and the covariance of ranks are sums
+over pairs of rows: U(w) = w K w. In U(w) - U(1 - w) the squares cancel, leaving a sum over rows: the change from
+swapping a group does not depend on which other groups are swapped.
 """
 
 from abc import ABC, abstractmethod
@@ -20,26 +20,26 @@ from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Rows
 
 Pair = tuple[int, int]
-"""Two systems, by their places."""
+"""Indices of two systems."""
 
-_BLOCK = 1 << 17  # numbers looked at together: few enough to stay in a processor's cache
+_BLOCK = 1 << 17  # numbers processed at a time: few enough to stay in a CPU cache
 
 
 class Exchanged(ABC):
-    """How one measure's differences follow from exchanges."""
+    """Differences of one measure between two systems under permutations."""
 
     @abstractmethod
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
-        """|a' - b'| of each pair, one an exchange; NaN where there is none. swapped: groups x exchanges.
+        """Yield |a' - b'| for each pair, one per permutation; NaN where there is none. swapped: groups x permutations.
 
-        The measure has a value for both systems of each pair.
+        The measure must have a value for both systems of each pair.
         """
 
 
 @dataclass(frozen=True)
 class _InOrder:
-    """What exchanging each group adds to U(w) - U(1 - w), what no exchange gives, and how many pairs of rows there
-    are."""
+    """by_group: the change of U(w) - U(1 - w) when each group is swapped; start: its value without swaps; pairs: the
+    number of row pairs."""
 
     by_group: Numbers
     start: float
@@ -47,7 +47,7 @@ class _InOrder:
 
 
 class AurocExchanged(Exchanged):
-    """P(positive above negative): K counts the pairs in order. Both systems have the same rows of either class."""
+    """AUROC: K counts the pairs in order. Both systems have the same number of rows of either class."""
 
     def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -58,11 +58,11 @@ class AurocExchanged(Exchanged):
         for pair in pairs:
             if pair not in self._made:
                 self._made[pair] = self._weigh(*pair)
-        made = [self._made[pair] for pair in pairs]
-        # Whole numbers and halves: exact in any order, so a pair's numbers do not depend on its company.
-        moved = np.array([one.by_group for one in made]) @ swapped
-        for one, row in zip(made, moved, strict=True):
-            yield np.abs(one.start + row) / one.pairs
+        terms = [self._made[pair] for pair in pairs]
+        # Whole numbers and halves: exact in any order, so a pair's results do not depend on the other pairs.
+        moved = np.array([term.by_group for term in terms]) @ swapped
+        for term, row in zip(terms, moved, strict=True):
+            yield np.abs(term.start + row) / term.pairs
 
     def _weigh(self, a: int, b: int) -> _InOrder:
         both = pool(self._tables[a], self._tables[b])
@@ -78,7 +78,7 @@ class AurocExchanged(Exchanged):
 
 
 def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
-    """With how many rows of the other class each row is in order; equal scores count half."""
+    """Return for each row the number of rows of the other class that are ordered correctly to it; ties count half."""
     ties = Ties.of(scores)
     negatives, positives = (np.bincount(ties.codes[rows], minlength=len(ties)) for rows in (~positive, positive))
     below = np.cumsum(negatives) - negatives / 2  # negatives below a positive
@@ -88,7 +88,7 @@ def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
 
 
 class SpearmanExchanged(Exchanged):
-    """Covariance of ranks over the spread of both; x is gold's, so a' and b' differ in y alone."""
+    """Spearman: covariance of ranks over the spread of both; x is gold's, so a' and b' differ only in y."""
 
     def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -98,16 +98,16 @@ class SpearmanExchanged(Exchanged):
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         for pair in pairs:
             if pair not in self._made:
-                a, b = (self._tables[place] for place in pair)
+                a, b = (self._tables[system] for system in pair)
                 self._made[pair] = _Ranked(a, b, self._measure)
-            made = self._made[pair]
-            step = max(1, _BLOCK // max(made.n_rows, 1))
+            ranked = self._made[pair]
+            step = max(1, _BLOCK // max(ranked.n_rows, 1))
             starts = range(0, swapped.shape[1], step)
-            yield np.concatenate([made.differences(swapped[:, begin : begin + step]) for begin in starts])
+            yield np.concatenate([ranked.differences(swapped[:, begin : begin + step]) for begin in starts])
 
 
 def _centred(column: Numbers) -> Numbers:
-    """Average ranks less their mean: whole numbers and halves, so that sums of them are exact."""
+    """Return average ranks less their mean: whole numbers and halves, so that sums of them are exact."""
     ties = Ties.of(column)
     sizes = np.diff(ties.starts, append=len(column))
     ranks: Numbers = (ties.starts + (sizes - 1) / 2 - (len(column) - 1) / 2)[ties.codes]
@@ -115,7 +115,7 @@ def _centred(column: Numbers) -> Numbers:
 
 
 class _Ranked:
-    """The rows of both systems by y, one system's part of each value of y being what its exchange moves."""
+    """The rows of both systems sorted by y; swaps move one system's rows within each value of y."""
 
     def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
         self.n_rows = n = a.n_rows
@@ -130,7 +130,7 @@ class _Ranked:
         self._size = self._sums(np.ones((2 * n, 1)))
         self._size_a = self._sums(of_a[:, None].astype(np.float64))
         self._x_a = self._sums(of_a[:, None] * self._x)
-        # U(w) - U(1 - w), as a sum over rows: K[i, j] = x_i where j stands below i, half of it beside it.
+        # U(w) - U(1 - w), as a sum over rows: K[i, j] = x_i where j is below i, half of that where they tie.
         below = np.cumsum(self._size, axis=0) - self._size / 2
         x_above = self._sums(self._x)
         x_above = x_above.sum() - np.cumsum(x_above, axis=0) + x_above / 2
@@ -140,7 +140,7 @@ class _Ranked:
         self._start = float(by_row[of_a].sum() - (self._x * below[codes]).sum())
 
     def differences(self, swapped: Numbers) -> Numbers:
-        """swapped: groups x exchanges."""
+        """Return |a' - b'| for each permutation. swapped: groups x permutations."""
         moved = np.take(swapped, self._groups, axis=0)
         moved *= self._sign
         size = self._sums(moved)
@@ -157,10 +157,10 @@ class _Ranked:
     def _correlation(self, u: Numbers, size: Numbers) -> Numbers:
         n = self.n_rows
         spread = self._spread_x * ((n**3 - n) - (np.einsum("ij,ij,ij->j", size, size, size) - n)) / 12
-        some = spread > 0
-        return np.where(some, u / np.sqrt(np.where(some, spread, 1.0)), np.nan)
+        varies = spread > 0
+        return np.where(varies, u / np.sqrt(np.where(varies, spread, 1.0)), np.nan)
 
     def _sums(self, rows: Numbers) -> Numbers:
-        """Over the rows that share a value of y."""
+        """Sum over the rows that share a value of y."""
         sums: Numbers = np.add.reduceat(rows, self._ties.starts, axis=0) if len(rows) else rows
         return sums

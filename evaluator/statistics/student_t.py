@@ -1,4 +1,4 @@
-"""Student's t for whole degrees of freedom, so that the referee needs NumPy and nothing larger."""
+"""Quantiles of Student's t for integer degrees of freedom, so that the evaluator needs only NumPy."""
 
 import math
 from functools import lru_cache
@@ -9,12 +9,15 @@ _MANY = 200  # degrees of freedom from which the series below is exact to 1e-8
 
 @lru_cache(maxsize=4096)
 def quantile(share: float, freedom: int) -> float:
-    """The t that a Student variable stays below with probability `share` >= .5. freedom: 1, 2, ..."""
+    """Return the t that a Student variable stays below with probability `share` >= .5.
+
+    freedom: degrees of freedom, 1, 2, ...
+    """
     if freedom >= _MANY:
         return _by_series(NormalDist().inv_cdf(share), freedom)
     inside = 2 * share - 1
     low, high = 0.0, math.pi / 2
-    for _ in range(60):  # halvings: to the last bit
+    for _ in range(60):  # bisection, to the last bit
         middle = (low + high) / 2
         low, high = (middle, high) if _within(middle, freedom) < inside else (low, middle)
     return math.sqrt(freedom) * math.tan(low)
