@@ -1,8 +1,8 @@
-"""Two systems' outcomes in one table, so that a weight says whose outcome of a group counts, and how often.
+"""Two systems' outcomes in one table, so that weights select whose outcome of a group counts, and how often.
 
-A's groups come first, B's after them. Under weights of 1 for the one half and 0 for the other a measure is the value of
-one system; under mixed weights it is the value of a system that answers some groups as A and the others as B. So every
-measure is compared by the code that computes it, whatever it is.
+A's groups come first, B's after them. With weights of 1 for one system and 0 for the other a measure has the value of
+that system; with mixed weights it has the value of a system that answers some groups as A and the others as B. So every
+measure is compared by the code that computes it.
 """
 
 import numpy as np
@@ -12,7 +12,8 @@ from evaluator.outcomes.table import Dimension, Lengths, Outcomes
 
 
 def pool(a: Outcomes, b: Outcomes) -> Outcomes:
-    """A's rows, then B's; B's groups are counted on from A's. Raises UsageError where the two are not of one gold."""
+    """Return A's rows, then B's, with B's groups numbered after A's. Raises UsageError where the two are not of one
+    gold."""
     check_alike(a, b)
     return Outcomes(
         task=a.task,
@@ -28,7 +29,7 @@ def pool(a: Outcomes, b: Outcomes) -> Outcomes:
 
 
 def check_alike(a: Outcomes, b: Outcomes) -> None:
-    """Raises UsageError where the tables are not of one task, task version and gold, as far as tables tell."""
+    """Raise UsageError where the tables differ in task, task version or gold, as far as tables show."""
     if (a.task, a.task_version) != (b.task, b.task_version):
         raise UsageError(
             f"a is {a.task} version {a.task_version}, b is {b.task} version {b.task_version}, "
@@ -41,13 +42,13 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
         "columns": [*a.statistics] == [*b.statistics] and [*a.ragged] == [*b.ragged],
         "slices": _slices(a) == _slices(b),
     }
-    for what, equal in same.items():
+    for aspect, equal in same.items():
         if not equal:
-            raise UsageError(f"the {what} of a and b differ, expected outcomes of one gold, options alike")
+            raise UsageError(f"the {aspect} of a and b differ, expected outcomes of one gold, options alike")
 
 
 def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:
-    """Whether row i of both is the same gold unit: neither table has rows that only its predictions made."""
+    """Return True if row i of both is the same gold unit: neither table has rows created by its predictions alone."""
     if a.n_rows != b.n_rows or not np.array_equal(a.groups, b.groups):
         return False
     return all(np.array_equal(d.codes, b.dimensions[name].codes) for name, d in a.dimensions.items())

@@ -1,8 +1,8 @@
-"""Outcomes: the per-unit table that a scorer makes, and the source of every published number.
+"""Outcomes: the per-unit table that a scorer produces, and the source of every published number.
 
-One row a gold unit (a claim, a document x property cell), in columns: statistics, dimensions (slice values) and the
-row's group. Rows that hold only false positives may be added by a scorer; the groups come from gold alone, and a
-group without rows is still a group that a resample may draw.
+One row per gold unit (a claim, a document x property cell), in columns: statistics, dimensions (slice values) and the
+row's group. A scorer may add rows that hold only false positives. The groups come from gold alone; a group without rows
+can still be resampled.
 """
 
 import json
@@ -22,9 +22,9 @@ SliceValue = str | int | float | bool
 
 @dataclass(frozen=True)
 class Dimension:
-    """One value a row: `values[codes[row]]`; a code of -1 is a row without a value.
+    """One value per row: `values[codes[row]]`; a code of -1 means no value.
 
-    `declared`: gold's `slices` name it. `within_groups`: some group's rows differ in it, so measures about groups
+    `declared`: gold's `slices` name it. `within_groups`: the rows of some group differ in it, so measures about groups
     have no value on its slices.
     """
 
@@ -35,20 +35,22 @@ class Dimension:
 
     @classmethod
     def build(cls, column: list[SliceValue | None], groups: Codes, *, declared: bool) -> "Dimension":
-        """column: a value a row, None for rows without one. Values are told apart as JSON writes them: 1, 1.0, true
-        and "1" are four. They are ordered: booleans, numbers, strings."""
-        places: dict[tuple[type, SliceValue] | None, int] = {}
+        """Build a dimension from a column with one value per row, None for rows without one.
+
+        Values are distinct as in JSON: 1, 1.0, true and "1" are four. They are ordered: booleans, numbers, strings.
+        """
+        indices: dict[tuple[type, SliceValue] | None, int] = {}
         keys = [None if value is None else (type(value), value) for value in column]
-        codes = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int32)
-        found = list(places)
+        codes = np.array([indices.setdefault(key, len(indices)) for key in keys], dtype=np.int32)
+        distinct = list(indices)
         ranked = sorted(
-            (code for code, key in enumerate(found) if key is not None), key=lambda code: _rank(found[code])
+            (code for code, key in enumerate(distinct) if key is not None), key=lambda code: _rank(distinct[code])
         )
-        new_code = np.full(len(found), -1, dtype=np.int32)
+        new_code = np.full(len(distinct), -1, dtype=np.int32)
         new_code[ranked] = np.arange(len(ranked), dtype=np.int32)
         if len(codes):
             codes = new_code[codes]
-        values = tuple(key[1] for code in ranked if (key := found[code]) is not None)
+        values = tuple(key[1] for code in ranked if (key := distinct[code]) is not None)
         return cls(codes, values, declared, cuts_groups(codes, groups))
 
 
@@ -62,7 +64,7 @@ def _rank(key: tuple[type, SliceValue] | None) -> tuple[int, float, str]:
 
 
 def cuts_groups(codes: Codes, groups: Codes) -> bool:
-    """Whether some group's rows differ in their code."""
+    """Return True if the rows of some group differ in their code."""
     if not len(codes):
         return False
     order = np.argsort(groups, kind="stable")
@@ -73,7 +75,7 @@ def cuts_groups(codes: Codes, groups: Codes) -> bool:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Several numbers a row (ragged): `values[i]` belongs to row `rows[i]`."""
+    """A ragged column, several numbers per row: `values[i]` belongs to row `rows[i]`."""
 
     values: Numbers
     rows: npt.NDArray[np.int64]
@@ -81,8 +83,11 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The table. `statistics`: one float64 a row; `ragged`: any number a row; `groups`: each row's group as an index
-    into `group_names`; `n_units`: gold units in it."""
+    """The table.
+
+    `statistics`: one float64 per row; `ragged`: any number per row; `groups`: each row's group as an index into
+    `group_names`; `n_units`: the number of gold units.
+    """
 
     task: str
     task_version: int
@@ -93,7 +98,7 @@ class Outcomes:
     dimensions: Mapping[str, Dimension]
     ragged: Mapping[str, Lengths] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What decides which measures exist and which warnings a board shows: plain JSON values."""
+    """Plain JSON values that determine which measures exist and which warnings a board shows."""
 
     def __post_init__(self) -> None:
         n = self.n_rows
@@ -121,5 +126,5 @@ class Outcomes:
 
 
 def slice_text(value: SliceValue) -> str:
-    """The value as JSON writes it, strings without their quotes: for people."""
+    """Return the value for display: as JSON, strings without their quotes."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,7 +1,7 @@
-"""Slices of outcomes, and weighted sums over them: what measures are computed from.
+"""Slices of outcomes and weighted sums over them, from which measures are computed.
 
-A View is a slice's rows, its statistics summed up by group once. A Sample is a view under weights: one column of
-weights is one resample of the groups, so that a thousand resamples of all statistics are one matrix product.
+A View is a slice's rows, its statistics summed by group once. A Sample is a view under weights: one column of weights
+is one resample of the groups, so that a thousand resamples of all statistics are one matrix product.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -18,33 +18,34 @@ Rows = npt.NDArray[np.int64]
 Made = TypeVar("Made")
 Number = TypeVar("Number", bound=np.generic)
 
-_BLOCK = 1 << 18  # weights looked at together: few enough to stay in a processor's cache
-_LEAST = 4  # resamples together, however many rows: one row of weights is read at a time
+_BLOCK = 1 << 18  # weights processed at a time: few enough to stay in a CPU cache
+_LEAST = 4  # resamples at a time at least, however many rows: one row of weights is read at a time
 
 
 class Remembering:
-    """Makes a thing once for each key: several measures rest on one sorted column, one pass over the weights."""
+    """Caches values by key: several measures share one sorted column or one pass over the weights."""
 
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return the cached value of the key, calling `make` the first time."""
         if key not in self._made:
             self._made[key] = make()
-        made: Made = self._made[key]
-        return made
+        value: Made = self._made[key]
+        return value
 
 
 class View(Remembering):
     """Some rows of an outcomes table."""
 
     def __init__(self, outcomes: Outcomes, rows: Rows) -> None:
-        """rows: indices, ordered so that a group's rows stand together."""
+        """rows: indices, with those of a group adjacent."""
         super().__init__()
         self.outcomes = outcomes
         self.rows = rows
         self._splits: dict[str, list[View]] = {}
-        self._as_they_stand = False  # whether `rows` is all of the table, in its own order
+        self._as_they_stand = False  # True if `rows` is the whole table in its own order
 
     @classmethod
     def whole(cls, outcomes: Outcomes) -> "View":
@@ -55,7 +56,7 @@ class View(Remembering):
         return cls(outcomes, np.argsort(outcomes.groups, kind="stable").astype(np.int64))
 
     def split(self, dimension: str) -> list["View"]:
-        """One view a value of the dimension, in the order of its values; some may be empty."""
+        """Return one view per value of the dimension, in the order of its values; some may be empty."""
         if dimension not in self._splits:
             codes = self.outcomes.dimensions[dimension].codes[self.rows]
             order = np.argsort(codes, kind="stable")
@@ -75,7 +76,7 @@ class View(Remembering):
 
     @cached_property
     def groups(self) -> Rows:
-        """The groups that have rows here, ascending."""
+        """The groups that have rows in the view, ascending."""
         groups = self._here(self.outcomes.groups)
         return (groups if self._one_row_each else groups[self._starts]).astype(np.int64)
 
@@ -85,12 +86,12 @@ class View(Remembering):
 
     @cached_property
     def group_sums(self) -> Numbers:
-        """statistics x groups: each statistic's sum over a group's rows here."""
+        """Statistics x groups: each statistic's sum over a group's rows in the view."""
         columns = self.outcomes.statistics.values()
         if not len(self.rows):
             return np.zeros((len(columns), 0))
         sums = np.empty((len(columns), len(self._starts)))
-        with np.errstate(over="ignore"):  # of scores, which nobody sums
+        with np.errstate(over="ignore"):  # sums of scores may overflow, but no measure uses them
             for column, out in zip(columns, sums, strict=True):
                 if self._one_row_each:
                     out[:] = self._here(column)
@@ -99,7 +100,7 @@ class View(Remembering):
         return sums
 
     def column(self, statistic: str) -> Numbers:
-        """The statistic of each row here, in the order of `rows`."""
+        """Return the statistic of each row of the view, in the order of `rows`."""
         return self._here(self.outcomes.statistics[statistic])
 
     def _here(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
@@ -113,7 +114,7 @@ class View(Remembering):
 
 
 class Sample(Remembering):
-    """A view under weights of shape groups x resamples (whole numbers: how often each group was drawn)."""
+    """A view under weights of shape groups x resamples (whole numbers: how often each group was resampled)."""
 
     def __init__(self, view: View, weights: Numbers) -> None:
         super().__init__()
@@ -127,7 +128,7 @@ class Sample(Remembering):
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether every row counts once, in one resample: the outcomes as they are."""
+        """True if every row counts once, in one resample: the outcomes as they are."""
         return self.n_resamples == 1 and bool(np.all(self.weights == 1))
 
     @cached_property
@@ -138,17 +139,20 @@ class Sample(Remembering):
 
     @property
     def own_weights(self) -> Numbers:
-        """Of the groups that have rows in the view: those groups x resamples."""
-        everywhere = len(self.view.groups) == self.view.outcomes.n_groups
-        return self.weights if everywhere else self.weights[self.view.groups]
+        """The weights of the groups that have rows in the view: those groups x resamples."""
+        has_all_groups = len(self.view.groups) == self.view.outcomes.n_groups
+        return self.weights if has_all_groups else self.weights[self.view.groups]
 
     def total(self, statistic: str) -> Numbers:
-        """The weighted sum of a statistic, one a resample."""
+        """Return the weighted sum of a statistic, one per resample."""
         return self._sums[statistic]
 
     def row_weights(self, places: Rows | None = None) -> Iterator[tuple[slice, Numbers]]:
-        """For measures that are no function of sums: which resamples, and their weights as resamples x rows, a block
-        that fits a cache at a time. places: rows of the view in the order wanted (default: all as they stand)."""
+        """Yield a slice of the resamples and their weights (resamples x rows), in blocks that fit a CPU cache.
+
+        For measures that are not a function of sums. places: row indices of the view in the requested order (default:
+        as stored).
+        """
         rows = self.view.rows if places is None else self.view.rows[places]
         groups = self.view.outcomes.groups[rows]
         step = max(_LEAST, _BLOCK // max(len(rows), 1))
@@ -157,7 +161,7 @@ class Sample(Remembering):
             yield block, np.ascontiguousarray(np.take(self.weights[:, block], groups, axis=0).T)
 
     def parts(self, dimension: str) -> list["Sample"]:
-        """One sample a value of the dimension."""
+        """Return one sample per value of the dimension."""
         if dimension not in self._parts:
             self._parts[dimension] = [Sample(view, self.weights) for view in self.view.split(dimension)]
         return self._parts[dimension]
