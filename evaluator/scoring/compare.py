@@ -1,8 +1,8 @@
-"""Two systems on one gold: every measure on every slice, the difference, how sure it is, and whether it is chance.
+"""Comparison of two systems on one gold: every measure on every slice, the difference, its interval and p-value.
 
-The interval is a paired bootstrap: both systems see the same draws of whole groups, which are the draws that their own
-intervals rest on (Efron & Tibshirani 1993). It may be much narrower than the two intervals suggest, since a hard group
-is hard for both.
+The interval is a paired bootstrap: both systems use the same resamples of whole groups, which are also those of their
+own intervals (Efron & Tibshirani 1993). It can be much narrower than the two intervals suggest, since a hard group is
+hard for both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,19 +69,19 @@ def compare_outcomes(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Every comparison, in the order of scores: the whole first.
+    """Return every comparison, in the order of scores: the whole first.
 
-    resamples: the number of draws, and of permutations; 0: no interval and no p. Exchanging a and b changes signs only.
-    Raises UsageError where the tables are not of one gold or a dimension of `cross` is not there, SandboxError for a
-    value outside its measure's bounds.
+    resamples: the number of resamples, and of permutations; 0: no interval and no p. Swapping a and b changes only
+    signs. Raises UsageError where the tables are not of one gold or a dimension of `cross` is unknown, SandboxError for
+    a value outside its measure's bounds.
     """
     check_alike(a, b)
     pair = _Pair(a, b)
     alone = pair.samples(np.ones((a.n_groups, 1)))
     cells = list(cells_of(alone[0], existing(measures, a.facts), cross))
-    steps = Steps(sum(3 * cell.work * resamples for cell in cells))  # an exchange takes twice what a draw does
-    drawn = {"resamples": resamples, "seed": seed}
-    return [row for some in batches(cells, resamples) for row in _compare(pair, alone, some, **drawn, steps=steps)]
+    steps = Steps(sum(3 * cell.work * resamples for cell in cells))  # a permutation costs twice as much as a resample
+    options = {"resamples": resamples, "seed": seed}
+    return [row for batch in batches(cells, resamples) for row in _compare(pair, alone, batch, **options, steps=steps)]
 
 
 def _compare(
@@ -104,29 +104,29 @@ def _compare(
     rows = zip(values.tolist(), differences, low, high, p, strict=True)
     for cell in cells:
         sample, other = (cell.sample(whole) for whole in alone)
-        n_here = len(_groups(alone, cell))
+        n_groups = len(_groups(alone, cell))
         for measure in cell.measures:
-            (a, b), difference, least, most, chance = next(rows)
+            (a, b), difference, lower, upper, p_value = next(rows)
             test = tests[measure.name]
-            # One group drawn again and again says nothing about another sample, nor does it when exchanged.
-            bounded = n_here > 1 and not np.isnan(difference)
+            # Resampling or swapping a single group carries no information about another sample.
+            bounded = n_groups > 1 and not np.isnan(difference)
             yield Comparison(
                 measure=measure.name,
                 slice=cell.slice,
                 a=number_or_none(a),
                 b=number_or_none(b),
                 difference=number_or_none(difference),
-                low=number_or_none(least) if bounded else None,
-                high=number_or_none(most) if bounded else None,
-                p=1.0 if n_here < 2 and not np.isnan(chance) else number_or_none(chance),
+                low=number_or_none(lower) if bounded else None,
+                high=number_or_none(upper) if bounded else None,
+                p=1.0 if n_groups < 2 and not np.isnan(p_value) else number_or_none(p_value),
                 p_mcnemar=test.p(sample.view.rows) if test is not None else None,
                 n=_count(measure, sample, other),
-                n_groups=n_here,
+                n_groups=n_groups,
             )
 
 
 def _groups(alone: tuple[Sample, Sample], cell: Cell) -> Rows:
-    """Those with a row of either system."""
+    """Return the groups with a row of either system."""
     return np.union1d(*(cell.sample(whole).view.groups for whole in alone))
 
 
@@ -136,7 +136,7 @@ def _both(alone: tuple[Sample, Sample], cell: Cell, measure: Measure) -> list[fl
 
 
 def _count(measure: Measure, sample: Sample, other: Sample) -> int:
-    n, same = (int(measure.count(one)[0]) for one in (sample, other))
+    n, same = (int(measure.count(system_sample)[0]) for system_sample in (sample, other))
     if n != same:
         raise UsageError(f"{measure.name} rests on {n} units of a and {same} of b, expected outcomes of one gold")
     return n
@@ -152,16 +152,18 @@ def _intervals(
     seed: int,
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
-    """(low, high), one a cell and measure, in that order. groups: each cell's."""
+    """Return (low, high), each one per cell and measure, in that order. groups: those of each cell."""
     ends = np.cumsum([len(cell.measures) for cell in cells])
     points = np.split(differences, ends[:-1])
-    drawn = [Resampled(some, len(here), resamples) for some, here in zip(points, groups, strict=True)]
+    resampled = [
+        Resampled(observed, len(cell_groups), resamples) for observed, cell_groups in zip(points, groups, strict=True)
+    ]
     n_groups = pair.tables[0].n_groups
     for weights in group_weights(n_groups, resamples, seed) if n_groups else ():
         samples = pair.samples(weights)
-        for cell, here, values in zip(cells, groups, drawn, strict=True):
+        for cell, cell_groups, values in zip(cells, groups, resampled, strict=True):
             a, b = (cell.sample(whole) for whole in samples)
-            values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[here])
+            values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[cell_groups])
             steps.add(cell.work * weights.shape[1])
-    low, high = zip(*(values.intervals() for values in drawn), strict=True)
+    low, high = zip(*(values.intervals() for values in resampled), strict=True)
     return np.concatenate(low), np.concatenate(high)

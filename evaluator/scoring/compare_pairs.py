@@ -1,7 +1,7 @@
-"""One measure of many systems on one gold: each pair's difference, how sure it is, and whether it is chance.
+"""Comparison of many systems on one gold by one measure: each pair's difference, its interval and p-value.
 
-What a board's rank ranges rest on (`evaluator.statistics.multiple_testing`). The interval of a pair is the one that
-`evaluator.scoring.compare` gives. Its p has the resolution that a correction for hundreds of pairs needs.
+A board's rank ranges rest on it (`evaluator.statistics.multiple_testing`). The interval of a pair equals that of
+`evaluator.scoring.compare`. Its p-value has the resolution that a correction for hundreds of pairs needs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,21 +22,23 @@ from evaluator.statistics.pairwise_permutation import exchanged, exchanges, rest
 from evaluator.statistics.rank_permutation import Pair
 
 DRAWS = 200_000
-"""The most exchanges of one pair: the least p is 5e-6, which counts among up to 10,000 pairs."""
+"""The maximum number of permutations per pair: the least p is 5e-6, which can be significant among up to 10,000
+pairs."""
 
-_BUDGET = 1_000_000_000  # groups x exchanges, where an exchange is a product of sums: some seconds
-_RANKED = 20  # how much more a unit costs than a group, where it has to be ranked
-_TAKEN_AGAIN = 200  # the same where the measure is taken again from the units
+_BUDGET = 1_000_000_000  # groups x permutations, where a permutation is a product of sums: some seconds
+_RANKED = 20  # cost of a unit relative to a group, for measures that rank the units
+_TAKEN_AGAIN = 200  # the same, for measures that are re-evaluated from the units
 ENOUGH = 200
-"""So many exchanges with a difference at least as large settle a p, to about a fourteenth of itself."""
+"""The number of permutations with a difference at least as large that settles a p, to about a fourteenth of its
+value."""
 _ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
 
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """Two of the systems, by their places. None: there is no such number.
+    """Two of the systems, by their indices. None: there is no such number.
 
-    difference: a - b; low, high: its interval; p: two-sided; draws: the exchanges behind p.
+    difference: a - b; low, high: its interval; p: two-sided; draws: the number of permutations behind p.
     """
 
     a: int
@@ -60,10 +62,11 @@ def compare_pairs(
     seed: int,
     draws: int = DRAWS,
 ) -> list[PairComparison]:
-    """The measure on the whole, in the order of the pairs.
+    """Return the comparisons by the measure on the whole, in the order of the pairs.
 
-    resamples: of the interval; draws: the most exchanges of the test (large golds get fewer, `most_draws`). Raises
-    UsageError where tables are not of one gold, SandboxError for a value outside the measure's bounds.
+    resamples: of the interval; draws: the maximum number of permutations of the test (large golds get fewer,
+    `most_draws`). Raises UsageError where tables are not of one gold, SandboxError for a value outside the measure's
+    bounds.
     """
     for table in tables[1:]:
         check_alike(tables[0], table)
@@ -77,18 +80,21 @@ def compare_pairs(
         PairComparison(
             a=a,
             b=b,
-            difference=number_or_none(differences[place]),
-            low=number_or_none(ends[place][0]) if bounded[place] else None,
-            high=number_or_none(ends[place][1]) if bounded[place] else None,
-            p=number_or_none(counts[place].p),
-            draws=counts[place].drawn,
+            difference=number_or_none(differences[index]),
+            low=number_or_none(ends[index][0]) if bounded[index] else None,
+            high=number_or_none(ends[index][1]) if bounded[index] else None,
+            p=number_or_none(counts[index].p),
+            draws=counts[index].drawn,
         )
-        for place, (a, b) in enumerate(pairs)
+        for index, (a, b) in enumerate(pairs)
     ]
 
 
 def most_draws(tables: Sequence[Outcomes], measure: Measure, draws: int = DRAWS) -> int:
-    """The exchanges that a pair may get: what gold alone decides, so that a pair's p does not depend on its company."""
+    """Return the maximum number of permutations per pair.
+
+    It depends on gold alone, so that a pair's p does not depend on the other pairs.
+    """
     if not _groups(tables):
         return 0
     if isinstance(measure, Auroc) or rests_on_sums(measure):
@@ -112,24 +118,28 @@ def _intervals(
     resamples: int,
     seed: int,
 ) -> list[tuple[float, float]]:
-    """(low, high) of each pair, by the same draws of groups for all systems."""
+    """Return (low, high) of each pair, from the same resamples of groups for all systems."""
     if not resamples or _groups(tables) < 2:
         return [(np.nan, np.nan)] * len(pairs)
     views = [View.whole(table) for table in tables]
-    # One each: a sum's last bit depends on what is summed beside it, and a pair's numbers not on its company.
-    drawn = [Resampled(differences[[place]], _groups(tables), resamples) for place in range(len(pairs))]
+    # One object per pair: the last bit of a sum depends on the matrix shape, but a pair's numbers must not depend on
+    # the other pairs.
+    resampled = [Resampled(differences[[index]], _groups(tables), resamples) for index in range(len(pairs))]
     for weights in group_weights(_groups(tables), resamples, seed):
         values = [measure.evaluate(Sample(view, weights)) for view in views]
-        for (a, b), one in zip(pairs, drawn, strict=True):
-            one.add([values[a] - values[b]], weights)
-    return [(float(low[0]), float(high[0])) for low, high in (one.intervals() for one in drawn)]
+        for (a, b), pair_resampled in zip(pairs, resampled, strict=True):
+            pair_resampled.add([values[a] - values[b]], weights)
+    return [
+        (float(low[0]), float(high[0])) for low, high in (pair_resampled.intervals() for pair_resampled in resampled)
+    ]
 
 
 class _Count:
-    """Exchanges of one pair, until there are enough with a difference at least as large as the one seen.
+    """Permutations of one pair, counted until enough have a difference at least as large as the observed one.
 
-    p is then their share (Besag & Clifford 1991). Where the exchanges end first it is (1 + those) / (1 + exchanges):
-    the given order is one of them, and p is never 0 (Phipson & Smyth 2010). Either is valid at any level.
+    p is then their share (Besag & Clifford 1991). Where the permutations end first, it is (1 + those) / (1 +
+    permutations): the observed order is one of them, and p is never 0 (Phipson & Smyth 2010). Either is valid at any
+    level.
     """
 
     def __init__(self, seen: float) -> None:
@@ -140,16 +150,16 @@ class _Count:
         self.p = np.nan
 
     def add(self, differences: Numbers) -> None:
-        """|a' - b'|, one an exchange. Exchanges without a difference do not count."""
-        given = differences[~np.isnan(differences)]
-        hits = np.flatnonzero(given >= self._least)
+        """Add |a' - b'| of more permutations; those without a difference (NaN) do not count."""
+        valid = differences[~np.isnan(differences)]
+        hits = np.flatnonzero(valid >= self._least)
         missing = ENOUGH - self.as_large
         if len(hits) >= missing:
             self.drawn += int(hits[missing - 1]) + 1
             self.as_large, self.is_over = ENOUGH, True
             self.p = ENOUGH / self.drawn
         else:
-            self.drawn += len(given)
+            self.drawn += len(valid)
             self.as_large += len(hits)
             self.p = (1 + self.as_large) / (1 + self.drawn)
 
@@ -162,12 +172,12 @@ def _exchange(
     blocks: Iterable[Numbers],
 ) -> None:
     kind = exchanged(measure, tables)
-    unsettled = [place for place, count in enumerate(counts) if not count.is_over]
+    unsettled = [index for index, count in enumerate(counts) if not count.is_over]
     for swapped in blocks if unsettled else ():
-        found = kind.differences(swapped, [pairs[place] for place in unsettled])
-        for place, differences in zip(unsettled, found, strict=True):
-            counts[place].add(differences)
-        unsettled = [place for place in unsettled if not counts[place].is_over]
+        by_pair = kind.differences(swapped, [pairs[index] for index in unsettled])
+        for index, differences in zip(unsettled, by_pair, strict=True):
+            counts[index].add(differences)
+        unsettled = [index for index in unsettled if not counts[index].is_over]
         if not unsettled:
             return
 

@@ -1,4 +1,4 @@
-"""Where one of two systems is right and the other wrong: how many units of each slice, and which ones."""
+"""Units that only one of two systems has right: their number in each slice, and the units themselves."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from evaluator.scoring.score import existing
 from evaluator.statistics.mcnemar import right_or_wrong
 
 MOST_ITEMS = 50
-"""Units that are named for each of the two."""
+"""The maximum number of units listed for each system."""
 MOST_TEXT = 600
-"""Characters of a line of gold that are shown."""
+"""The maximum number of characters shown of a gold line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Units of one slice by one measure that is a share of units right."""
+    """Counts of units of one slice, by one measure that is a share of right units."""
 
     measure: str
     slice: Mapping[str, SliceValue]
@@ -40,9 +40,9 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Units that one system alone has right by one measure, at most MOST_ITEMS each, in the order of gold.
+    """Units that only one system has right by one measure, at most MOST_ITEMS each, in gold order.
 
-    Each is (id, its line of gold, cut to MOST_TEXT characters).
+    Each is (id, its gold line cut to MOST_TEXT characters).
     """
 
     measure: str
@@ -54,11 +54,11 @@ class Items:
 
 
 class _Line(msgspec.Struct):
-    id: str | int = ""  # documents have another name for it
+    id: str | int = ""  # documents have another key for it
 
 
 def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Count]:
-    """Of every measure that is a share of units right or wrong, on the whole and each one-way slice.
+    """Yield the counts of every measure that is a share of units right or wrong, on the whole and each one-way slice.
 
     Raises UsageError where the two are not of one gold.
     """
@@ -73,7 +73,7 @@ def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Co
 
 
 def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO, name: str) -> Iterator[Items]:
-    """The units themselves; nothing where a row of the outcomes is not a line of the gold.
+    """Yield the units themselves; nothing where a row of the outcomes is not a line of the gold.
 
     Raises GoldError for a file over the limits.
     """
@@ -84,8 +84,8 @@ def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO,
     for measure in existing(measures, a.facts):
         test = right_or_wrong(measure, a, b)
         if test is not None:
-            here, there = ([_item(lines[row]) for row in rows[:MOST_ITEMS]] for rows in test.apart())
-            yield Items(measure.name, here, there)
+            a_only, b_only = ([_item(lines[row]) for row in rows[:MOST_ITEMS]] for rows in test.apart())
+            yield Items(measure.name, a_only, b_only)
 
 
 def _item(line: bytes) -> tuple[str | int, str]:

@@ -1,4 +1,4 @@
-"""From outcomes to scores: every measure on the whole and on every slice, with its interval and n."""
+"""Scores computed from outcomes: every measure on the whole and on every slice, with its interval and n."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,10 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One measure on one slice. value None: the measure has none there. low, high None: no interval.
+    """One measure on one slice. value None: the measure has no value there. low, high None: no interval.
 
-    n_groups: of gold, that have units there. It is no part of what is published: a ladder's step follows from it.
+    n_groups: the number of gold groups with units in the slice. It is not published: the step of a Ladder is derived
+    from it.
     """
 
     measure: str
@@ -45,7 +46,7 @@ class Score:
 
 
 def existing(measures: Sequence[Measure], facts: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """The measures that exist for a gold with these facts."""
+    """Return the measures that exist for a gold with these facts."""
     return tuple(measure for measure in measures if measure.requires is None or facts.get(measure.requires))
 
 
@@ -57,9 +58,9 @@ def score_outcomes(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Score]:
-    """Every score that outcomes give: the whole first, then each dimension's slices, then the two-way ones.
+    """Return every score of the outcomes: the whole first, then each dimension's slices, then the two-way slices.
 
-    Raises UsageError for a dimension that is not there, SandboxError for a value outside its measure's bounds.
+    Raises UsageError for an unknown dimension, SandboxError for a value outside its measure's bounds.
     """
     whole = Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1)))
     cells = list(cells_of(whole, existing(measures, outcomes.facts), cross))
@@ -71,13 +72,13 @@ def score_outcomes(
             counts.append(int(measure.count(sample)[0]))
     lows, highs = _intervals(outcomes, cells, points, resamples, seed)
     scores = []
-    flat = ((cell, measure) for cell in cells for measure in cell.measures)
-    for place, (cell, measure) in enumerate(flat):
-        value = checked(measure, points[place])
-        # One group drawn again and again says nothing about another sample: no interval.
-        without = value is None or len(cell.view.groups) < 2
-        low, high = (None, None) if without else (number_or_none(lows[place]), number_or_none(highs[place]))
-        scores.append(Score(measure.name, cell.slice, value, low, high, counts[place], _n_groups(cell, measure)))
+    cell_measures = ((cell, measure) for cell in cells for measure in cell.measures)
+    for index, (cell, measure) in enumerate(cell_measures):
+        value = checked(measure, points[index])
+        # Resampling a single group carries no information about another sample: no interval.
+        has_no_interval = value is None or len(cell.view.groups) < 2
+        low, high = (None, None) if has_no_interval else (number_or_none(lows[index]), number_or_none(highs[index]))
+        scores.append(Score(measure.name, cell.slice, value, low, high, counts[index], _n_groups(cell, measure)))
     return scores
 
 
@@ -91,21 +92,23 @@ def _n_groups(cell: Cell, measure: Measure) -> int:
 def _intervals(
     outcomes: Outcomes, cells: Sequence[Cell], points: Sequence[float], resamples: int, seed: int
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """(lows, highs), one a cell and measure, in that order, as `points` are; NaN: none."""
+    """Return (lows, highs), one per cell and measure in the order of `points`; NaN: no interval."""
     if resamples == 0 or outcomes.n_groups < 2:
         nothing = [math.nan] * len(points)
         return nothing, nothing
-    left = iter(points)
+    remaining = iter(points)
     lows: list[float] = []
     highs: list[float] = []
-    for some in batches(cells, resamples):
-        drawn = [Resampled(_next(left, len(cell.measures)), len(cell.view.groups), resamples) for cell in some]
+    for batch in batches(cells, resamples):
+        resampled = [
+            Resampled(_next(remaining, len(cell.measures)), len(cell.view.groups), resamples) for cell in batch
+        ]
         for weights in group_weights(outcomes.n_groups, resamples, seed):
             whole = Sample(cells[0].view, weights)
-            for cell, values in zip(some, drawn, strict=True):
+            for cell, values in zip(batch, resampled, strict=True):
                 sample = cell.sample(whole)
                 values.add([measure.evaluate(sample) for measure in cell.measures], sample.own_weights)
-        for values in drawn:
+        for values in resampled:
             low, high = values.intervals()
             lows.extend(low)
             highs.extend(high)
@@ -117,10 +120,12 @@ def _next(numbers: Iterator[float], n: int) -> Numbers:
 
 
 def number_or_none(value: float) -> float | None:
+    """Return the value, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 
 def checked(measure: Measure, value: float) -> float | None:
+    """Return the value clipped to the measure's bounds, None for NaN. Raises SandboxError for a value outside them."""
     if math.isnan(value):
         return None
     if not measure.low - _TOLERANCE <= value <= measure.high + _TOLERANCE or math.isinf(value):
