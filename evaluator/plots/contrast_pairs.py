@@ -1,4 +1,4 @@
-"""Pairs of a symmetric set: an original claim with its evidence, and a generated one of its group."""
+"""Contrast pairs of a symmetric set: an original claim with its evidence and a generated one of its group."""
 
 import msgspec
 import numpy as np
@@ -7,8 +7,8 @@ from evaluator.outcomes.table import Numbers, Outcomes
 
 
 class PairCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Every original with every generated member of its group: three pairs in a whole group (Schuster et al. 2019,
-    section 4: members 2-4 are made from 1).
+    """Counts of pairs, each original with each generated member of its group: three pairs in a complete group (Schuster
+    et al. 2019, section 4: members 2-4 are generated from 1).
 
     both: both right; drop: the original right, the generated one wrong; flip: the original wrong, the generated one
     right; neither: both wrong.
@@ -21,7 +21,10 @@ class PairCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pair_counts(outcomes: Outcomes) -> PairCounts:
-    """outcomes: of a gold that declares origins. A group without an original, or with nothing else, makes no pair."""
+    """Return the counts for outcomes of a gold that declares origins.
+
+    A group without an original, or with nothing else, yields no pair.
+    """
 
     def of_groups(statistic: str) -> Numbers:
         sums: Numbers = np.zeros(outcomes.n_groups)
@@ -29,8 +32,11 @@ def pair_counts(outcomes: Outcomes) -> PairCounts:
         return sums
 
     original, generated = of_groups("original"), of_groups("generated")
-    right, also = of_groups("original_right"), of_groups("generated_right")
-    wrong, fails = original - right, generated - also
+    original_right, generated_right = of_groups("original_right"), of_groups("generated_right")
+    original_wrong, generated_wrong = original - original_right, generated - generated_right
     return PairCounts(
-        both=int(right @ also), drop=int(right @ fails), flip=int(wrong @ also), neither=int(wrong @ fails)
+        both=int(original_right @ generated_right),
+        drop=int(original_right @ generated_wrong),
+        flip=int(original_wrong @ generated_right),
+        neither=int(original_wrong @ generated_wrong),
     )

@@ -1,7 +1,7 @@
-"""A metric's scores against people's ratings, both by rank, as counts on a coarse grid.
+"""Coarse two-dimensional histogram of a metric's scores and human ratings, both by rank.
 
-Ranks and not ratings, so that no rating is told; columns of several groups each, so that no text stands alone in one.
-docs/adr/0016 says why.
+It uses ranks instead of ratings, so that no rating is disclosed, and columns of several groups each, so that no single
+text is identifiable. docs/adr/0016 gives the reasons.
 """
 
 from itertools import pairwise
@@ -22,8 +22,10 @@ Parts = npt.NDArray[np.int64]
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows whose score lies in parts `start` up to `end` of the order of scores; how many have their rating in each
-    part of the order of ratings, the lowest first."""
+    """Rows whose score is in bins `start` up to `end` (exclusive) of the ranked scores.
+
+    counts: the number of those rows in each bin of the ranked ratings, lowest first.
+    """
 
     start: int
     end: int
@@ -31,18 +33,22 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parts_of(values: Numbers, n_parts: int) -> Parts:
-    """Which of `n_parts` even parts of the order each value lies in, from 0 for the least; equal ones by their average
-    rank (Kendall & Gibbons 1990)."""
+    """Return the index of the bin, of `n_parts` even bins of the ranks, that each value falls in, from 0 for the least.
+
+    Equal values have their average rank (Kendall & Gibbons 1990).
+    """
     ties = Ties.of(values)
     ends = np.append(ties.starts[1:], len(values))
-    # Twice the average rank, counted from 0, plus 1: a whole number.
-    parts: Parts = ((ties.starts + ends)[ties.codes] * n_parts) // (2 * max(len(values), 1))
-    return parts
+    # Twice the average rank (from 0) plus 1 is an integer.
+    bins: Parts = ((ties.starts + ends)[ties.codes] * n_parts) // (2 * max(len(values), 1))
+    return bins
 
 
 def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
-    """A slice's grid, a column for each part of the scores' order; neighbours are one column where there are fewer
-    groups than the root of them all in one. None: too few groups, or nothing to tell apart."""
+    """Return a slice's grid with one column per bin of the ranked scores; None: too few groups, or only one column.
+
+    Neighbouring bins are merged while a column has fewer groups than the square root of the slice's number of groups.
+    """
     n_groups = len(view.groups)
     n_parts = min(MOST_PARTS, isqrt(n_groups))
     if n_parts < LEAST_PARTS:
@@ -53,15 +59,15 @@ def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
     for end in range(1, n_parts + 1):
         if _n_groups(groups, columns, edges[-1], end) >= isqrt(n_groups):
             edges.append(end)
-    # What is left at the upper end joins the column before it.
+    # The remainder at the upper end joins the last column.
     edges[-1] = n_parts
     if len(edges) < 3:
         return None
-    found = []
+    grid = []
     for start, end in pairwise(edges):
         inside = (columns >= start) & (columns < end)
-        found.append(Column(start, end, np.bincount(rows[inside], minlength=n_parts).tolist()))
-    return found
+        grid.append(Column(start, end, np.bincount(rows[inside], minlength=n_parts).tolist()))
+    return grid
 
 
 def _n_groups(groups: npt.NDArray[np.int32], columns: Parts, start: int, end: int) -> int:

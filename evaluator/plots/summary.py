@@ -1,4 +1,4 @@
-"""What of a run's outcomes may be drawn beside its scores: curves, grids and pairs, all of them coarse."""
+"""Plot data of a run's outcomes that can be shown with its scores: curves, grids and pairs, all of them coarse."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,8 @@ from evaluator.plots.rank_histogram import Column, rank_grid
 from evaluator.plots.roc import heights
 
 MOST_SLICES = 40
-"""Of the one-way slices, in the order of the scores; a dimension of hundreds of values is for its table."""
+"""The maximum number of one-way slices, in the order of the scores; dimensions of hundreds of values only have a
+table."""
 
 
 class Curve(msgspec.Struct, forbid_unknown_fields=True):
@@ -28,7 +29,7 @@ class Grid(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What there is to draw; a part is absent where the task has no such picture."""
+    """The plot data of a run; a field is None where the task has no such plot."""
 
     curves: list[Curve] | None = None
     grids: list[Grid] | None = None
@@ -40,16 +41,16 @@ class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def drawing_of(outcomes: Outcomes, measures: Sequence[Measure]) -> Drawing:
-    """Curves, grids and pairs as far as the measures call for them.
+    """Return the curves, grids and pairs that the measures call for.
 
-    curves: where a measure is an AUROC; grids: where one is a Spearman; on the whole and on one-way slices. pairs: of
-    the whole, where the gold declares origins. Slices with too few groups are left out.
+    curves: where a measure is an AUROC; grids: where one is a Spearman correlation; both for the whole and for one-way
+    slices. pairs: for the whole, where the gold declares origins. Slices with too few groups are left out.
     """
     drawing = Drawing()
     for measure in measures:
         if isinstance(measure, Auroc):
-            found = ((slice_, heights(view, measure.score, measure.positive)) for slice_, view in _views(outcomes))
-            drawing.curves = [Curve(dict(slice_), list(curve)) for slice_, curve in found if curve is not None]
+            curves = ((slice_, heights(view, measure.score, measure.positive)) for slice_, view in _views(outcomes))
+            drawing.curves = [Curve(dict(slice_), list(curve)) for slice_, curve in curves if curve is not None]
         elif isinstance(measure, Spearman) and drawing.grids is None:
             grids = ((slice_, rank_grid(view, rating=measure.x, score=measure.y)) for slice_, view in _views(outcomes))
             drawing.grids = [Grid(dict(slice_), columns) for slice_, columns in grids if columns is not None]
@@ -61,8 +62,8 @@ def drawing_of(outcomes: Outcomes, measures: Sequence[Measure]) -> Drawing:
 def _views(outcomes: Outcomes) -> Iterator[tuple[Mapping[str, SliceValue], View]]:
     whole = View.whole(outcomes)
     yield {}, whole
-    left = MOST_SLICES
+    remaining = MOST_SLICES
     for name, dimension in outcomes.dimensions.items():
-        for value, view in list(zip(dimension.values, whole.split(name), strict=True))[:left]:
-            left -= 1
+        for value, view in list(zip(dimension.values, whole.split(name), strict=True))[:remaining]:
+            remaining -= 1
             yield {name: value}, view

@@ -1,4 +1,4 @@
-"""When two submissions are near-duplicates: both shares must be reached. docs/adr/0018 says why."""
+"""Thresholds of near-duplicate submissions: both shares must be reached. docs/adr/0018 gives the reasons."""
 
 EQUAL = 0.995
 """Share of units with the same answer, of the units that either submission answers."""
