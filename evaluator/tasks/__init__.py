@@ -1,1 +1,1 @@
-"""One module or package a task."""
+"""Benchmark tasks, one module or package per task."""

@@ -1,7 +1,7 @@
-"""What a prediction file answered, unit by unit, in a form in which two files can be laid side by side.
+"""Answers of a prediction file, unit by unit, in a form that allows comparing two files.
 
-Two forms. `Items`: an answer a unit, which is the same or another: a label, a first-ranked mention, a fact that is
-given or not. `Ordered`: a score a unit, of which only the order means anything.
+There are two forms. `Items`: one answer per unit, equal or different: a label, a first-ranked mention, a fact that is
+predicted or not. `Ordered`: one score per unit, of which only the order is meaningful.
 """
 
 import hashlib
@@ -20,10 +20,11 @@ NOT_GIVEN = np.uint64(0)
 
 @dataclass(frozen=True)
 class Items:
-    """units: sorted, each once; answers: a digest each, 0: none was given; errs: whether it is wrong.
+    """Answers that are either equal or different.
 
-    Where units are facts they are those that the file gives or gold has, and the answer is 1 or 0: a fact that the
-    file gives and gold has not errs, and so does one that it lacks.
+    units: sorted and distinct; answers: one digest per unit, 0: no answer; errs: True where the answer is wrong. Where
+    units are facts, they are those of the file or of gold, and the answer is 1 or 0: a predicted fact that gold lacks
+    is an error, and so is a missing one.
     """
 
     units: Digests
@@ -33,7 +34,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Ordered:
-    """scores and errs, a gold unit each, in the order of gold."""
+    """Scores and errors, one per gold unit, in gold order."""
 
     scores: Numbers
     errs: npt.NDArray[np.bool_]
@@ -43,25 +44,26 @@ Answered = Items | Ordered
 
 
 def digest(value: Any) -> int:
-    """63 bits of a value's repr, never 0: JSON has room for it."""
+    """Return 63 bits of a hash of the value's repr, never 0; 63 bits fit into JSON integers."""
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "big") >> 1 or 1
 
 
 def given_or_gold(given: Iterable[Any], gold: Iterable[Any]) -> Items:
-    """Items whose units are facts, by what makes two facts the same."""
-    told = {digest(fact) for fact in given}
+    """Return Items whose units are facts. given, gold: keys that are equal where two facts are the same."""
+    predicted = {digest(fact) for fact in given}
     right = {digest(fact) for fact in gold}
-    units = np.array(sorted(told | right), dtype=np.uint64)
-    is_told = np.isin(units, np.array(sorted(told), dtype=np.uint64))
+    units = np.array(sorted(predicted | right), dtype=np.uint64)
+    is_predicted = np.isin(units, np.array(sorted(predicted), dtype=np.uint64))
     is_right = np.isin(units, np.array(sorted(right), dtype=np.uint64))
-    return Items(units, is_told.astype(np.uint64), is_told != is_right)
+    return Items(units, is_predicted.astype(np.uint64), is_predicted != is_right)
 
 
 def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> Ordered:
-    """high: the units that gold puts above the others, as many as there are to be found among the highest scores.
+    """Return Ordered answers. high: the units that gold ranks above the others.
 
-    A unit errs that is on the wrong side of the score that so many units reach; scores that tie with it reach it.
+    A unit errs if it is on the wrong side of the threshold, the score that as many units reach as `high` has; ties with
+    the threshold reach it.
     """
     count = int(high.sum())
-    cut = np.inf if not count else np.partition(scores, len(scores) - count)[len(scores) - count]
-    return Ordered(scores, (scores >= cut) != high)
+    threshold = np.inf if not count else np.partition(scores, len(scores) - count)[len(scores) - count]
+    return Ordered(scores, (scores >= threshold) != high)

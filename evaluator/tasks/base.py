@@ -1,4 +1,4 @@
-"""What a task is: its formats, its scorer and its measures, behind one interface."""
+"""The interface of a task: its formats, its scorer and its measures."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -18,12 +18,12 @@ from evaluator.tasks.gold_fields import GoldFields, Line
 
 Options = Mapping[str, Any]
 Facts = Mapping[str, Any]
-"""Public facts about a gold, plain JSON values: what validation without gold must know."""
+"""Public facts about a gold, plain JSON values, which validation without gold needs."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a task. parse: the value that its text means; raises ValueError with what was expected."""
+    """An option of a task. parse: returns the value of a text; raises ValueError saying what was expected."""
 
     name: str
     doc: str
@@ -40,7 +40,7 @@ class DimensionDoc:
 
 
 class ReadFile(Protocol):
-    """What every file that was read says of itself."""
+    """The line count and warnings that every parsed file has."""
 
     @property
     def n_lines(self) -> int: ...
@@ -55,7 +55,7 @@ Answers = TypeVar("Answers", bound=ReadFile)
 
 
 def parse_cross(text: str) -> tuple[str, str] | None:
-    """Two dimensions, comma between them; nothing: none."""
+    """Parse two dimensions separated by a comma; empty text: None. Raises ValueError."""
     if not text:
         return None
     names = text.split(",")
@@ -70,10 +70,12 @@ CROSS = Option("cross", "Adds the two-way slices of two dimensions: cross=a,b.",
 class Task(ABC, Generic[Gold, Known, Answers]):
     """A kind of problem. `version` is raised by hand when scores may change.
 
-    id_key: the key of an item's id in gold and inputs. gold_only: keys of gold lines that inputs must not have, besides
-    group and slices. input_parts: the key under which a line of the inputs lists its parts, where it does. samples:
-    small gold and predictions that take every path of the task: a sandbox runs them once when it starts, because its
-    jobs can import nothing later. baselines: in the order in which they are shown.
+    id_key: the key of an item's id in gold and inputs.
+    gold_only: keys of gold lines that inputs must not have, besides group and slices.
+    input_parts: the key under which an input line lists its parts, if it does.
+    samples: small gold and predictions that exercise every path of the task. A sandbox runs them once at its start,
+    because its jobs cannot import anything later.
+    baselines: in display order.
     """
 
     name: ClassVar[str]
@@ -97,7 +99,7 @@ class Task(ABC, Generic[Gold, Known, Answers]):
         return (*self.own_options, CROSS)
 
     def parse_options(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """Every option's value, defaults where none was given; raises UsageError."""
+        """Return the value of every option, with defaults for missing ones. Raises UsageError."""
         known = {option.name: option for option in self.options}
         for name in given:
             if name not in known:
@@ -112,11 +114,11 @@ class Task(ABC, Generic[Gold, Known, Answers]):
         return parsed
 
     def measure(self, name: str) -> Measure:
-        """The measure of that name; raises KeyError."""
+        """Return the measure of that name. Raises KeyError."""
         return {measure.name: measure for measure in self.measures}[name]
 
     def baseline(self, name: str) -> Baseline:
-        """The baseline of that name; raises UsageError."""
+        """Return the baseline of that name. Raises UsageError."""
         known = {baseline.name: baseline for baseline in self.baselines}
         if name not in known:
             raise UsageError(f"unknown baseline {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
@@ -124,62 +126,63 @@ class Task(ABC, Generic[Gold, Known, Answers]):
 
     @abstractmethod
     def primary(self, facts: Facts | None = None) -> str:
-        """The name of the measure that ranks, for a gold with these facts."""
+        """Return the name of the ranking measure for a gold with these facts."""
 
     @abstractmethod
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
-        """Raises GoldError; UsageError where an option does not fit this gold."""
+        """Parse gold. Raises GoldError, and UsageError where an option does not fit this gold."""
 
     @abstractmethod
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
     ) -> Known:
-        """What validation may know: the public inputs and public facts. Raises InputsError."""
+        """Parse the public inputs and facts into what validation may know. Raises InputsError."""
 
     @abstractmethod
     def known(self, gold: Gold) -> Known:
-        """The same as `read_inputs`, from gold."""
+        """Return the same as `read_inputs`, from gold."""
 
     @abstractmethod
     def read_predictions(
         self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
-        """Raises PredictionError."""
+        """Parse and validate predictions. Raises PredictionError."""
 
     @abstractmethod
     def unanswered(self, gold: Gold) -> Answers:
-        """Predictions that find nothing: what the outcomes of a gold look like before anybody answered."""
+        """Return empty predictions, to get the outcomes of a gold before any submission."""
 
     @abstractmethod
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
-        """The outcomes; the same files give the same table."""
+        """Return the outcomes; the same files give the same table."""
 
     @abstractmethod
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
-        """What a prediction file answered, unit by unit, to be laid beside another's. Raises PredictionError."""
+        """Return the answers of a prediction file, unit by unit, for comparison with another file. Raises
+        PredictionError."""
 
     @abstractmethod
     def facts(self, gold: Gold) -> dict[str, Any]:
-        """What validation without gold must know, all of it public."""
+        """Return the public facts that validation without gold needs."""
 
     @abstractmethod
     def public_inputs(self, gold: Gold) -> bytes:
-        """JSON Lines of what the public gets: named fields only, never answers, groups or slices."""
+        """Return the public inputs as JSON Lines: listed fields only, never answers, groups or slices."""
 
     @abstractmethod
     def audit_columns(self, gold: Gold) -> AuditColumns:
-        """The gold as audits and baselines see it."""
+        """Return the gold as columns for audits and baselines."""
 
     def check_gold(self, split: Split) -> Iterator[Finding]:
-        """What an audit finds wrong with the gold itself; `split.gold` is as `read_gold` reads it."""
+        """Yield an audit's findings about the gold itself; `split.gold` is as returned by `read_gold`."""
         return iter(())
 
     @abstractmethod
     def gold_fields(self, line: Line) -> GoldFields:
-        """What a line of gold that `read_gold` accepts says, for comparing corrected gold with the version before."""
+        """Return the fields of a valid gold line, for comparing corrected gold with the previous version."""
 
     def remarks(self, scores: list[Score]) -> list[str]:
-        """Warnings that a leaderboard row carries."""
+        """Return the warnings shown with a leaderboard row."""
         return []
 
 

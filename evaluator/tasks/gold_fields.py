@@ -1,7 +1,7 @@
-"""What a line of gold says, field by field: what is asked, what is right, what belongs together.
+"""The content of a gold line, field by field: the question, the answer and the system that produced the item.
 
-Two values are one change only where a scorer, or a reader of the inputs, could tell them apart: facts, mentions and
-evidence are sets, labels have no case, and annotators' numbers are no part of the answer.
+Two values differ only where a scorer, or a reader of the inputs, could distinguish them: facts, mentions and evidence
+are sets, labels ignore case, and annotators' numbers are not part of the answer.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from typing import Any
 
 Line = Mapping[str, Any]
 Whole = dict[str, Any]
-"""Field -> its one value; a field without one is left out."""
+"""Field -> its single value; a field without one is left out."""
 Members = dict[str, list[Any]]
-"""Field -> its members, in any order; of a collection that counts repetitions a member stands as often."""
+"""Field -> its members, in any order; collections that count repetitions repeat the member."""
 
 
 @dataclass(frozen=True)
 class GoldFields:
-    """question: what participants see. answer and many: what is right, as values and as collections of members.
-    system: what made the item, where measures take that apart."""
+    """The content of a gold line.
+
+    question: visible to participants. answer and many: the right answer, as values and as collections of members.
+    system: the system that produced the item, where measures distinguish systems.
+    """
 
     question: Whole
     answer: Whole = field(default_factory=dict)
@@ -29,10 +32,10 @@ class GoldFields:
 
 
 def present(line: Line, *names: str) -> Whole:
-    """The fields of these names that the line has."""
+    """Return the fields of these names that the line has."""
     return {name: line[name] for name in names if name in line}
 
 
 def distinct(members: list[Any]) -> list[Any]:
-    """The members without repetitions, in their order."""
+    """Return the members without repetitions, in their order."""
     return list({repr(member): member for member in members}.values())

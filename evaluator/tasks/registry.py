@@ -1,11 +1,11 @@
-"""The tasks there are: the built-in ones, and those of installed packages (entry point group `holdout.tasks`).
+"""Registry of tasks: the built-in ones, and those of installed packages (entry point group `holdout.tasks`).
 
 An entry point's name is the task's name, its object a `Task`:
 
     [project.entry-points."holdout.tasks"]
     text-classification = "holdout_text_classification:TASK"
 
-A package that cannot be used is left out, and `faults` says why: it never takes the others down.
+A package that cannot be used is skipped without affecting the others; `faults` gives the reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DECLARED = ("version", "title", "summary", "dimensions", "gold_format", "predic
 
 
 class MissingTaskError(KeyError):
-    """No task has this name: its package is not installed here, or was left out."""
+    """No task has this name: its package is not installed here, or was skipped."""
 
     def __str__(self) -> str:
         return f"The task {self.args[0]} is not installed on this server."
@@ -47,7 +47,7 @@ class MissingTaskError(KeyError):
 
 @dataclass(frozen=True)
 class TaskFault:
-    """An entry point that is left out. package: the distribution's name and version."""
+    """An entry point that was skipped. package: the distribution's name and version."""
 
     name: str
     package: str
@@ -64,10 +64,10 @@ class _Installed:
 
 
 class Tasks(Mapping[str, AnyTask]):
-    """Task by name: the built-in ones in their order, then the installed ones by name.
+    """Mapping of tasks by name: the built-in ones in their order, then the installed ones by name.
 
-    Packages are looked for when the first name is asked for that is not built in, or when all tasks are listed: who
-    needs a built-in task alone pays nothing for them.
+    Packages are loaded when a name that is not built in is looked up, or when all tasks are listed, so that built-in
+    tasks alone cost nothing extra.
     """
 
     def __init__(self, built_in: Mapping[str, AnyTask]) -> None:
@@ -76,7 +76,7 @@ class Tasks(Mapping[str, AnyTask]):
         self._loaded: _Installed | None = None
 
     def __getitem__(self, name: str) -> AnyTask:
-        """Raises MissingTaskError."""
+        """Return the task. Raises MissingTaskError."""
         task = self.built_in.get(name) or self._installed().tasks.get(name)
         if task is None:
             raise MissingTaskError(name)
@@ -90,11 +90,11 @@ class Tasks(Mapping[str, AnyTask]):
 
     @property
     def faults(self) -> list[TaskFault]:
-        """Entry points that are left out, by name."""
+        """Skipped entry points, by name."""
         return [fault for _, faults in sorted(self._installed().faults.items()) for fault in faults]
 
     def leave_out(self, name: str, why: str) -> None:
-        """Takes an installed task out of this process: it was found broken after it was loaded."""
+        """Remove an installed task from this process, after it was found broken when in use."""
         installed = self._installed()
         task = installed.tasks.pop(name)
         package = type(task).__module__.partition(".")[0]
@@ -109,40 +109,44 @@ class Tasks(Mapping[str, AnyTask]):
 
 def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
     installed = _Installed()
-    named: dict[str, list[EntryPoint]] = {}
+    by_name: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
-        named.setdefault(entry.name, []).append(entry)
-    for name, entries in sorted(named.items()):
+        by_name.setdefault(entry.name, []).append(entry)
+    for name, entries in sorted(by_name.items()):
         packages = sorted(_package(entry) for entry in entries)
         if name in built_in:
-            whys = ["the name is taken by a built-in task"] * len(entries)
+            reasons = ["the name is taken by a built-in task"] * len(entries)
         elif len(entries) > 1:
-            # Which of them is meant nobody can say, and the scores of a benchmark must not depend on a guess.
-            whys = [f"the name is taken twice, by {' and '.join(packages)}"] * len(entries)
+            # It is ambiguous which one is meant, and the scores of a benchmark must not depend on a guess.
+            reasons = [f"the name is taken twice, by {' and '.join(packages)}"] * len(entries)
         else:
-            task, why = _loaded(entries[0])
-            whys = [why] if task is None else []
+            task, reason = _loaded(entries[0])
+            reasons = [reason] if task is None else []
             installed.tasks |= {} if task is None else {name: task}
-        if whys:
-            installed.faults[name] = [TaskFault(name, *pair) for pair in zip(packages, whys, strict=True)]
+        if reasons:
+            installed.faults[name] = [TaskFault(name, *pair) for pair in zip(packages, reasons, strict=True)]
     return installed
 
 
 def _loaded(entry: EntryPoint) -> tuple[AnyTask | None, str]:
-    """(the task, "") or (None, why it cannot be used)."""
+    """Return (the task, ""), or (None, the reason why it cannot be used)."""
     try:
         task = entry.load()
-        return (None, why) if (why := _unfit(entry.name, task)) else (task, "")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a package does, the others stay
+        return (None, reason) if (reason := _unfit(entry.name, task)) else (task, "")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - no failure of a package may affect the others
         return None, f"{entry.value} does not load: {type(error).__name__}: {error}"
 
 
 def _unfit(name: str, task: Any) -> str:
-    """Why an object cannot be the task of this name; empty: it can."""
+    """Return the reason why an object cannot be the task of this name; empty: it can."""
     if not isinstance(task, Task):
-        found = f"the class {task.__name__}" if isinstance(task, type) else f"of type {type(task).__name__}"
-        return f"the object is {found}, expected an instance of evaluator.tasks.base.Task"
-    missing = [part for part in ("name", *_DECLARED, "measures", "gold_only", "samples") if not hasattr(task, part)]
+        description = f"the class {task.__name__}" if isinstance(task, type) else f"of type {type(task).__name__}"
+        return f"the object is {description}, expected an instance of evaluator.tasks.base.Task"
+    missing = [
+        attribute
+        for attribute in ("name", *_DECLARED, "measures", "gold_only", "samples")
+        if not hasattr(task, attribute)
+    ]
     if missing:
         return f"the task does not declare {', '.join(missing)}"
     if task.name != name:
@@ -163,7 +167,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 def import_paths() -> list[str]:
-    """Folders that hold the packages of installed tasks, for a process with another import path."""
+    """Return the folders that hold the packages of installed tasks, for a process with another import path."""
     folders = (entry.dist.locate_file("") for entry in entry_points(group=GROUP) if entry.dist is not None)
     return sorted({str(Path(str(folder)).resolve()) for folder in folders})
 
@@ -184,8 +188,8 @@ TASKS = Tasks(
 
 
 def find_task(name: str) -> AnyTask:
-    """Raises UsageError."""
+    """Return the task of that name. Raises UsageError."""
     if name not in TASKS:
-        why = "".join(f" ({fault})" for fault in TASKS.faults if fault.name == name)
-        raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{why}")
+        reason = "".join(f" ({fault})" for fault in TASKS.faults if fault.name == name)
+        raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{reason}")
     return TASKS[name]

@@ -1,4 +1,4 @@
-"""What an audit finds: how grave, where, what it means and what to do about it."""
+"""Audit findings: severity, location, meaning and advice."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _ORDER = list(Severity)
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding. It may quote gold: it is for the curator alone.
+    """One finding. It may quote gold, so it is for the curator alone.
 
-    code: the same for the same kind of finding, for programs. file, line: where; None: the whole. found: what was seen.
-    means: why that matters. do: what mends it. numbers: plain JSON values behind the sentence.
+    code: identifies the kind of finding, for programs. file, line: the location; None: the whole. found: the
+    observation. means: why it matters. do: how to fix it. numbers: plain JSON values behind the sentence.
     """
 
     severity: Severity
@@ -52,16 +52,17 @@ class Finding:
 
 
 def gravest_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Errors, warnings, notes; within each in the order in which the checks found them."""
+    """Return errors, warnings, then notes; within each in the order in which the checks found them."""
     return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def plain(value: Any) -> Any:
-    """JSON values: fractions cut to six digits, so that a last bit moves no report; what is no number is null."""
+    """Convert to JSON values: numbers rounded to six digits, so that a last bit does not change a report; non-finite is
+    null."""
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [plain(item) for item in value]
     if isinstance(value, bool) or value is None or isinstance(value, str | int):
         return value
     number = float(value)

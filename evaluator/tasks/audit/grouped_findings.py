@@ -1,4 +1,4 @@
-"""Many lines with one fault make one finding, which names the first of them."""
+"""Groups many lines with one fault into one finding, which names the first of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMED = 10
 
 @dataclass
 class Fault:
-    """One kind of fault. what: after "N lines: "; one_of: what is counted, in the plural."""
+    """One kind of fault. what: the text after "N lines"; one_of: the noun counted, in the plural."""
 
     severity: Severity
     code: str
@@ -31,7 +31,7 @@ class Fault:
 
 
 class Faults:
-    """Kinds of faults in the order in which they were declared."""
+    """Kinds of faults in the order of declaration."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
@@ -58,7 +58,7 @@ class Faults:
                 first,
                 {
                     "count": len(fault.places),
-                    "lines": [self._split.line(place) for place in dict.fromkeys(fault.places)][:_NAMED],
+                    "lines": [self._split.line(index) for index in dict.fromkeys(fault.places)][:_NAMED],
                     "examples": fault.examples,
                 },
             )

@@ -1,4 +1,4 @@
-"""A split as audits and baselines see it: one entry a line in every column, whatever the task."""
+"""A split as audits and baselines see it: columns with one entry per line, for any task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN = 160
 
 
 class AnswerKind(enum.Enum):
-    """Kind of answer that a line has: one class, one number that people gave, or a set (facts, mentions)."""
+    """The kind of answer of a line: one class, one human rating, or a set (facts, mentions)."""
 
     LABEL = "label"
     RATING = "rating"
@@ -33,8 +33,7 @@ class AnswerKind(enum.Enum):
 
 
 class AskedTriple(NamedTuple):
-    """A triple that a line asks about. subjects, objects: all mentions of the end that is asked for, where they are
-    known."""
+    """A triple that a line asks about. subjects, objects: all mentions of the end that is asked for, where known."""
 
     subject: str
     relation: str
@@ -45,11 +44,11 @@ class AskedTriple(NamedTuple):
 
 @dataclass(frozen=True)
 class Secret:
-    """What nobody may see: the label, or another value that only gold has.
+    """A confidential value: the label, or another value that only gold has.
 
-    values: one a line, strings for classes or numbers; None: the line has none. answer: whether it is the answer itself
-    (a label), not something beside it. grave: whether public ids, order or columns must not tell it; which
-    system wrote a text is less than that.
+    values: one per line, strings for classes or numbers; None: the line has none. answer: True for the answer itself (a
+    label), False for another property. grave: True if public ids, order or columns must not reveal it; which system
+    wrote a text is less critical.
     """
 
     name: str
@@ -64,14 +63,18 @@ class Secret:
 
 @dataclass(kw_only=True)
 class AuditColumns:
-    """What a task says of its gold for audits and baselines; every list has one entry a gold line, in its order.
+    """A task's gold for audits and baselines; every list has one entry per gold line, in gold order.
 
-    questions: what is asked, to the letter, as participants see it; None: nothing that could be compared. texts: the
-    same as words, for near duplicates; empty: none are looked for. answers: what is right, comparable. secrets: the
-    answer first. labels: for LABEL, the labels that the task has; empty: those of the gold. triples: facts that each
-    line is about (true and false ones), for leakage. asked_triples: for tasks that ask about triples, in the order of
-    the lines; None for others. labelled_texts: for LABEL, the text whose words may give the label away: of a claim with
-    its evidence the claim; empty: there is none. evidence: the sentence that such a text is judged by, None without.
+    questions: the exact question as participants see it; None: nothing comparable.
+    texts: the question as words, for near-duplicates; empty: none are searched.
+    answers: the right answer, comparable.
+    secrets: the answer first.
+    labels: for LABEL, the labels of the task; empty: those of the gold.
+    triples: the facts that each line is about (true and false ones), for leakage.
+    asked_triples: for tasks that ask about triples, in line order; None for others.
+    labelled_texts: for LABEL, the text whose words may give the label away (of a claim with its evidence, the claim);
+    empty: there is none.
+    evidence: the sentence by which such a text is judged, None without.
     """
 
     ids: list[Id]
@@ -91,11 +94,13 @@ class AuditColumns:
 
 @dataclass(kw_only=True)
 class Split(AuditColumns):
-    """gold: as the task reads it. first_line: of the file, where its first item stands.
+    """A gold with its columns.
 
-    columns: what the file holds beside the task's format, by name. published: the file is in a layout that was
-    published as it is, so its order and its columns are public too. has_ids: of its own, not numbers given when it was
-    read.
+    gold: as the task reads it.
+    columns: further columns of the file that are not part of the task's format, by name.
+    first_line: the line number of the file's first item.
+    published: the file is in a layout that was published unchanged, so its order and its columns are public too.
+    has_ids: False if ids were numbered when the file was read.
     """
 
     task: Task[Any, Any, Any]
@@ -108,9 +113,9 @@ class Split(AuditColumns):
 
     @classmethod
     def of(cls, task: Task[Any, Any, Any], file: str, gold: Any) -> Split:
-        """The split of a gold that the task has read."""
+        """Build the split of a gold that the task has read."""
         split = cls(task=task, file=file, gold=gold, **vars(task.audit_columns(gold)))
-        # Which member of its group a line is. Other slices say how a line was chosen, not what is right.
+        # The origin identifies a line's role in its group. Other slices describe how a line was chosen, not its answer.
         origins = split.column(_ORIGIN)
         if any(value is not None for value in origins):
             split.secrets.append(
@@ -123,7 +128,7 @@ class Split(AuditColumns):
 
     @property
     def name(self) -> str:
-        """The file's, without its folders."""
+        """The file name without its folders."""
         return Path(self.file).name
 
     @property
@@ -133,27 +138,27 @@ class Split(AuditColumns):
 
     @property
     def states_facts(self) -> bool:
-        """Whether facts are to be found by reading the lines' texts."""
+        """True if facts are to be extracted from the lines' texts."""
         return bool(self.triples) and self.asked_triples is None
 
     def line(self, place: int) -> int:
-        """Every line of a file that was read is an item, so the place tells the line."""
+        """Return the line number of an item: every line of a parsed file is an item."""
         return place + self.first_line
 
     def asked(self, place: int) -> str:
-        """What a line asks, as one short text."""
+        """Return a line's question as one short text."""
         question = self.questions[place]
         parts = question if isinstance(question, tuple) else (question,)
         text = " | ".join(" ".join(str(part).split()) for part in parts if part is not None)
         return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
     def column(self, dimension: str) -> list[SliceValue | None]:
-        """The slice value of every line."""
+        """Return the slice value of every line."""
         return [slices.get(dimension) if slices else None for slices in self.slices]
 
 
 def as_words(question: Hashable) -> Hashable:
-    """The question in lower-cased words, comparable; None: nothing is asked that could be compared."""
+    """Return the question in lower-cased words, comparable; None: nothing comparable is asked."""
     if question is None:
         return None
     parts = question if isinstance(question, tuple) else (question,)
@@ -162,11 +167,11 @@ def as_words(question: Hashable) -> Hashable:
 
 
 def text_or_empty(value: str | msgspec.UnsetType) -> str:
-    """The text; empty where there is none, or none with a word."""
+    """Return the text; empty where there is none, or none with a word."""
     return value if isinstance(value, str) and tokens(value) else ""
 
 
 def rarest(values: Sequence[Sequence[str]]) -> list[str]:
-    """Of each line's values the one that the fewest have, of equals the first in the alphabet; "" without any."""
-    counts = Counter(value for some in values for value in some)
-    return [min(some, key=lambda value: (counts[value], value), default="") for some in values]
+    """Return for each line its value that the fewest lines have; ties alphabetically; "" without values."""
+    counts = Counter(value for line_values in values for value in line_values)
+    return [min(line_values, key=lambda value: (counts[value], value), default="") for line_values in values]

@@ -1,4 +1,4 @@
-"""Baselines: systems that solve nothing, made of what participants have.
+"""Baselines: systems that solve nothing, built from what participants have.
 
 They never see the gold that they are scored on. The same inputs, training gold and seed give the same bytes.
 """
@@ -18,10 +18,10 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class BaselineInput:
-    """What a baseline may look at.
+    """The data that a baseline may use.
 
-    inputs: the lines that participants get. trains: gold that everybody may read. facts: of validation, public. own: in
-    an audit, the split that is audited; without public gold a baseline may learn from its other groups.
+    inputs: the lines that participants get. trains: public gold. facts: the public facts for validation. own: in an
+    audit, the audited split; without public gold a baseline may learn from its other groups.
     """
 
     inputs: Sequence[Line]
@@ -38,8 +38,10 @@ class BaselineInput:
 class AuditUse:
     """How an audit reports a baseline.
 
-    chance: what knowing nothing gives in the measure that is watched, where it is not the baseline's own `chance`.
-    shown: more measures. untrained: what the baseline does where the audit has no public gold. advice: what mends it.
+    chance: the value of the watched measure without any knowledge, where it is not the baseline's own `chance`.
+    shown: further measures to report.
+    untrained: what the baseline does where the audit has no public gold.
+    advice: how to fix a score above chance.
     """
 
     chance: Callable[[Split], float] | None = None
@@ -50,12 +52,14 @@ class AuditUse:
 
 @dataclass(frozen=True)
 class Baseline:
-    """One way to answer without solving the task.
+    """A way to answer without solving the task.
 
-    answer: lines of the task's prediction format; None where inputs or training do not have what it needs. watched: the
-    measure that is held against what knowing nothing gives: `chance`, or what the baseline `beside` scores; neither:
-    there is no such value. needs: in words, for where it says nothing. known: the task's boards show it for what it is.
-    audit: None where audits leave it out.
+    answer: returns lines of the task's prediction format; None where inputs or training lack what it needs.
+    watched: the measure that is compared with a reference: `chance`, or the score of the baseline named `beside`;
+    neither: there is no reference.
+    needs: in words, shown where it has no answer.
+    known: the task's boards show it, marked as a baseline.
+    audit: None where audits omit it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Labels that are answered without solving the task: the most frequent one, and what words alone give away."""
+"""Label baselines that do not solve the task: the most frequent label, and labels predicted from words alone."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ FOLDS = 5
 
 
 def most_frequent(labels: Sequence[str], order: Sequence[str]) -> str:
-    """The most frequent label; of labels that are as frequent, and without any, the first in `order`."""
+    """Return the most frequent label; of ties, and without labels, the first in `order`."""
     count = Counter(labels)
     return max(order, key=lambda label: count[label])
 
 
 def majority_share(split: Split) -> float:
-    """The accuracy of the best constant answer."""
+    """Return the accuracy of the best constant answer."""
     return max(Counter(split.answers).values()) / len(split)
 
 
 def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """The label of each of `texts` by naive Bayes over words and bigrams of `known`, which has `labels`."""
+    """Predict the label of each of `texts` by naive Bayes over words and bigrams, trained on `known` with `labels`."""
     words = Words([*known, *texts], [*labels, *([labels[0]] * len(texts))])
     learnt = np.arange(len(known) + len(texts)) < len(known)
     return [words.names[code] for code in words.predicted(learnt)[len(known) :].tolist()]
 
 
 def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """The label of each text by naive Bayes over the other groups' texts, in FOLDS folds."""
+    """Predict the label of each text by naive Bayes trained on the other groups' texts, in FOLDS folds."""
     names = list(dict.fromkeys(groups))
     draws(0, "folds").shuffle(names)
-    fold = {name: place % FOLDS for place, name in enumerate(names)}
+    fold = {name: index % FOLDS for index, name in enumerate(names)}
     folds = np.array([fold[group] for group in groups])
     words = Words(texts, labels)
-    found = np.zeros(len(texts), dtype=np.int64)
-    for number in range(min(FOLDS, len(names))):
-        asked = folds == number
-        found[asked] = words.predicted(asked if asked.all() else ~asked)[asked]
-    return [words.names[code] for code in found.tolist()]
+    predicted = np.zeros(len(texts), dtype=np.int64)
+    for fold_index in range(min(FOLDS, len(names))):
+        is_test = folds == fold_index
+        predicted[is_test] = words.predicted(is_test if is_test.all() else ~is_test)[is_test]
+    return [words.names[code] for code in predicted.tolist()]

@@ -1,6 +1,6 @@
-"""Naive Bayes over words and bigrams (multinomial, add-one), in NumPy: a system that sees one text.
+"""Multinomial naive Bayes over words and bigrams (add-one smoothing), in NumPy, for single texts.
 
-As scikit-learn's MultinomialNB over counts, with which a test compares it.
+Equivalent to scikit-learn's MultinomialNB on counts; a test compares the two.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ Marks = npt.NDArray[np.bool_]
 
 
 class Words:
-    """Texts whose words are counted once, to learn from some of them and be asked about others."""
+    """Texts with their words counted once, to train on some of them and predict others."""
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
-        """labels: of all texts; those of texts that are not learnt from do not matter."""
+        """labels: of all texts; those of texts not trained on do not matter."""
         self.names = sorted(set(labels))
-        number = {name: place for place, name in enumerate(self.names)}
-        self._label = np.array([number[name] for name in labels], dtype=np.int64)
+        code = {name: index for index, name in enumerate(self.names)}
+        self._label = np.array([code[name] for name in labels], dtype=np.int64)
         self._found = [occurrences(texts, n=n) for n in (1, 2)]
 
     def predicted(self, learnt: Marks) -> npt.NDArray[np.int64]:
-        """A number of `names` for every text: the most probable; of equals the first."""
+        """Return the index in `names` of the most probable label for every text; of ties the first."""
         return np.asarray(self.log_probabilities(learnt).argmax(axis=1), dtype=np.int64)
 
     def log_probabilities(self, learnt: Marks) -> Numbers:
-        """Texts x labels, up to a constant a text. Words that no text learnt from has are left out."""
+        """Return texts x labels, up to a constant per text. Words absent from the training texts are left out."""
         n = len(self.names)
         tables, totals, size = [], np.zeros(n), 0
-        for found in self._found:
-            known = learnt[found.text]
-            cells = found.gram[known] * n + self._label[found.text[known]]
-            table = np.bincount(cells, minlength=found.n_grams * n).reshape(found.n_grams, n)
+        for grams in self._found:
+            in_training = learnt[grams.text]
+            pair_codes = grams.gram[in_training] * n + self._label[grams.text[in_training]]
+            table = np.bincount(pair_codes, minlength=grams.n_grams * n).reshape(grams.n_grams, n)
             tables.append(table)
             totals += table.sum(axis=0)
             size += int(np.count_nonzero(table.any(axis=1)))
-        with np.errstate(divide="ignore"):  # a label that is not learnt is never predicted
+        with np.errstate(divide="ignore"):  # a label without training texts is never predicted
             scores = np.tile(np.log(np.bincount(self._label[learnt], minlength=n) / learnt.sum()), (len(learnt), 1))
-        for found, table in zip(self._found, tables, strict=True):
+        for grams, table in zip(self._found, tables, strict=True):
             weights = np.log(table + 1) - np.log(totals + max(size, 1))
-            mine = (table.sum(axis=1) > 0)[found.gram]
+            is_known = (table.sum(axis=1) > 0)[grams.gram]
             for label in range(n):
-                column = weights[found.gram[mine], label]
-                scores[:, label] += np.bincount(found.text[mine], weights=column, minlength=len(learnt))
+                column = weights[grams.gram[is_known], label]
+                scores[:, label] += np.bincount(grams.text[is_known], weights=column, minlength=len(learnt))
         return scores

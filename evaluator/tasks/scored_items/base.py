@@ -1,4 +1,4 @@
-"""What tasks have in common in which every id gets one finite score: fact-checking and metric-correlation."""
+"""Base class of the tasks in which every id gets one finite score: fact-checking and metric-correlation."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ Gold = TypeVar("Gold", bound=GoldWithIds)
 
 
 class ScoreTask(Task[Gold, Places, Scores]):
-    """inputs_format: the layout of a line of the public inputs."""
+    """A task with one score per id. inputs_format: the layout of a line of the public inputs."""
 
     inputs_format: ClassVar[Format[Any]]
 
     @abstractmethod
     def inputs(self, gold: Gold) -> Sequence[Named]:
-        """The lines of the public inputs, in the order of the gold."""
+        """Return the lines of the public inputs, in gold order."""
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
@@ -50,7 +50,7 @@ class ScoreTask(Task[Gold, Places, Scores]):
 
     @abstractmethod
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """The units that a good system scores above the others, in the order of gold."""
+        """Return a mask of the units that a good system scores above the others, in gold order."""
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
         scores = self.read_predictions(stream, file, self.known(gold), options)
@@ -60,5 +60,5 @@ class ScoreTask(Task[Gold, Places, Scores]):
         return {}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """In salted order: gold may stand sorted by its answers, as published files do."""
+        """Return the inputs in salted order, since gold may be sorted by its answers, as published files are."""
         return msgspec.json.Encoder().encode_lines(salted_order(self.inputs(gold), self.name))

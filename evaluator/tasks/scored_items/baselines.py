@@ -1,4 +1,4 @@
-"""Scores that tell nothing, and how scores are written."""
+"""Uninformative scores, and a helper that writes score lines."""
 
 from __future__ import annotations
 

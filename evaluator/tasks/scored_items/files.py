@@ -1,4 +1,4 @@
-"""Files in which every id gets one finite score: those of fact-checking and metric-correlation."""
+"""Files in which every id gets one finite score, for fact-checking and metric-correlation."""
 
 import hashlib
 from array import array
@@ -17,7 +17,7 @@ from evaluator.jsonl.strict_json import Shape
 from evaluator.outcomes.table import Numbers
 
 Places = dict[Id, int]
-"""Each id's place in the gold or the inputs: all that predictions are checked against."""
+"""The index of each id in the gold or the inputs, which is all that predictions are checked against."""
 
 
 class ScoreLine(msgspec.Struct, gc=False):
@@ -32,7 +32,7 @@ _LAYOUT = Format(ScoreLine, Shape(frozenset({"id", "score"})), lambda _: 2)
 
 @dataclass
 class Scores:
-    """One a gold line, in the order of the gold."""
+    """Scores, one per gold line, in gold order."""
 
     values: Numbers
     n_lines: int = 0
@@ -40,26 +40,26 @@ class Scores:
 
 
 def read_scores(stream: BinaryIO, file: str, places: Places, limits: ReadLimits | None) -> Scores:
-    """Raises PredictionError: every id needs one score."""
+    """Parse predictions. Raises PredictionError: every id needs one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(places, reader.problems)
-    values = array("d", bytes(8 * len(places)))  # a list would hold an object a line
+    values = array("d", bytes(8 * len(places)))  # a list would hold one object per line
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
-        if place is not None:
-            values[place] = line.score
+        index = register.place(line.id, number)
+        if index is not None:
+            values[index] = line.score
     report_missing(reader.problems, register.silent, reader.n_unread)
     reader.problems.raise_if_any()
     return Scores(np.array(values, dtype=np.float64), reader.n_lines, reader.warnings)
 
 
 def no_scores(n_lines: int) -> Scores:
-    """The same score for all, which tells nothing."""
+    """Return equal scores for all lines, without information."""
     return Scores(np.zeros(n_lines))
 
 
 def read_places(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimits | None) -> Places:
-    """The ids of public inputs. Raises InputsError."""
+    """Return the indices of the ids of public inputs. Raises InputsError."""
     reader = Reader(file, layout, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):
@@ -77,7 +77,9 @@ Line = TypeVar("Line", bound=Named)
 
 
 def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:
-    """The lines of public inputs ordered by a keyed digest of their ids, which tells nothing of the gold: neither its
-    order, nor how the ids themselves would sort."""
+    """Return the lines of public inputs ordered by a keyed digest of their ids.
+
+    The order reveals neither the gold's order nor how the ids themselves would sort.
+    """
     key = salt.encode()
     return sorted(lines, key=lambda line: hashlib.blake2b(repr(line.id).encode(), key=key).digest())
