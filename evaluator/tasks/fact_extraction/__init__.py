@@ -1,4 +1,4 @@
-"""fact-extraction: which facts does a text state? WikiFact, and fact_acc (Goodrich et al. 2019)."""
+"""Task fact-extraction: extract the facts that a text states. WikiFact, and fact_acc (Goodrich et al. 2019)."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -88,7 +88,7 @@ class FactExtraction(Task[Gold, Known, Answers]):
         return {}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """In an order that follows from the ids: that of the gold file may tell how a text was annotated."""
+        """Return the inputs ordered by id: the order of the gold file may reveal how a text was annotated."""
         lines = sorted(gold.inputs, key=lambda line: order_key(line.id))
         return msgspec.json.Encoder().encode_lines(lines)
 

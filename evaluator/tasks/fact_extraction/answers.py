@@ -1,4 +1,4 @@
-"""What a file of fact-extraction answered: its facts, each with its text."""
+"""Comparable answers of fact-extraction: the predicted facts, each with its text."""
 
 from typing import BinaryIO
 
@@ -11,13 +11,13 @@ from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
 
 def facts_given(stream: BinaryIO, file: str, gold: Gold) -> Items:
-    """A unit is a fact of a text. Raises PredictionError."""
+    """Return Items whose units are facts of texts. Raises PredictionError."""
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)
-    given = []
+    predicted = []
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
-        if place is not None:
-            given += [(place, *fact) for fact in line.facts]
+        index = register.place(line.id, number)
+        if index is not None:
+            predicted += [(index, *fact) for fact in line.facts]
     reader.problems.raise_if_any()
-    return given_or_gold(given, [(place, *fact) for place, facts in enumerate(gold.facts) for fact in facts])
+    return given_or_gold(predicted, [(index, *fact) for index, facts in enumerate(gold.facts) for fact in facts])

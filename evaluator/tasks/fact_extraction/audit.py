@@ -1,4 +1,4 @@
-"""fact-extraction in audits: columns, facts whose ends do not stand in the text, and empty ones."""
+"""fact-extraction in audits: columns, facts whose ends are not in the text, and empty facts."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def check_gold(split: Split) -> Iterator[Finding]:
     nothing = faults.kind(
         note, "no-facts", "have no facts", "they count only against precision", "check that it is meant"
     )
-    for place, (line, facts) in enumerate(zip(split.gold.inputs, split.gold.facts, strict=True)):
+    for index, (line, facts) in enumerate(zip(split.gold.inputs, split.gold.facts, strict=True)):
         text = line.text.casefold() if isinstance(line.text, str) else None
         if text is None:
-            textless.add(place)
+            textless.add(index)
         if text is not None and isinstance(line.subject, str) and line.subject.casefold() not in text:
-            subjectless.add(place, shown(line.subject))
+            subjectless.add(index, shown(line.subject))
         if not facts:
-            nothing.add(place)
+            nothing.add(index)
         for fact in sorted(facts):
             if not all(part.strip() for part in fact):
-                empty.add(place)
+                empty.add(index)
             elif text is not None and fact[2].casefold() not in text:
-                absent.add(place, shown(fact[2]))
+                absent.add(index, shown(fact[2]))
     return faults.findings()

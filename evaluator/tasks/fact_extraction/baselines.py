@@ -1,4 +1,4 @@
-"""Baselines of fact-extraction: nothing, and what public gold knows of the subject, whatever the text says."""
+"""Baselines of fact-extraction: no facts, and facts from public gold regardless of the text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def _no_facts(given: BaselineInput) -> Iterable[Line]:
 def _known_facts(given: BaselineInput) -> Iterable[Line] | None:
     known: dict[str, set[Triple]] = defaultdict(set)
     for train in given.trains:
-        for some in train.triples:
-            for fact in some:
+        for facts in train.triples:
+            for fact in facts:
                 known[fact[0]].add(fact)
     if not known or not any("subject" in line for line in given.inputs):
         return None
@@ -26,17 +26,22 @@ def _known_facts(given: BaselineInput) -> Iterable[Line] | None:
 
 
 def _commonest_fact(given: BaselineInput) -> Iterable[Line] | None:
-    """Whoever the subject is: for each relation its most frequent object."""
+    """Predict for each relation its most frequent object, whatever the subject."""
     objects: dict[str, Counter[str]] = defaultdict(Counter)
     for train in given.trains:
-        for some in train.triples:
-            for _, relation, object_ in some:
+        for facts in train.triples:
+            for _, relation, object_ in facts:
                 objects[relation][object_] += 1
     if not objects or not any("subject" in line for line in given.inputs):
         return None
-    most = {name: min(found, key=lambda one: (-found[one], one)) for name, found in sorted(objects.items())}
+    most_frequent = {
+        name: min(counts, key=lambda object_: (-counts[object_], object_)) for name, counts in sorted(objects.items())
+    }
     return (
-        {"id": line["id"], "facts": [[line["subject"], *pair] for pair in most.items()] if "subject" in line else []}
+        {
+            "id": line["id"],
+            "facts": [[line["subject"], *pair] for pair in most_frequent.items()] if "subject" in line else [],
+        }
         for line in given.inputs
     )
 

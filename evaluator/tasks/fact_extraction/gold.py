@@ -1,4 +1,4 @@
-"""Reads the gold and the public inputs of fact-extraction."""
+"""Parser of the gold and the public inputs of fact-extraction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Facts = frozenset[Fact]
 
 @dataclass(frozen=True)
 class GoldFacts:
-    """Each text's facts in the order of the file; relations: the code of every relation that a gold fact has."""
+    """Facts per text, in the order of the file; relations: the code of every relation that a gold fact has."""
 
     texts: Sequence[Facts]
     relations: Mapping[str, int]
@@ -26,7 +26,7 @@ class GoldFacts:
 
 @dataclass(frozen=True)
 class Known:
-    """What predictions are checked against: each id's place; and, where gold is at hand, its facts."""
+    """The data that predictions are checked against: the index of each id and, where gold is available, its facts."""
 
     places: dict[Id, int]
     gold: GoldFacts | None = None
@@ -34,7 +34,7 @@ class Known:
 
 @dataclass
 class Gold:
-    """Texts in the order of the file. relations: in the order of their names."""
+    """Texts in the order of the file. relations: codes, in the order of their names."""
 
     ids: dict[Id, int]
     n_lines: int = 0
@@ -50,7 +50,7 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Raises GoldError."""
+    """Parse gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.places)
@@ -71,12 +71,12 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 
 
 def _shared(facts: list[Fact], texts: dict[str, str]) -> Facts:
-    same = texts.setdefault
-    return frozenset([(same(s, s), same(r, r), same(o, o)) for s, r, o in facts])
+    intern = texts.setdefault
+    return frozenset([(intern(s, s), intern(r, r), intern(o, o)) for s, r, o in facts])
 
 
 def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:
-    """Raises InputsError."""
+    """Parse public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):

@@ -1,4 +1,4 @@
-"""The lines of fact-extraction files (Goodrich et al. 2019)."""
+"""Line formats of fact-extraction files (Goodrich et al. 2019)."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ Fact = tuple[str, str, str]
 
 
 class GoldText(GoldLine, gc=False, kw_only=True):
-    """A gold line. text and subject are for the public inputs; subject: whom or what the text is about."""
+    """A gold line. text and subject are copied to the public inputs; subject: the entity that the text is about."""
 
     id: str | int
     facts: list[Fact]

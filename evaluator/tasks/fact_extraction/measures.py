@@ -1,4 +1,4 @@
-"""The measures of fact-extraction: what of gold was extracted, and how much of what gold can judge is right."""
+"""Measures of fact-extraction: recall of gold facts, and precision among the facts that gold can judge."""
 
 from evaluator.measures.base import Ratio, statistic
 

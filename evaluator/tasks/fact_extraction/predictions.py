@@ -1,4 +1,4 @@
-"""Reads the predictions of fact-extraction: a list of facts for a text."""
+"""Parser of fact-extraction predictions: a list of facts per text."""
 
 from array import array
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ from evaluator.tasks.fact_extraction.tallies import tally
 
 @dataclass
 class Answers:
-    """The tallies of every text that has predicted facts; the facts themselves are not kept.
+    """Tallies of every text that has predicted facts; the facts themselves are not stored.
 
-    tallies: n x 5, the place of a text and its tally of one relation.
+    tallies: n x 5, the index of a text and its tally of one relation.
     """
 
     tallies: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))
@@ -29,16 +29,16 @@ class Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
-    """Raises PredictionError. A text that is left out counts as nothing found, with a warning."""
+    """Parse predictions. Raises PredictionError. A missing text counts as no facts, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.places, reader.problems)
     numbers = array("q")
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
-        if place is not None and known.gold is not None:
-            for one in tally(line.facts, known.gold.texts[place], known.gold.relations):
-                numbers.append(place)
-                numbers.extend(one)
+        index = register.place(line.id, number)
+        if index is not None and known.gold is not None:
+            for counts in tally(line.facts, known.gold.texts[index], known.gold.relations):
+                numbers.append(index)
+                numbers.extend(counts)
     reader.problems.raise_if_any()
     tallies = np.array(numbers, dtype=np.int64).reshape(-1, 5)
     return Answers(tallies, reader.n_lines, [*reader.warnings, *register.warnings])

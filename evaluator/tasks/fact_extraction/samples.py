@@ -1,4 +1,4 @@
-"""Small fact-extraction files that take every path of the task."""
+"""Small fact-extraction files that exercise every path of the task."""
 
 SAMPLES = (
     (

@@ -1,7 +1,7 @@
-"""Scores fact-extraction: one row a text, and one a text x relation cell.
+"""Scorer of fact-extraction: one row per text, and one per text x relation cell.
 
-The text's own row carries what is counted by text, and its predicted facts of relations that gold has nowhere: they
-are wrong in the whole, and in no relation's slice.
+The text's own row carries the counts per text, and its predicted facts of relations that gold never has: those are
+wrong in the whole, but in no relation's slice.
 """
 
 from typing import Any
@@ -19,15 +19,15 @@ Places = npt.NDArray[np.int64]
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Rows in the order of texts, the text's own first, then its relations."""
+    """Return outcomes with rows in the order of texts, each text's own row first, then its relations."""
     n_texts, width = len(gold.facts), len(gold.relations) + 1
-    own = np.arange(n_texts) * width
-    wanted = _cells_of(gold, width)
+    text_cells = np.arange(n_texts) * width
+    gold_cells = _cells_of(gold, width)
     tallies = answers.tallies
-    given = tallies[:, 0] * width + (tallies[:, 1] - OTHER)
-    cells = _distinct(np.concatenate([own, wanted, given]))
+    predicted_cells = tallies[:, 0] * width + (tallies[:, 1] - OTHER)
+    cells = _distinct(np.concatenate([text_cells, gold_cells, predicted_cells]))
     texts, codes = cells // width, cells % width + OTHER
-    gold_rows, rows, own_rows = (np.searchsorted(cells, keys) for keys in (wanted, given, own))
+    gold_rows, rows, own_rows = (np.searchsorted(cells, keys) for keys in (gold_cells, predicted_cells, text_cells))
     predicted, found, verifiable = (_sums(rows, len(cells), column) for column in tallies.T[2:])
     columns = {"gold": _sums(gold_rows, len(cells)), "predicted": predicted, "found": found, "verifiable": verifiable}
     columns |= _text_columns(own_rows, texts, found, verifiable)
@@ -36,7 +36,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     return Outcomes(
         task=task,
         task_version=version,
-        n_units=len(wanted),
+        n_units=len(gold_cells),
         group_names=tuple(names),
         groups=groups[texts],
         statistics=columns,
@@ -45,14 +45,15 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
 
 
 def _cells_of(gold: Gold, width: int) -> Places:
-    """The cell of each gold fact."""
+    """Return the cell of each gold fact."""
     code = gold.relations
     cells = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
     return np.fromiter(cells, dtype=np.int64)
 
 
 def _distinct(places: Places) -> Places:
-    """In order. Nearly sorted to begin with: a stable sort costs a thirtieth of numpy.unique here."""
+    """Return sorted distinct values. The input is nearly sorted: a stable sort costs a thirtieth of numpy.unique
+    here."""
     places.sort(kind="stable")
     return places[np.concatenate(([True], places[1:] != places[:-1]))]
 
@@ -62,28 +63,28 @@ def _sums(rows: Places, n_rows: int, values: Places | None = None) -> Numbers:
 
 
 def _text_columns(own_rows: Places, texts: Places, found: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
-    """On a text's own row: that it is one, whether it has verifiable facts, and the share of them that is right."""
-    right, of = np.bincount(texts, weights=found), np.bincount(texts, weights=verifiable)
+    """Return columns set on each text's own row: a mark of the text, one of verifiable facts, and their accuracy."""
+    n_found, n_verifiable = np.bincount(texts, weights=found), np.bincount(texts, weights=verifiable)
     columns = {name: np.zeros(len(texts)) for name in ("text", "verifiable_text", "text_accuracy")}
     columns["text"][own_rows] = 1.0
-    columns["verifiable_text"][own_rows] = of > 0
-    columns["text_accuracy"][own_rows] = right / np.maximum(of, 1.0)
+    columns["verifiable_text"][own_rows] = n_verifiable > 0
+    columns["text_accuracy"][own_rows] = n_found / np.maximum(n_verifiable, 1.0)
     return columns
 
 
 def _dimensions(gold: Gold, texts: Places, codes: Places, groups: Codes) -> dict[str, Dimension]:
     declared = slice_columns(gold.slices)
-    given = declared.pop("relation", None)
-    made = {"relation": _relations(gold, texts, codes, groups, given)}
+    relations = declared.pop("relation", None)
+    dimensions = {"relation": _relations(gold, texts, codes, groups, relations)}
     for name, column in declared.items():
-        made[name] = Dimension.build([column[text] for text in texts.tolist()], groups, declared=True)
-    return made
+        dimensions[name] = Dimension.build([column[text] for text in texts.tolist()], groups, declared=True)
+    return dimensions
 
 
 def _relations(
     gold: Gold, texts: Places, codes: Places, groups: Codes, given: list[SliceValue | None] | None
 ) -> Dimension:
-    """given: a value a text, where gold's slices name the dimension; it wins over the relations of the text's facts."""
+    """Build the dimension. given: gold slice values per text, which override the relations of the text's facts."""
     if given is None:
         return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
     names: list[Any] = [*gold.relations, None]

@@ -1,4 +1,4 @@
-"""Compares a text's predicted facts with its gold facts, relation by relation."""
+"""Counts of a text's predicted facts by relation, compared with its gold facts."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,15 +10,15 @@ OTHER = -1
 
 
 Tally = tuple[int, int, int, int]
-"""A relation's code, and how many distinct facts of it were predicted, found and verifiable in one text.
+"""A relation's code, and the numbers of distinct facts of it that are predicted, found and verifiable in one text.
 
-Found: gold has them. Verifiable: their subject and relation stand together in some gold fact of the text, so that gold
-can tell whether they are right.
+Found: gold has them. Verifiable: some gold fact of the text has their subject and relation, so that gold can judge
+them.
 """
 
 
 def tally(predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
-    """One tally for each relation that was predicted, those outside gold's together, in the order of their codes."""
+    """Return one tally per predicted relation, in the order of codes; relations outside gold share one."""
     pairs = {fact[:2] for fact in gold}
     counts: dict[int, list[int]] = {}
     for fact in set(predicted):

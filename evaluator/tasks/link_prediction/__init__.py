@@ -1,4 +1,5 @@
-"""link-prediction: which mentions answer (subject, relation, ?)? Open and closed; OLPBENCH (Broscheit et al. 2020)."""
+"""Task link-prediction: rank mentions that answer (subject, relation, ?). Open and closed; OLPBENCH (Broscheit et al.
+2020)."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -99,7 +100,7 @@ class LinkPrediction(Task[Gold, Known, Answers]):
         return {}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """Not in the order of the gold file, where (a, r, ?) often stands beside (?, r, b) and so tells its answer."""
+        """Return the inputs not in gold order, in which (a, r, ?) is often next to (?, r, b), revealing its answer."""
         ids = sorted(gold.ids, key=order_key)
         return msgspec.json.Encoder().encode_lines([Question(value, gold.questions[gold.ids[value]]) for value in ids])
 

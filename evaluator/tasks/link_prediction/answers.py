@@ -1,4 +1,4 @@
-"""What a file of link-prediction answered: the first mention that each ranking holds."""
+"""Comparable answers of link-prediction: the first mention of each ranking."""
 
 from typing import BinaryIO
 
@@ -13,16 +13,16 @@ from evaluator.tasks.link_prediction.layout import PREDICTIONS
 
 
 def first_ranked(stream: BinaryIO, file: str, known: Known) -> Items:
-    """A unit is a question; it errs unless the first mention is among its answers. Raises PredictionError."""
+    """Return Items with one unit per question, wrong unless its first mention is an answer. Raises PredictionError."""
     assert known.mentions is not None
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(known.places, reader.problems)
     answers = np.zeros(len(known.places), dtype=np.uint64)
     errs = np.ones(len(known.places), dtype=np.bool_)
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
-        if place is not None and line.ranking:
-            answers[place] = digest(line.ranking[0])
-            errs[place] = line.ranking[0] not in known.mentions[place][0]
+        index = register.place(line.id, number)
+        if index is not None and line.ranking:
+            answers[index] = digest(line.ranking[0])
+            errs[index] = line.ranking[0] not in known.mentions[index][0]
     reader.problems.raise_if_any()
     return Items(np.arange(len(answers), dtype=np.uint64), answers, errs)

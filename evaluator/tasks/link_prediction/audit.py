@@ -1,4 +1,4 @@
-"""link-prediction in audits: columns, answers that do not go with their question, questions that answer each other."""
+"""link-prediction in audits: columns, answers that do not fit their question, questions that answer each other."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ GOLD_ONLY = frozenset({"answers", "filtered"})
 
 
 def audit_columns(gold: Gold) -> AuditColumns:
-    asked = list(zip(gold.questions, (answers for answers, _ in gold.mentions), strict=True))
+    questions = list(zip(gold.questions, (answers for answers, _ in gold.mentions), strict=True))
     return AuditColumns(
         ids=list(gold.ids),
         groups=gold.groups,
         slices=gold.slices,
         questions=gold.questions,
-        answers=[frozenset(answers) for _, answers in asked],
+        answers=[frozenset(answers) for _, answers in questions],
         answer_kind=AnswerKind.SET,
-        secrets=[Secret("answer", [answers[0] if answers else None for _, answers in asked])],
-        triples=[[_filled(question, answer) for answer in answers] for question, answers in asked],
-        asked_triples=[triple for question, answers in asked for triple in _asked(question, answers)],
+        secrets=[Secret("answer", [answers[0] if answers else None for _, answers in questions])],
+        triples=[[_filled(question, answer) for answer in answers] for question, answers in questions],
+        asked_triples=[triple for question, answers in questions for triple in _asked(question, answers)],
     )
 
 
@@ -54,7 +54,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
         warning, "no-answers", "have no answers", "no system can find one; the mean rank falls", "drop them"
     )
     empty = faults.kind(error, "empty-mention", "have an empty mention", "no ranking can hold it", "drop it")
-    itself = faults.kind(
+    in_question = faults.kind(
         warning,
         "answer-in-question",
         "have the mention that they ask with among their answers",
@@ -76,26 +76,28 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "who pairs (i, k, ?) with (?, k, j) has a short list of answers; groups count as independent",
         "give the questions of one triple one group (split open-questions does), and let no rule allow pairing",
     )
-    asked = defaultdict(set)
+    asked_groups = defaultdict(set)
     for question, group in zip(gold.questions, gold.groups, strict=True):
-        given = question[2] if question[0] == ASKED else question[0]
-        asked[question[0] == ASKED, question[1], given].add(group)
-    for place, (question, (answers, filtered), group) in enumerate(
+        mention = question[2] if question[0] == ASKED else question[0]
+        asked_groups[question[0] == ASKED, question[1], mention].add(group)
+    for index, (question, (answers, filtered), group) in enumerate(
         zip(gold.questions, gold.mentions, gold.groups, strict=True)
     ):
         head = question[0] == ASKED
-        given = question[2] if head else question[0]
+        mention = question[2] if head else question[0]
         if not answers:
-            hopeless.add(place)
-        if not all(mention.strip() for mention in (*answers, *filtered, *question)):
-            empty.add(place)
-        if given in answers:
-            itself.add(place, shown(given))
+            hopeless.add(index)
+        if not all(text.strip() for text in (*answers, *filtered, *question)):
+            empty.add(index)
+        if mention in answers:
+            in_question.add(index, shown(mention))
         if not set(answers).isdisjoint(filtered):
-            both.add(place, shown(next(mention for mention in answers if mention in filtered)))
+            both.add(index, shown(next(answer for answer in answers if answer in filtered)))
         if len(set(answers)) < len(answers):
-            repeated.add(place)
-        others = {one for answer in answers for one in asked.get((not head, question[1], answer), ())}
+            repeated.add(index)
+        others = {
+            other_group for answer in answers for other_group in asked_groups.get((not head, question[1], answer), ())
+        }
         if others - {group} and not others & {group}:
-            paired.add(place)
+            paired.add(index)
     return faults.findings()

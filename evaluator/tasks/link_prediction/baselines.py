@@ -1,4 +1,4 @@
-"""Baselines of link-prediction: frequent mentions, of the relation or with the given one (Broscheit et al. 2020)."""
+"""Baselines of link-prediction: frequent mentions, by relation or by the known entity (Broscheit et al. 2020)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from evaluator.tasks.link_prediction.layout import ASKED, MAX_RANKED
 Key = tuple[str, ...]
 Counts = dict[Key, Counter[str]]
 MOST_RANKED = 4_000_000
-"""Mentions in all: with 20,000 questions each has 200, and their file stays within what a phase takes."""
+"""The maximum number of mentions in all: 20,000 questions have 200 each, and their file stays within a phase's size
+limit."""
 
 
 def _most(given: BaselineInput) -> int:
-    if given.own is not None:  # an audit stores no file
+    if given.own is not None:  # audits store no file
         return MAX_RANKED
     return max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(given.inputs))))
 
@@ -34,8 +35,8 @@ def _random(given: BaselineInput) -> Iterable[Line]:
 
 
 def _by_questions(given: BaselineInput) -> Iterable[Line] | None:
-    """(i, k, ?) is answered with the mentions that (?, k, ...) asks with."""
-    if given.own is not None and _known(given):  # an audit shows what public gold gives instead
+    """Answer (i, k, ?) with the mentions for which the inputs have a question (?, k, ...)."""
+    if given.own is not None and _known(given):  # audits show the baselines from public gold instead
         return None
     counts: Counts = defaultdict(Counter)
     for line in given.inputs:
@@ -64,18 +65,18 @@ def _by_entity(given: BaselineInput) -> Iterable[Line] | None:
 
 
 def _known(given: BaselineInput) -> list[Triple]:
-    return [triple for train in given.trains for some in train.triples for triple in some]
+    return [triple for train in given.trains for triples in train.triples for triple in triples]
 
 
 def _ranked(given: BaselineInput, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:
     ranked: dict[Key, list[str]] = {}
     most = _most(given)
     for line in given.inputs:
-        own = key(tuple(line["question"]))
-        if own not in ranked:
-            found = counts.get(own, Counter())
-            ranked[own] = sorted(found, key=lambda mention: (-found[mention], mention))[:most]
-        yield {"id": line["id"], "ranking": ranked[own]}
+        question_key = key(tuple(line["question"]))
+        if question_key not in ranked:
+            counter = counts.get(question_key, Counter())
+            ranked[question_key] = sorted(counter, key=lambda mention: (-counter[mention], mention))[:most]
+        yield {"id": line["id"], "ranking": ranked[question_key]}
 
 
 _AUDIT = AuditUse(lambda split: 0.0, ("hits@1", "hits@10", "hits@50"))

@@ -1,4 +1,4 @@
-"""Reads the gold and the public inputs of link-prediction."""
+"""Parser of the gold and the public inputs of link-prediction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,8 +18,11 @@ Mentions = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Known:
-    """What predictions are checked against: each id's place; and, where gold is at hand, the answers and the filtered
-    mentions of each place."""
+    """The data that predictions are checked against.
+
+    places: the index of each id; mentions: where gold is available, the answers and the filtered mentions at each
+    index.
+    """
 
     places: dict[Id, int]
     mentions: Sequence[tuple[Mentions, Mentions]] | None = None
@@ -43,31 +46,33 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Raises GoldError. A question without answers is legal, and warned of: nothing can be found there."""
+    """Parse gold. Raises GoldError. A question without answers is legal, with a warning: nothing can be found there."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.places)
-    hopeless: list[Id] = []
+    unanswerable: list[Id] = []
     texts: dict[str, str] = {}  # one copy of each mention
     for number, line in reader.records(stream):
-        asked = side(line.question)
-        if asked is None:
+        asked_side = side(line.question)
+        if asked_side is None:
             expected = '["...", "...", "?"] or ["?", "...", "..."]'
             reader.problems.add(number, "question does not ask for one end", "another triple", expected)
-        if not register.add(line.id, number) or asked is None:
+        if not register.add(line.id, number) or asked_side is None:
             continue
         if not line.answers:
-            hopeless.append(line.id)
+            unanswerable.append(line.id)
         gold.questions.append(line.question)
-        gold.sides.append(asked)
+        gold.sides.append(asked_side)
         gold.mentions.append((_shared(line.answers, texts), _shared(line.filtered, texts)))
         gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
         gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
     reader.problems.raise_if_any()
     gold.n_lines = reader.n_lines
     gold.warnings = reader.warnings
-    if hopeless:
-        gold.warnings.append(f"{file}: questions without answers, in which nothing can be found: {listed(hopeless)}")
+    if unanswerable:
+        gold.warnings.append(
+            f"{file}: questions without answers, in which nothing can be found: {listed(unanswerable)}"
+        )
     return gold
 
 
@@ -76,7 +81,7 @@ def _shared(mentions: list[str], texts: dict[str, str]) -> Mentions:
 
 
 def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:
-    """Raises InputsError."""
+    """Parse public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):

@@ -1,4 +1,4 @@
-"""The lines of link-prediction files (Broscheit et al. 2020)."""
+"""Line formats of link-prediction files (Broscheit et al. 2020)."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from evaluator.jsonl.strict_json import Shape
 
 ASKED = "?"
 MAX_RANKED = 1000
-"""Mentions that a ranking may hold."""
+"""The maximum number of mentions in a ranking."""
 
 Triple = tuple[str, str, str]
 """Subject, relation, object; one of the two ends is ASKED."""
@@ -31,7 +31,7 @@ class Question(msgspec.Struct, gc=False):
 
 
 class Ranking(msgspec.Struct, gc=False):
-    """A line of predictions: mentions, the best first."""
+    """A line of predictions: mentions, best first."""
 
     id: str | int
     ranking: list[str]
@@ -50,7 +50,7 @@ PREDICTIONS = Format(Ranking, Shape(frozenset({"id", "ranking"})), lambda _: 2)
 
 
 def side(question: Triple) -> str | None:
-    """Which end is asked for, head or tail; None where it is not exactly one."""
+    """Return the end that is asked for, head or tail; None unless it is exactly one."""
     if (question[0] == ASKED) == (question[2] == ASKED):
         return None
     return "head" if question[0] == ASKED else "tail"

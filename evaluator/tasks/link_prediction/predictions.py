@@ -1,4 +1,4 @@
-"""Reads the predictions of link-prediction: a ranking of mentions for a question."""
+"""Parser of link-prediction predictions: a ranking of mentions per question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ Ranks = npt.NDArray[np.int64]
 
 @dataclass
 class Answers:
-    """What the rankings say of gold's mentions, in the order of the gold; the rankings themselves are not kept.
+    """Ranks of gold's mentions in the rankings, in gold order; the rankings themselves are not stored.
 
-    raw: the place, from 1, of the first answer among the ranking's distinct mentions; 0: it holds none.
-    filtered_before: how many of the mentions before that place are other known answers.
+    raw: the rank, from 1, of the first answer among the ranking's distinct mentions; 0: there is none.
+    filtered_before: the number of mentions before that rank that are other known answers.
     """
 
     raw: Ranks
@@ -36,28 +36,29 @@ def unanswered(n_questions: int) -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
-    """Raises PredictionError. A question that is left out counts as nothing found, with a warning."""
+    """Parse predictions. Raises PredictionError. A missing question counts as nothing found, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.places, reader.problems)
-    found = [(0, 0)] * len(known.places)
+    ranks = [(0, 0)] * len(known.places)
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
+        index = register.place(line.id, number)
         if len(line.ranking) > MAX_RANKED:
             reader.problems.add(
                 number, "ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"
             )
-        elif place is not None and known.mentions is not None:
-            found[place] = locate(line.ranking, *known.mentions[place])
+        elif index is not None and known.mentions is not None:
+            ranks[index] = locate(line.ranking, *known.mentions[index])
     reader.problems.raise_if_any()
-    raw, before = np.array(found, dtype=np.int64).T
+    raw, before = np.array(ranks, dtype=np.int64).T
     return Answers(raw, before, reader.n_lines, [*reader.warnings, *register.warnings])
 
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:
-    """(raw, filtered_before) as Answers holds them. A mention that is both an answer and filtered is an answer."""
-    wanted = frozenset(answers)
-    if wanted.isdisjoint(ranking):
+    """Return (raw, filtered_before) as in Answers. A mention that is both an answer and filtered counts as an
+    answer."""
+    answer_set = frozenset(answers)
+    if answer_set.isdisjoint(ranking):
         return 0, 0
-    end = next(place for place, mention in enumerate(ranking) if mention in wanted)
+    end = next(index for index, mention in enumerate(ranking) if mention in answer_set)
     before = set(ranking[:end])
     return len(before) + 1, len(before.intersection(filtered))

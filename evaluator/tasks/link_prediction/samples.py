@@ -1,4 +1,4 @@
-"""Small link-prediction files that take every path of the task."""
+"""Small link-prediction files that exercise every path of the task."""
 
 SAMPLES = (
     (

@@ -1,4 +1,4 @@
-"""Scores link-prediction: one row a question."""
+"""Scorer of link-prediction: one row per question."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from evaluator.tasks.link_prediction.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, *, filtered: bool) -> Outcomes:
-    """filtered: other known answers do not take a place in the ranking."""
+    """Return the outcomes. filtered: other known answers do not take up a rank."""
     rank = answers.raw - answers.filtered_before if filtered else answers.raw
-    found = rank > 0
+    has_answer = rank > 0
     names: dict[Id, int] = {}
     groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
     columns: dict[str, Any] = {
         "question": np.ones(len(rank)),
-        "reciprocal_rank": np.where(found, 1 / np.maximum(rank, 1), 0.0),
+        "reciprocal_rank": np.where(has_answer, 1 / np.maximum(rank, 1), 0.0),
     }
-    columns |= {f"hits_{k}": found & (rank <= k) for k in CUTS}
+    columns |= {f"hits_{k}": has_answer & (rank <= k) for k in CUTS}
     return Outcomes(
         task=task,
         task_version=version,
@@ -35,9 +35,9 @@ def score(task: str, version: int, gold: Gold, answers: Answers, *, filtered: bo
 
 def _dimensions(gold: Gold, groups: Codes) -> dict[str, Dimension]:
     declared = slice_columns(gold.slices)
-    given = declared.pop("side", None)
+    declared_sides = declared.pop("side", None)
     sides: list[Any] = list(gold.sides)
-    if given is not None:
-        sides = [own if side is None else side for own, side in zip(sides, given, strict=True)]
-    made = {"side": Dimension.build(sides, groups, declared=given is not None)}
-    return made | {name: Dimension.build(column, groups, declared=True) for name, column in declared.items()}
+    if declared_sides is not None:
+        sides = [own if side is None else side for own, side in zip(sides, declared_sides, strict=True)]
+    dimensions = {"side": Dimension.build(sides, groups, declared=declared_sides is not None)}
+    return dimensions | {name: Dimension.build(column, groups, declared=True) for name, column in declared.items()}
