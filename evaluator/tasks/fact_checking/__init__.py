@@ -1,4 +1,4 @@
-"""fact-checking: how likely is a triple to be true? BUCKLE's scenarios (Huynh & Papotti 2019)."""
+"""Task fact-checking: score how likely a triple is to be true. BUCKLE's scenarios (Huynh & Papotti 2019)."""
 
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
@@ -59,7 +59,7 @@ class FactChecking(ScoreTask[Gold]):
         return gold.claims
 
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """The claims that are true."""
+        """Return a mask of the true claims."""
         return np.array(gold.labels, dtype=np.bool_)
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:

@@ -1,4 +1,4 @@
-"""fact-checking in audits: columns, and triples that cannot be what they say."""
+"""fact-checking in audits: columns, and implausible triples."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "it may be misspelt; nothing can be said of it",
         "check its name",
     )
-    triples = [some[0] for some in split.triples]
+    triples = [line_triples[0] for line_triples in split.triples]
     true = {triple for triple, label in zip(triples, split.answers, strict=True) if label}
-    often = Counter(relation for _, relation, _ in triples)
-    for place, ((subject, relation, object_), label) in enumerate(zip(triples, split.answers, strict=True)):
+    frequency = Counter(relation for _, relation, _ in triples)
+    for index, ((subject, relation, object_), label) in enumerate(zip(triples, split.answers, strict=True)):
         if not (subject.strip() and relation.strip() and object_.strip()):
-            empty.add(place)
+            empty.add(index)
         elif subject == object_:
-            loops.add(place, shown(subject))
+            loops.add(index, shown(subject))
         if not label and (object_, relation, subject) in true:
-            turned.add(place, f"{shown(subject)}, {shown(object_)}")
-        if often[relation] < min(_RARE, len(triples)):
-            rare.add(place, shown(relation))
+            turned.add(index, f"{shown(subject)}, {shown(object_)}")
+        if frequency[relation] < min(_RARE, len(triples)):
+            rare.add(index, shown(relation))
     return faults.findings()

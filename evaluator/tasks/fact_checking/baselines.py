@@ -1,4 +1,4 @@
-"""Baselines of fact-checking: a constant, a random score, how often entities stand there, one part of a claim alone."""
+"""Baselines of fact-checking: a constant, random scores, frequencies of entities, and one part of a claim alone."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ _PARTS = ("subject", "relation", "object")
 
 
 def _degree(given: BaselineInput) -> Iterable[Line]:
-    seen = Counter(line[name] for line in given.inputs for name in ("subject", "object"))
-    return score_lines(given, lambda line: seen[line["subject"]] + seen[line["object"]])
+    counts = Counter(line[name] for line in given.inputs for name in ("subject", "object"))
+    return score_lines(given, lambda line: counts[line["subject"]] + counts[line["object"]])
 
 
 def _recurrence(given: BaselineInput) -> Iterable[Line]:
-    seen = Counter((line["subject"], line["object"]) for line in given.inputs)
-    return score_lines(given, lambda line: seen[line["subject"], line["object"]])
+    counts = Counter((line["subject"], line["object"]) for line in given.inputs)
+    return score_lines(given, lambda line: counts[line["subject"], line["object"]])
 
 
 def _popularity(given: BaselineInput) -> Iterable[Line] | None:
     if not given.trains:
         return None
-    known = [some[0] for train in given.trains for some in train.triples]
-    seen = Counter(entity for subject, _, object_ in known for entity in (subject, object_))
-    return score_lines(given, lambda line: seen[line["subject"]] + seen[line["object"]])
+    known = [triples[0] for train in given.trains for triples in train.triples]
+    counts = Counter(entity for subject, _, object_ in known for entity in (subject, object_))
+    return score_lines(given, lambda line: counts[line["subject"]] + counts[line["object"]])
 
 
 def _one_part(given: BaselineInput, *, part: str) -> Iterable[Line] | None:
-    place = _PARTS.index(part)
+    part_index = _PARTS.index(part)
     known = [
-        (some[0][place], bool(label))
+        (triples[0][part_index], bool(label))
         for train in given.trains
-        for some, label in zip(train.triples, train.answers, strict=True)
+        for triples, label in zip(train.triples, train.answers, strict=True)
     ]
     if not known:
         return None
-    true, every = Counter(name for name, label in known if label), Counter(name for name, _ in known)
+    true, total = Counter(name for name, label in known if label), Counter(name for name, _ in known)
     share = sum(true.values()) / len(known)
-    return score_lines(given, lambda line: (true[line[part]] + share) / (every[line[part]] + 1))
+    return score_lines(given, lambda line: (true[line[part]] + share) / (total[line[part]] + 1))
 
 
 _AUDIT = AuditUse()

@@ -1,4 +1,4 @@
-"""Reads the gold of fact-checking."""
+"""Parser of the gold of fact-checking."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -28,11 +28,11 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Raises GoldError. Gold of one class is legal, and warned of: nothing can be told apart there."""
+    """Parse gold. Raises GoldError. Gold of one class is legal, with a warning: no measure has a value there."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.places)
-    relations: dict[str, str] = {}  # one object for each, of which there are few
+    relations: dict[str, str] = {}  # one string object for each of the few relations
     for number, line in reader.records(stream):
         if not register.add(line.id, number):
             continue

@@ -1,4 +1,4 @@
-"""The lines of fact-checking files (Huynh & Papotti 2019)."""
+"""Line formats of fact-checking files (Huynh & Papotti 2019)."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from evaluator.jsonl.strict_json import Shape
 
 
 class GoldClaim(GoldLine, gc=False, kw_only=True):
-    """label: whether the triple holds."""
+    """A gold line. label: True if the triple holds."""
 
     id: str | int
     subject: str

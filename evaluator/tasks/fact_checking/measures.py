@@ -1,4 +1,4 @@
-"""The measures of fact-checking."""
+"""Measures of fact-checking."""
 
 from evaluator.measures.auroc import Auroc, AveragePrecision
 from evaluator.measures.base import statistic

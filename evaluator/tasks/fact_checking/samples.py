@@ -1,7 +1,7 @@
-"""Small fact-checking files that take every path of the task."""
+"""Small fact-checking files that exercise every path of the task."""
 
 _MANY = range(20)
-"""Lines enough for permutations to be drawn."""
+"""Enough lines for permutation tests to run."""
 _SCORES = b"".join(b'{"id": %d, "score": %d}\n' % (i, i // 2) for i in _MANY)
 _TRIPLES = b"".join(
     b'{"id": %d, "subject": "a", "relation": "r", "object": "b", "label": %s}\n' % (i, (b"true", b"false")[i % 2])

@@ -1,4 +1,4 @@
-"""Scores fact-checking: one row a claim."""
+"""Scorer of fact-checking: one row per claim."""
 
 from typing import Any
 
@@ -30,9 +30,12 @@ def score(task: str, version: int, gold: Gold, answers: Scores) -> Outcomes:
 
 def _dimensions(gold: Gold, groups: Codes) -> dict[str, Dimension]:
     declared = slice_columns(gold.slices)
-    given = declared.pop("relation", None)
+    declared_relations = declared.pop("relation", None)
     relations: list[Any] = [claim.relation for claim in gold.claims]
-    if given is not None:
-        relations = [own if named is None else named for own, named in zip(relations, given, strict=True)]
-    made = {"relation": Dimension.build(relations, groups, declared=given is not None)}
-    return made | {name: Dimension.build(column, groups, declared=True) for name, column in declared.items()}
+    if declared_relations is not None:
+        relations = [
+            own if declared_relation is None else declared_relation
+            for own, declared_relation in zip(relations, declared_relations, strict=True)
+        ]
+    dimensions = {"relation": Dimension.build(relations, groups, declared=declared_relations is not None)}
+    return dimensions | {name: Dimension.build(column, groups, declared=True) for name, column in declared.items()}

@@ -1,4 +1,5 @@
-"""fact-verification: is a claim supported, refuted, or neither? FEVER, and FEVER Symmetric (Schuster et al. 2019)."""
+"""Task fact-verification: label claims as supported, refuted, or neither. FEVER, and FEVER Symmetric (Schuster et al.
+2019)."""
 
 import re
 from collections.abc import Iterator
@@ -93,7 +94,7 @@ class FactVerification(Task[Gold, Known, Answers]):
         return score(self.name, self.version, gold, answers, options["max_evidence"])
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
-        """A label a claim; evidence is left aside, which a copy could shuffle without a loss."""
+        """Return one label per claim; evidence is ignored, since a copy could shuffle it without loss."""
         labels = self.read_predictions(stream, file, gold.known(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)
         return Items(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
@@ -102,7 +103,8 @@ class FactVerification(Task[Gold, Known, Answers]):
         return gold.facts()
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """Ordered by a digest of the id: the order of the gold file could tell members of a group apart."""
+        """Return the inputs ordered by a digest of the id: the gold order could reveal the roles of a group's
+        members."""
         questions = [
             Question(value, claim, msgspec.UNSET if text is None else text)
             for value, claim, text in zip(gold.ids, gold.claims, gold.evidence_texts, strict=True)

@@ -1,4 +1,4 @@
-"""fact-verification in audits: columns, labels and evidence that do not go together, symmetric sets that are not."""
+"""fact-verification in audits: columns, inconsistent labels and evidence, symmetric sets that are not symmetric."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ GOLD_ONLY = frozenset({"label", "gold_label", "evidence", "verifiable"})
 
 def audit_columns(gold: Gold) -> AuditColumns:
     labels = [LABELS[code] for code in gold.labels]
-    asked = list(zip(gold.claims, gold.evidence_texts, strict=True))
+    questions = list(zip(gold.claims, gold.evidence_texts, strict=True))
     return AuditColumns(
         ids=list(gold.ids),
         groups=gold.groups,
         slices=gold.slices,
-        questions=asked,
+        questions=questions,
         answers=labels,
         answer_kind=AnswerKind.LABEL,
         secrets=[Secret("label", labels)],
-        texts=[f"{claim} {evidence or ''}" for claim, evidence in asked],
+        texts=[f"{claim} {evidence or ''}" for claim, evidence in questions],
         labels=LABELS,
         labelled_texts=gold.claims,
         evidence=gold.evidence_texts,
@@ -39,10 +39,13 @@ def audit_columns(gold: Gold) -> AuditColumns:
 def gold_fields(line: Line) -> GoldFields:
     fields = GoldFields(present(line, "claim", "evidence_text"), {"label": line["label"].upper()})
     if "evidence" in line:
-        # A set is met by its pages and lines alone, and twice the same set is one.
-        sets = [sorted({(page, place) for *_, page, place in one}, key=repr) for one in line["evidence"]]
+        # A set is identified by its pages and lines alone, and duplicate sets count once.
+        sets = [
+            sorted({(page, line_number) for *_, page, line_number in evidence_set}, key=repr)
+            for evidence_set in line["evidence"]
+        ]
         fields.answer["has evidence"] = True
-        fields.many["evidence"] = distinct([[list(sentence) for sentence in one] for one in sets])
+        fields.many["evidence"] = distinct([[list(sentence) for sentence in evidence_set] for evidence_set in sets])
     return fields
 
 
@@ -71,19 +74,23 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "no prediction can name it",
         "drop the set or complete it",
     )
-    for place, (claim, label, evidence) in enumerate(zip(gold.claims, gold.labels, gold.evidence, strict=True)):
+    for index, (claim, label, evidence) in enumerate(zip(gold.claims, gold.labels, gold.evidence, strict=True)):
         if not claim.strip():
-            empty.add(place)
+            empty.add(index)
         if evidence is None:
             continue
-        paged = [one for one in evidence if one and all(s[2] is not None and s[3] is not None for s in one)]
+        paged = [
+            evidence_set
+            for evidence_set in evidence
+            if evidence_set and all(sentence[2] is not None and sentence[3] is not None for sentence in evidence_set)
+        ]
         if label == _UNVERIFIABLE:
             if paged:
-                stray.add(place)
+                stray.add(index)
         elif not evidence:
-            without.add(place)
+            without.add(index)
         elif len(paged) < len(evidence):
-            hollow.add(place)
+            hollow.add(index)
     yield from faults.findings()
     if gold.declares_origin:
         yield from _symmetric(split)
@@ -96,20 +103,20 @@ def _symmetric(split: Split) -> Iterator[Finding]:
         {"claim": claim, "evidence_text": evidence, "label": LABELS[label], "group": group, "slices": slices}
         for claim, evidence, label, group, slices in columns
     ]
-    found = list(symmetric_faults(lines))
-    if not found:
+    faults = list(symmetric_faults(lines))
+    if not faults:
         return
-    place = next((place for place, _ in found if place is not None), None)
-    groups = sum(at is not None for at, _ in found)
-    first = next(fault for at, fault in found if at == place)
+    index = next((index for index, _ in faults if index is not None), None)
+    groups = sum(line_index is not None for line_index, _ in faults)
+    first = next(fault for line_index, fault in faults if line_index == index)
     yield Finding(
         Severity.ERROR,
         "not-symmetric",
-        f"{groups} groups are not whole and symmetric, and {len(found) - groups} lists of texts tell the label; "
+        f"{groups} groups are not whole and symmetric, and {len(faults) - groups} lists of texts tell the label; "
         f"first: {first}",
         "a claim, or a sentence, alone says something about the label, which symmetric sets are made to rule out",
         "see `audit symmetric` for all of them; complete the groups, or drop the slice origin",
         split.file,
-        split.line(place) if place is not None else None,
-        {"groups": groups, "first": [fault for _, fault in found[:10]]},
+        split.line(index) if index is not None else None,
+        {"groups": groups, "first": [fault for _, fault in faults[:10]]},
     )

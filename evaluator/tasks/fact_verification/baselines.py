@@ -1,4 +1,5 @@
-"""Baselines of fact-verification: one label for all, a random one, what a claim or a sentence alone gives away."""
+"""Baselines of fact-verification: majority label, random label, and labels predicted from the claim or sentence
+alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the gold and the public inputs of fact-verification."""
+"""Parser of the gold and the public inputs of fact-verification."""
 
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -17,7 +17,8 @@ from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUT
 
 @dataclass(frozen=True)
 class Known:
-    """What predictions are checked against: each id's place, and the places that need `predicted_evidence`."""
+    """The data that predictions are checked against: the index of each id, and a mask of those that need
+    `predicted_evidence`."""
 
     places: dict[Id, int]
     needs_evidence: npt.NDArray[np.bool_]
@@ -56,7 +57,7 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Raises GoldError."""
+    """Parse gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.places)
@@ -80,7 +81,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 
 
 def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> Known:
-    """share: which gold lines have evidence, all, some or none. Raises InputsError."""
+    """Parse public inputs. share: which gold lines have evidence: all, some or none. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):

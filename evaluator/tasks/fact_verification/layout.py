@@ -1,4 +1,4 @@
-"""The lines of fact-verification files (Thorne et al. 2018; Schuster et al. 2019)."""
+"""Line formats of fact-verification files (Thorne et al. 2018; Schuster et al. 2019)."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ GoldSentence = tuple[int | str | None, int | str | None, str | None, int | None]
 
 
 class Claim(GoldLine, gc=False, kw_only=True):
-    """A gold line. `verifiable` stands in FEVER's published files; the label already says it."""
+    """A gold line. `verifiable` occurs in FEVER's published files; it follows from the label."""
 
     id: str | int
     claim: str
@@ -65,7 +65,7 @@ PREDICTIONS = Format(
 
 
 def label_code(text: str) -> int:
-    """The label's place in LABELS, -1 for none of them. ASCII case is ignored, and no other letter counts as one."""
+    """Return the label's index in LABELS, -1 for none of them. ASCII case is ignored; non-ASCII texts never match."""
     code = _CODES.get(text)
     if code is None:
         return _CODES.get(text.upper(), -1) if text.isascii() else -1

@@ -1,4 +1,4 @@
-"""The measures of fact-verification."""
+"""Measures of fact-verification."""
 
 from evaluator.measures.base import Difference, Harmonic, Ratio, statistic
 

@@ -1,4 +1,4 @@
-"""Reads the predictions of fact-verification: one answer for every claim."""
+"""Parser of fact-verification predictions: one answer for every claim."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -17,7 +17,7 @@ from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS
 
 @dataclass
 class Answers:
-    """In the order of the gold: a label's code a claim (-1: none), and the predicted (page, line) pairs."""
+    """Answers in gold order: a label code per claim (-1: none), and the predicted (page, line) pairs."""
 
     labels: npt.NDArray[np.int8]
     evidence: list[list[tuple[str, int]]]
@@ -30,7 +30,8 @@ def unanswered(n_claims: int) -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
-    """Raises PredictionError: every id needs one answer, with evidence where the gold line has some."""
+    """Parse predictions. Raises PredictionError: every id needs one answer, with evidence where the gold line has
+    some."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems
     register = AnswerRegister(known.places, problems)
@@ -38,16 +39,16 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
     evidence: list[list[tuple[str, int]]] = [[]] * len(known.places)
     needs_evidence = known.needs_evidence.tolist()
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
+        index = register.place(line.id, number)
         label = label_code(line.predicted_label)
         if label < 0:
             problems.add(number, "unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL)
-        if place is None:
+        if index is None:
             continue
-        labels[place] = label
+        labels[index] = label
         if line.predicted_evidence is not msgspec.UNSET:
-            evidence[place] = line.predicted_evidence
-        elif needs_evidence[place]:
+            evidence[index] = line.predicted_evidence
+        elif needs_evidence[index]:
             problems.add(
                 number, "predicted_evidence is missing", "no such key", "a list of [page, line], which may be empty"
             )

@@ -1,4 +1,4 @@
-"""Small fact-verification files that take every path of the task."""
+"""Small fact-verification files that exercise every path of the task."""
 
 _CLAIM = (
     b'{"id": %d, "claim": "c", "label": "%s", "evidence": [[[1, 1, "P", 0]]], "group": "g", '

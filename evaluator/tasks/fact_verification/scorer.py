@@ -1,4 +1,4 @@
-"""Scores fact-verification: one row a claim."""
+"""Scorer of fact-verification: one row per claim."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: int | None) -> Outcomes:
-    """max_evidence: how many of the first predicted sentences count, None for all."""
+    """Return the outcomes. max_evidence: how many of the first predicted sentences count, None for all."""
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
     names: dict[Id, int] = {}
@@ -42,12 +42,15 @@ def _dimensions(gold: Gold, groups: Codes) -> dict[str, Dimension]:
     declared = slice_columns(gold.slices)
     labels: list[Any] = [LABELS[code] for code in gold.labels]
     if "label" in declared:
-        labels = [own if given is None else given for own, given in zip(labels, declared["label"], strict=True)]
-    made = {"label": Dimension.build(labels, groups, declared="label" in declared)}
+        labels = [
+            own if declared_label is None else declared_label
+            for own, declared_label in zip(labels, declared["label"], strict=True)
+        ]
+    dimensions = {"label": Dimension.build(labels, groups, declared="label" in declared)}
     for name, column in declared.items():
         if name != "label":
-            made[name] = Dimension.build(column, groups, declared=True)
-    return made
+            dimensions[name] = Dimension.build(column, groups, declared=True)
+    return dimensions
 
 
 def _evidence_columns(
@@ -74,18 +77,19 @@ def _evidence_columns(
 
 
 def _compare(sets: Sequence[Sequence[GoldSentence]], predicted: Sequence[tuple[str, int]]) -> tuple[float, bool]:
-    """The share of predictions that stand in some set (1 without predictions), and whether a whole set was found.
+    """Return the share of predictions that are in some set (1 without predictions), and whether a complete set was
+    found.
 
-    An empty set is always found; no set at all never is.
+    An empty set is always found; without any set, none is.
     """
     if not predicted:
         return 1.0, not all(sets)
-    wanted = {sentence[2:] for sentences in sets for sentence in sentences}
-    right = [sentence for sentence in predicted if sentence in wanted]
+    gold_sentences = {sentence[2:] for sentences in sets for sentence in sentences}
+    right = [sentence for sentence in predicted if sentence in gold_sentences]
     if not right:
         return 0.0, not all(sets)
-    found = any(all(sentence[2:] in right for sentence in sentences) for sentences in sets)
-    return len(right) / len(predicted), found
+    is_complete = any(all(sentence[2:] in right for sentence in sentences) for sentences in sets)
+    return len(right) / len(predicted), is_complete
 
 
 def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]) -> dict[str, Any]:
@@ -109,7 +113,8 @@ def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]
 
 
 def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
-    """Marks on the first row of each set of rows: that it is one, and whether all its rows are correct."""
+    """Return two marks on the first row of each set of rows: that it is the first, and that all its rows are
+    correct."""
     _, first = np.unique(codes, return_index=True)
     mark = np.zeros(len(codes), dtype=np.bool_)
     mark[first] = True

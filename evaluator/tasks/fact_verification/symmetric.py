@@ -1,7 +1,7 @@
-"""Checks before a symmetric set is published (Schuster et al. 2019).
+"""Validation of symmetric sets before publication (Schuster et al. 2019).
 
-Each group has four members: 1 = (c, e, l), the original; 2 = (c, e', not l); 3 = (c', e, not l); 4 = (c', e', l). Where
-that holds, a claim or an evidence sentence alone says nothing about the label.
+Each group has four members: 1 = (c, e, l), the original; 2 = (c, e', not l); 3 = (c', e, not l); 4 = (c', e', l). If
+that holds, a claim or an evidence sentence alone carries no information about the label.
 """
 
 import re
@@ -19,27 +19,28 @@ _MAX_NAMED = 10
 
 
 def check_symmetric(lines: Iterable[Line]) -> list[str]:
-    """What is wrong with a symmetric set, a sentence each; an empty list: it may be published.
+    """Return the faults of a symmetric set, one sentence each; an empty list means that it can be published.
 
-    lines: gold lines with `claim`, `evidence_text`, `label`, `group` and the slice `origin`. Sentences name groups and
-    n-grams, which the public does not see: they are for the curator.
+    lines: gold lines with `claim`, `evidence_text`, `label`, `group` and the slice `origin`. The sentences name groups
+    and n-grams, which the public does not see, so they are for the curator.
     """
     lines = list(lines)
     faults = []
-    for place, fault in symmetric_faults(lines):
-        group = "" if place is None else f"group {shown(_group(lines[place]))}: "
+    for index, fault in symmetric_faults(lines):
+        group = "" if index is None else f"group {shown(_group(lines[index]))}: "
         faults.append(f"{group}{fault}")
     return faults
 
 
 def symmetric_faults(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
-    """The same without groups' names: each fault with the place of its group's first line; None: of the whole set."""
+    """Yield each fault with the index of its group's first line, None for faults of the whole set, without group
+    names."""
     groups: dict[Any, list[Line]] = defaultdict(list)
     first: dict[Any, int] = {}
-    for place, line in enumerate(lines):
-        # Labels are compared as the scorer compares them, without regard to case.
+    for index, line in enumerate(lines):
+        # Labels are compared as in the scorer, ignoring case.
         groups[_group(line)].append({**line, "label": str(line["label"]).upper()})
-        first.setdefault(_group(line), place)
+        first.setdefault(_group(line), index)
     for name, members in groups.items():
         yield from ((first[name], fault) for fault in _group_faults(members))
     yield from ((first[name], fault) for name, fault in _both_labels(groups))
@@ -85,21 +86,23 @@ def _group_faults(members: list[Line]) -> Iterator[str]:
 
 
 def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
-    """Groups that have another one's claim with its evidence, under another label."""
+    """Yield a fault for groups with another group's claim and evidence under a different label."""
     seen: dict[tuple[Any, Any], tuple[Any, Any]] = {}
     for name, members in groups.items():
-        own = {(m["claim"], m["evidence_text"]): m["label"] for m in members if isinstance(m.get("evidence_text"), str)}
-        told = [(pair, seen[pair]) for pair, label in own.items() if pair in seen and seen[pair][1] != label]
-        if told:
-            (claim, _), (other, _) = told[0]
+        labels = {
+            (m["claim"], m["evidence_text"]): m["label"] for m in members if isinstance(m.get("evidence_text"), str)
+        }
+        clashes = [(pair, seen[pair]) for pair, label in labels.items() if pair in seen and seen[pair][1] != label]
+        if clashes:
+            (claim, _), (other, _) = clashes[0]
             yield (
                 name,
                 (
-                    f"{len(told)} claims with their evidence stand in group {shown(other)}, too, with another label "
+                    f"{len(clashes)} claims with their evidence stand in group {shown(other)}, too, with another label "
                     f"({shown(claim)}), expected one label each"
                 ),
             )
-        for pair, label in own.items():
+        for pair, label in labels.items():
             seen.setdefault(pair, (name, label))
 
 
@@ -108,19 +111,19 @@ def _origin(member: Line) -> Any:
 
 
 def _one_sided(field: str, members: list[Line]) -> Iterator[str]:
-    """Texts and n-grams whose occurrences are not spread evenly over the labels: p(l|w) is not one half."""
+    """Yield texts and n-grams that are not evenly distributed over the labels: p(l|w) is not one half."""
     labels = sorted({member["label"] for member in members})
     if len(labels) != 2:
         yield f"{field}: {len(labels)} labels, expected 2"
         return
-    for noun, parts in (("text", _whole), ("unigram", _unigrams), ("bigram", _bigrams)):
+    for noun, extract in (("text", _whole), ("unigram", _unigrams), ("bigram", _bigrams)):
         balance: Counter[str] = Counter()
         for member in members:
             sign = 1 if member["label"] == labels[0] else -1
             text = member.get(field)
-            for part in parts(text) if isinstance(text, str) else ():
+            for part in extract(text) if isinstance(text, str) else ():
                 balance[part] += sign
-        uneven = [part for part, sum_ in balance.items() if sum_]
+        uneven = [part for part, surplus in balance.items() if surplus]
         for part in uneven[:_MAX_NAMED]:
             yield f"{field}: {noun} {shown(part)} tells the label, expected as often with either"
         if len(uneven) > _MAX_NAMED:

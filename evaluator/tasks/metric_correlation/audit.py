@@ -1,4 +1,4 @@
-"""metric-correlation in audits: columns, ratings without their texts, and ratings that tell nothing apart."""
+"""metric-correlation in audits: columns, ratings without texts, and uninformative ratings."""
 
 from __future__ import annotations
 
@@ -45,19 +45,21 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def _rated_apart(split: Split) -> Iterator[Finding]:
-    """One text, one reference, and ratings in the lowest and in the highest quarter of all."""
+    """Yield a finding for equal texts and references with ratings in both the lowest and the highest quarter."""
     ratings = np.array(split.gold.ratings, dtype=np.float64)
     ordered, quarter = np.sort(ratings), len(ratings) // 4
     low, high = ordered[quarter], ordered[-1 - quarter]
-    places: dict[Hashable, list[int]] = defaultdict(list)
-    for place, question in enumerate(split.questions):
+    by_question: dict[Hashable, list[int]] = defaultdict(list)
+    for index, question in enumerate(split.questions):
         if question is not None:
-            places[as_words(question)].append(place)
+            by_question[as_words(question)].append(index)
     apart = [
-        found for found in places.values() if low < high and min(ratings[found]) <= low and max(ratings[found]) >= high
+        indices
+        for indices in by_question.values()
+        if low < high and min(ratings[indices]) <= low and max(ratings[indices]) >= high
     ]
     if apart:
-        lines = [[split.line(place) for place in found] for found in apart[:10]]
+        lines = [[split.line(index) for index in indices] for indices in apart[:10]]
         yield Finding(
             Severity.WARNING,
             "duplicates-rated-apart",
@@ -89,12 +91,12 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "partial correlations exist only where every line names one",
         "name it",
     )
-    named = any(system is not None for system in gold.systems)
-    for place, (text, system) in enumerate(zip(gold.texts, gold.systems, strict=True)):
+    names_systems = any(system is not None for system in gold.systems)
+    for index, (text, system) in enumerate(zip(gold.texts, gold.systems, strict=True)):
         if text.generated is msgspec.UNSET or not str(text.generated).strip():
-            textless.add(place)
-        if named and system is None:
-            nameless.add(place)
+            textless.add(index)
+        if names_systems and system is None:
+            nameless.add(index)
     yield from faults.findings()
     yield from _rated_apart(split)
     if len(set(gold.ratings)) == 1:

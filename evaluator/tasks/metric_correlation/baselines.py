@@ -1,4 +1,4 @@
-"""Baselines of metric-correlation: scores that read no text, its length, and the words that its reference shares."""
+"""Baselines of metric-correlation: scores that ignore the text, its length, and its word overlap with the reference."""
 
 from __future__ import annotations
 

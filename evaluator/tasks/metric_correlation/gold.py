@@ -1,4 +1,4 @@
-"""Reads the gold of metric-correlation."""
+"""Parser of the gold of metric-correlation."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -29,12 +29,12 @@ class Gold:
 
     @property
     def names_systems(self) -> bool:
-        """Whether every line does."""
+        """True if every line names a system."""
         return None not in self.systems
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Raises GoldError."""
+    """Parse gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.places)

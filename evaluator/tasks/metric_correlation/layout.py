@@ -1,4 +1,4 @@
-"""The lines of metric-correlation files (Goodrich et al. 2019, section 8)."""
+"""Line formats of metric-correlation files (Goodrich et al. 2019, section 8)."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from evaluator.jsonl.strict_json import Shape
 
 
 class RatedText(GoldLine, gc=False, kw_only=True):
-    """A gold line. human: the mean of people's ratings; system: what generated the text."""
+    """A gold line. human: the mean human rating; system: the system that generated the text."""
 
     id: str | int
     human: float

@@ -1,4 +1,4 @@
-"""The measures of metric-correlation."""
+"""Measures of metric-correlation."""
 
 from typing import Any
 

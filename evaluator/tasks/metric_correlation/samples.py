@@ -1,7 +1,7 @@
-"""Small metric-correlation files that take every path of the task."""
+"""Small metric-correlation files that exercise every path of the task."""
 
 _MANY = range(20)
-"""Lines enough for permutations to be drawn."""
+"""Enough lines for permutation tests to run."""
 _SCORES = b"".join(b'{"id": %d, "score": %d}\n' % (i, i // 2) for i in _MANY)
 _RATED = b"".join(b'{"id": %d, "human": %d}\n' % (i, i % 7) for i in _MANY)
 

@@ -1,4 +1,4 @@
-"""Scores metric-correlation: one row a rated text."""
+"""Scorer of metric-correlation: one row per rated text."""
 
 import numpy as np
 
