@@ -1,4 +1,5 @@
-"""knowledge-base-population: facts of a text, as spans and as entities (KnowledgeNet, Mesquita et al. 2019)."""
+"""Task knowledge-base-population: extract facts of a text, as spans and as entities (KnowledgeNet, Mesquita et al.
+2019)."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -102,9 +103,9 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
         return score(self.name, self.version, gold, answers)
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
-        """Facts with their spans and pages, as they stand: nearly the same fact is another one."""
-        given = self.read_predictions(stream, file, gold.known(), options).facts
-        return given_or_gold(given.rows(), gold.facts.rows())
+        """Return facts with their exact spans and pages: an almost equal fact is a different one."""
+        predicted = self.read_predictions(stream, file, gold.known(), options).facts
+        return given_or_gold(predicted.rows(), gold.facts.rows())
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.public_facts()

@@ -1,4 +1,4 @@
-"""knowledge-base-population in audits: columns, offsets, the text that stands there, properties."""
+"""knowledge-base-population in audits: columns, offsets, the text at the offsets, properties."""
 
 from __future__ import annotations
 
@@ -35,16 +35,22 @@ def audit_columns(gold: Gold) -> AuditColumns:
         slices=gold.slices,
         questions=texts,
         answers=[
-            frozenset((f.propertyId, f.subjectStart, f.subjectEnd, f.objectStart, f.objectEnd) for f in some)
-            for some in facts
+            frozenset(
+                (fact.propertyId, fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
+                for fact in document_facts
+            )
+            for document_facts in facts
         ],
         answer_kind=AnswerKind.SET,
         secrets=[
-            Secret("number of facts", [float(len(some)) for some in facts]),
-            Secret("property", rarest([[fact.propertyId for fact in some] for some in facts])),
+            Secret("number of facts", [float(len(document_facts)) for document_facts in facts]),
+            Secret("property", rarest([[fact.propertyId for fact in document_facts] for document_facts in facts])),
         ],
         texts=texts,
-        triples=[[(f.subjectUri, f.propertyId, f.objectUri) for f in some if f.objectUri] for some in facts],
+        triples=[
+            [(fact.subjectUri, fact.propertyId, fact.objectUri) for fact in document_facts if fact.objectUri]
+            for document_facts in facts
+        ],
     )
 
 
@@ -54,17 +60,21 @@ def gold_fields(line: Line) -> GoldFields:
     question["passages"] = [present(passage, *_PASSAGE) for passage in passages]
 
     def inside(name: str, fields: tuple[str, ...]) -> list[Any]:
-        return [{"passageId": one["passageId"], **present(part, *fields)} for one in passages for part in one[name]]
+        return [
+            {"passageId": passage["passageId"], **present(item, *fields)}
+            for passage in passages
+            for item in passage[name]
+        ]
 
     annotated = inside("exhaustivelyAnnotatedProperties", _PROPERTY)
-    # Of two equal facts each is to be found, so they are counted; a property is annotated or it is not.
+    # Of two equal facts each must be found, so repetitions count; a property is annotated or it is not.
     return GoldFields(question, many={"facts": inside("facts", _FACT), "annotated": distinct(annotated)})
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
     check = _Documents(split)
-    for place, line in enumerate(split.gold.lines):
-        check.document(place, line)
+    for index, line in enumerate(split.gold.lines):
+        check.document(index, line)
     return check.faults.findings()
 
 
@@ -74,16 +84,16 @@ class _Documents:
         error, warning, note = Severity
         kind = self.faults.kind
         wrong = "no prediction can match it in the text"
-        mend = "correct the offsets: half-open, in code points of documentText"
-        self.outside = kind(error, "offsets-outside-text", "lie outside the text", wrong, mend, one_of="spans")
+        advice = "correct the offsets: half-open, in code points of documentText"
+        self.outside = kind(error, "offsets-outside-text", "lie outside the text", wrong, advice, one_of="spans")
         self.inverted = kind(
-            error, "offsets-inverted", "are empty or end before they begin", wrong, mend, one_of="spans"
+            error, "offsets-inverted", "are empty or end before they begin", wrong, advice, one_of="spans"
         )
         self.blank = kind(
-            error, "offsets-on-blank", "have only white space at their offsets", wrong, mend, one_of="spans"
+            error, "offsets-on-blank", "have only white space at their offsets", wrong, advice, one_of="spans"
         )
         self.other_text = kind(
-            error, "text-at-offsets", "have another text at their offsets than they say", wrong, mend, one_of="spans"
+            error, "text-at-offsets", "have another text at their offsets than they say", wrong, advice, one_of="spans"
         )
         self.cut = kind(
             note,
@@ -195,48 +205,48 @@ class _Documents:
         if bounds and (int(bounds[1]), int(bounds[2])) != (passage.passageStart, passage.passageEnd):
             self.misnamed.add(place, f"passage {shown(passage.passageId)}")
         annotated = {prop.propertyId for prop in passage.exhaustivelyAnnotatedProperties}
-        told = Counter(
+        counts = Counter(
             (fact.propertyId, fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
             for fact in passage.facts
         )
-        for _ in range(told.total() - len(told)):
+        for _ in range(counts.total() - len(counts)):
             self.repeated.add(place, f"passage {shown(passage.passageId)}")
         for fact in passage.facts:
             if fact.propertyId not in annotated:
                 (self.unannotated if fact.propertyId in self._names else self.nameless).add(
                     place, f"property {shown(fact.propertyId)}"
                 )
-            for who, start, end, said in _WHO:
-                where = f"{who} of property {shown(fact.propertyId)} at {getattr(fact, start)}:{getattr(fact, end)}"
-                fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, said))
+            for who, start, end, text_field in _WHO:
+                location = f"{who} of property {shown(fact.propertyId)} at {getattr(fact, start)}:{getattr(fact, end)}"
+                fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, text_field))
                 if fault is not None:
-                    fault.add(place, where)
+                    fault.add(place, location)
             for uri in (fact.subjectUri, fact.objectUri):
-                if any(sign.isspace() for sign in uri):
+                if any(character.isspace() for character in uri):
                     self.no_uri.add(place, shown(uri))
-            if fact.propertyId in DATE_PROPERTIES and not _DATED.search(_told(text, fact)):
-                self.undated.add(place, shown(_told(text, fact)))
+            if fact.propertyId in DATE_PROPERTIES and not _DATED.search(_object_text(text, fact)):
+                self.undated.add(place, shown(_object_text(text, fact)))
 
     def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> Fault | None:
-        """The gravest fault of a span."""
+        """Return the most severe fault of a span, None without one. said: the annotated text."""
         if start >= end:
             return self.inverted
         if start < 0 or end > len(text):
             return self.outside
-        found = text[start:end]
-        if not found.strip():
+        span_text = text[start:end]
+        if not span_text.strip():
             return self.blank
-        if isinstance(said, str) and said != found:
+        if isinstance(said, str) and said != span_text:
             return self.other_text
         if start < passage.passageStart or end > passage.passageEnd:
             return self.elsewhere
-        if found != found.strip():
+        if span_text != span_text.strip():
             return self.untrimmed
-        inside = (start > 0 and text[start - 1].isalnum() and found[0].isalnum()) or (
-            end < len(text) and text[end].isalnum() and found[-1].isalnum()
+        cuts_word = (start > 0 and text[start - 1].isalnum() and span_text[0].isalnum()) or (
+            end < len(text) and text[end].isalnum() and span_text[-1].isalnum()
         )
-        return self.cut if inside else None
+        return self.cut if cuts_word else None
 
 
-def _told(text: str, fact: Any) -> str:
+def _object_text(text: str, fact: Any) -> str:
     return str(text[max(fact.objectStart, 0) : max(fact.objectEnd, 0)]) or "-"

@@ -1,4 +1,4 @@
-"""Baselines of knowledge-base-population: nothing found, and one fact a property that spans the whole passage."""
+"""Baselines of knowledge-base-population: no facts, and one fact per property that spans the whole passage."""
 
 from __future__ import annotations
 

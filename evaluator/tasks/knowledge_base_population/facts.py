@@ -1,4 +1,4 @@
-"""Facts as columns: what a file's passages say, ready to be compared at once."""
+"""Facts of a file's passages as columns, for vectorised comparison."""
 
 from array import array
 from collections.abc import Iterator, MutableSequence
@@ -12,17 +12,20 @@ from evaluator.tasks.knowledge_base_population.layout import Fact
 
 Places = npt.NDArray[np.int64]
 Offsets = npt.NDArray[Any]
-"""int64; Python integers (dtype object) where some offset does not fit: any integer is legal."""
+"""int64; Python integers (dtype object) where some offset does not fit, since any integer is legal."""
 
 _FITS = 1 << 62
 _LONGEST = 10**300
-"""Spans are measured up to here: no legal offsets make a length, or a ratio of two, that float64 cannot hold."""
+"""Span lengths are capped here, so that float64 can hold every length and ratio of two."""
 
 
 @dataclass(frozen=True)
 class FactTable:
-    """One entry a fact, in the order of the file. passage, property: places; offsets: 4 x facts, subject start and
-    end, object start and end; uris: 2 x facts, the subject's and the object's place in `uri_texts`."""
+    """Facts in the order of the file.
+
+    passage, property: indices; offsets: 4 x facts, subject start and end, object start and end; uris: 2 x facts,
+    indices of the subject's and the object's URI in `uri_texts`.
+    """
 
     passage: Places
     property: Places
@@ -34,20 +37,20 @@ class FactTable:
         return len(self.passage)
 
     def take(self, chosen: Places) -> "FactTable":
-        """The facts at these places."""
+        """Return the facts at these indices."""
         return FactTable(
             self.passage[chosen], self.property[chosen], self.offsets[:, chosen], self.uris[:, chosen], self.uri_texts
         )
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Each fact as one value: places of passage and property, offsets, the texts of its URIs."""
-        places = zip(self.passage.tolist(), self.property.tolist(), strict=True)
+        """Yield each fact as one value: indices of passage and property, offsets, the texts of its URIs."""
+        indices = zip(self.passage.tolist(), self.property.tolist(), strict=True)
         spans, uris = self.offsets.T.tolist(), self.uris.T.tolist()
-        for place, span, (subject, object_) in zip(places, spans, uris, strict=True):
-            yield (*place, *span, self.uri_texts[subject], self.uri_texts[object_])
+        for pair, span, (subject, object_) in zip(indices, spans, uris, strict=True):
+            yield (*pair, *span, self.uri_texts[subject], self.uri_texts[object_])
 
     def lengths(self) -> npt.NDArray[np.float64]:
-        """2 x facts: characters in the subject's and the object's span; an inverted span has none."""
+        """Return 2 x facts: the number of characters in the subject's and the object's span; 0 for inverted spans."""
         starts, ends = self.offsets[[0, 2]], self.offsets[[1, 3]]
         lengths = np.maximum(ends - starts, 0)
         if lengths.dtype == object:
@@ -56,7 +59,7 @@ class FactTable:
 
 
 class FactCollector:
-    """Gathers facts passage by passage into a FactTable."""
+    """Collects facts passage by passage into a FactTable."""
 
     def __init__(self) -> None:
         self._passage = array("q")
@@ -76,12 +79,12 @@ class FactCollector:
             object_end.append(fact.objectEnd)
         except OverflowError:
             self._add_huge_offsets(fact)
-        places = self._uri_places
-        self._uris[0].append(places.setdefault(fact.subjectUri, len(places)))
-        self._uris[1].append(places.setdefault(fact.objectUri, len(places)))
+        uri_indices = self._uri_places
+        self._uris[0].append(uri_indices.setdefault(fact.subjectUri, len(uri_indices)))
+        self._uris[1].append(uri_indices.setdefault(fact.objectUri, len(uri_indices)))
 
     def _add_huge_offsets(self, fact: Fact) -> None:
-        """Any integer is legal: from here on the offsets are kept as Python's."""
+        """Switch the offsets to Python integers, since any integer is legal, and add the fact's."""
         n = len(self._passage) - 1
         self._offsets = tuple(list(column[:n]) for column in self._offsets)
         huge = (fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
@@ -108,11 +111,11 @@ def _offsets(columns: tuple[MutableSequence[int], ...]) -> Offsets:
 
 
 def comparable(a: FactTable, b: FactTable) -> tuple[Offsets, Offsets]:
-    """Both tables' offsets as int64 in the same order and with the same equalities as the integers they stand for."""
+    """Return both tables' offsets as int64, with the order and the equalities of the original integers."""
     if a.offsets.dtype.kind == b.offsets.dtype.kind == "i":
         return a.offsets, b.offsets
-    together = np.concatenate([a.offsets.astype(object).ravel(), b.offsets.astype(object).ravel()])
-    ranks = {value: rank for rank, value in enumerate(sorted(set(together.tolist())))}
-    coded = np.array([ranks[value] for value in together.tolist()], dtype=np.int64)
+    combined = np.concatenate([a.offsets.astype(object).ravel(), b.offsets.astype(object).ravel()])
+    ranks = {value: rank for rank, value in enumerate(sorted(set(combined.tolist())))}
+    coded = np.array([ranks[value] for value in combined.tolist()], dtype=np.int64)
     size = a.offsets.size
     return coded[:size].reshape(a.offsets.shape), coded[size:].reshape(b.offsets.shape)

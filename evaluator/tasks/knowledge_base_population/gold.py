@@ -1,4 +1,4 @@
-"""Reads the gold and the public inputs of knowledge-base-population."""
+"""Parser of the gold and the public inputs of knowledge-base-population."""
 
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -20,7 +20,8 @@ FOLDS = range(1, 6)
 
 @dataclass(frozen=True)
 class KnownDocument:
-    """length: code points of its text. evaluated: in the fold that is scored."""
+    """passages: the index of each passage id. length: code points of its text. evaluated: it belongs to the scored
+    fold."""
 
     passages: dict[str, int]
     length: int
@@ -29,7 +30,7 @@ class KnownDocument:
 
 @dataclass(frozen=True)
 class Known:
-    """What predictions are checked against. properties: place of each property id; None: not known."""
+    """The data that predictions are checked against. properties: the index of each property id; None: unknown."""
 
     documents: dict[Id, KnownDocument]
     properties: dict[str, int] | None
@@ -37,9 +38,10 @@ class Known:
 
 @dataclass
 class Gold:
-    """The whole file; `facts` and `annotated` hold the evaluated folds only.
+    """The whole file; `facts` and `annotated` hold only the evaluated folds.
 
-    documents: every document; passage_document: the document's place, a passage; annotated: passages x properties.
+    documents: every document; passage_document: the document's index for each passage; annotated: passages x
+    properties.
     """
 
     fold: int | None
@@ -62,11 +64,11 @@ class Gold:
 
     @property
     def property_names(self) -> list[str]:
-        """A property that no passage names is called by its id."""
+        """The names of the properties; one that no passage names has its id as name."""
         return [self.names.get(identifier, identifier) for identifier in self.properties]
 
     def annotated(self) -> npt.NDArray[np.bool_]:
-        """passages x properties: whether the passage is exhaustively annotated with the property."""
+        """Return passages x properties: True if the passage is exhaustively annotated with the property."""
         marks = np.zeros((len(self.passage_document), max(len(self.properties), 1)), dtype=np.bool_)
         if self.annotated_pairs:
             passages, properties = np.array(self.annotated_pairs).T
@@ -81,7 +83,7 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits | None) -> Gold:
-    """fold: the one that is evaluated, None for all. Raises GoldError; UsageError where no line has the fold."""
+    """Parse gold. fold: the fold to evaluate, None for all. Raises GoldError; UsageError where no line has the fold."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems, "documentId")
     gold = Gold(fold)
@@ -98,28 +100,28 @@ def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits 
 
 
 def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, problems: ProblemList) -> bool:
-    good = True
+    is_usable = True
     if line.fold is msgspec.UNSET:
         if fold is not None:
             problems.add(number, "fold is missing", "no such key", "1 to 5, since one fold is to be evaluated")
-            good = False
+            is_usable = False
     elif line.fold not in FOLDS:
         problems.add(number, "unknown fold", "another integer", "1 to 5")
-        good = False
+        is_usable = False
     if line.slices is not msgspec.UNSET and "property" in line.slices:
         problems.add(number, 'slices names the dimension "property"', "the task's own", "another name")
-        good = False
+        is_usable = False
     seen: set[str] = set()
     for passage in line.passages:
         if passage.passageId in seen:
             problems.add(number, "duplicate passageId", shown(passage.passageId), "each once in a document")
-            good = False
+            is_usable = False
         seen.add(passage.passageId)
         for prop in passage.exhaustivelyAnnotatedProperties:
             if gold.names.setdefault(prop.propertyId, prop.propertyName) != prop.propertyName:
                 problems.add(number, "a propertyId has two names", "another propertyName", "one name for each id")
-                good = False
-    return good
+                is_usable = False
+    return is_usable
 
 
 def _add(line: GoldDocument, gold: Gold, facts: FactCollector) -> None:
@@ -127,9 +129,9 @@ def _add(line: GoldDocument, gold: Gold, facts: FactCollector) -> None:
     document = len(gold.documents)
     passages: dict[str, int] = {}
     for passage in line.passages:
-        place = passages[passage.passageId] = len(gold.passage_document)
+        index = passages[passage.passageId] = len(gold.passage_document)
         gold.passage_document.append(document)
-        _add_passage(passage, place, evaluated, gold, facts)
+        _add_passage(passage, index, evaluated, gold, facts)
     gold.documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
     gold.evaluated.append(evaluated)
     gold.lines.append(line)
@@ -137,14 +139,14 @@ def _add(line: GoldDocument, gold: Gold, facts: FactCollector) -> None:
     gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)
 
 
-def _add_passage(passage: GoldPassage, place: int, evaluated: bool, gold: Gold, facts: FactCollector) -> None:
+def _add_passage(passage: GoldPassage, passage_index: int, evaluated: bool, gold: Gold, facts: FactCollector) -> None:
     properties = gold.properties
     for prop in passage.exhaustivelyAnnotatedProperties:
-        gold.annotated_pairs.append((place, properties.setdefault(prop.propertyId, len(properties))))
+        gold.annotated_pairs.append((passage_index, properties.setdefault(prop.propertyId, len(properties))))
     for fact in passage.facts:
-        property_place = properties.setdefault(fact.propertyId, len(properties))
+        property_index = properties.setdefault(fact.propertyId, len(properties))
         if evaluated:
-            facts.add(place, property_place, fact)
+            facts.add(passage_index, property_index, fact)
 
 
 def _check_names(gold: Gold, problems: ProblemList) -> None:
@@ -160,7 +162,7 @@ def _check_names(gold: Gold, problems: ProblemList) -> None:
 def read_inputs(
     stream: BinaryIO, file: str, fold: int | None, properties: list[str] | None, limits: ReadLimits | None
 ) -> Known:
-    """Raises InputsError. Without folds in the inputs every document counts as evaluated."""
+    """Parse public inputs. Raises InputsError. Without folds in the inputs every document counts as evaluated."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems, "documentId")
     documents: dict[Id, KnownDocument] = {}
@@ -177,5 +179,5 @@ def read_inputs(
         evaluated = fold is None or line.fold in (fold, msgspec.UNSET)
         documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
     reader.problems.raise_if_any()
-    places = None if properties is None else {identifier: place for place, identifier in enumerate(properties)}
-    return Known(documents, places)
+    indices = None if properties is None else {identifier: index for index, identifier in enumerate(properties)}
+    return Known(documents, indices)

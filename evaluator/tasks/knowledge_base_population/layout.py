@@ -1,4 +1,4 @@
-"""The lines of knowledge-base-population files (Mesquita et al. 2019)."""
+"""Line formats of knowledge-base-population files (Mesquita et al. 2019)."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ DATE_PROPERTIES = frozenset({"5", "14", "15"})
 
 
 class Fact(msgspec.Struct, gc=False):
-    """Offsets count code points of the document's text; spans are half-open."""
+    """A fact. Offsets count code points of the document's text; spans are half-open."""
 
     propertyId: str
     subjectStart: int
@@ -22,8 +22,8 @@ class Fact(msgspec.Struct, gc=False):
     objectUri: str
 
 
-# Published gold carries more, which is not used. It is decoded all the same, so that a count of the keys can show
-# that a line holds nothing else (readers.py), which is quicker than the second look that other lines get.
+# Published gold has further keys, which are not used. They are decoded nevertheless, so that counting the keys can
+# prove that a line has no others (jsonl/reader.py), which is faster than the second pass that other lines need.
 Unused = str | int | float | bool | None | msgspec.UnsetType
 
 
@@ -86,7 +86,7 @@ class PredictedPassage(msgspec.Struct, gc=False):
 
 
 class PredictionLine(msgspec.Struct, gc=False, kw_only=True):
-    """Either layout: a document with its passages, or one passage."""
+    """A line in either layout: a document with its passages, or one passage."""
 
     documentId: str | int
     passageId: str | msgspec.UnsetType = msgspec.UNSET
@@ -94,7 +94,7 @@ class PredictionLine(msgspec.Struct, gc=False, kw_only=True):
     passages: list[PredictedPassage] | msgspec.UnsetType = msgspec.UNSET
 
 
-# What published files also carry. Named, so that it is ignored without a warning.
+# Further keys of published files, listed so that they are ignored without a warning.
 _FACT_NAMES = frozenset({*GoldFact.__struct_fields__, "is_current", "start_time", "end_time"})
 _PASSAGE_NAMES = frozenset(GoldPassage.__struct_fields__)
 _DOCUMENT_NAMES = frozenset({"fold", "source", "documentId", "documentText", "passages"})

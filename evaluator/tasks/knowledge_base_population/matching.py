@@ -1,9 +1,9 @@
-"""Which facts match, and what is counted: the three modes of knowledge-base-population.
+"""Matching of predicted and gold facts in the three modes of knowledge-base-population.
 
-A passage at a time. A gold fact that some prediction matches is a true positive, else a false negative. A prediction
-leaves the pool of false positives when it matches a prediction that matched a gold fact. For exact spans and for
-links "matches" is an equality, so that a prediction leaves exactly when it matches gold itself; overlap is neither
-transitive nor, for empty spans, reflexive, so there the pairs of predictions are compared too.
+Facts are compared within a passage. A gold fact that some prediction matches is a true positive, otherwise a false
+negative. A prediction is no false positive if it matches a prediction that matched a gold fact. For exact spans and for
+links "matches" is an equality, so this holds exactly when the prediction itself matches gold. Overlap is neither
+transitive nor, for empty spans, reflexive, so pairs of predictions are compared too.
 """
 
 from collections.abc import Iterator
@@ -21,8 +21,11 @@ _MAX_PAIRS = 1 << 20
 
 @dataclass(frozen=True)
 class Matches:
-    """gold, predicted: the facts that took part in this mode. found: gold facts that a prediction matches.
-    surplus: predictions left in the pool of false positives, before unscored properties are ignored."""
+    """The result of one mode.
+
+    gold, predicted: the facts compared in this mode. found: mask of gold facts that a prediction matches. surplus: mask
+    of false positives, before unscored properties are ignored.
+    """
 
     gold: FactTable
     predicted: FactTable
@@ -31,51 +34,51 @@ class Matches:
 
 
 def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[Matches, Matches]:
-    """(text, exact): subject and object spans overlap; all four offsets are equal."""
+    """Return matches for (text, exact): overlapping subject and object spans; four equal offsets."""
     gold_offsets, offsets = comparable(gold, predicted)
     gold_keys, keys = _keys(gold, n_properties), _keys(predicted, n_properties)
     found, found_exactly = np.zeros((2, len(gold)), dtype=np.bool_)
     member, equal = np.zeros((2, len(predicted)), dtype=np.bool_)  # predictions that match some gold fact
-    for mine, theirs in _pairs(keys, gold_keys):
-        a, b = offsets[:, mine], gold_offsets[:, theirs]
+    for i, j in _pairs(keys, gold_keys):
+        a, b = offsets[:, i], gold_offsets[:, j]
         match = _overlap(a, b)
-        member[mine[match]] = True
-        found[theirs[match]] = True
+        member[i[match]] = True
+        found[j[match]] = True
         same = np.all(a == b, axis=0)
-        equal[mine[same]] = True
-        found_exactly[theirs[same]] = True
-    # A member whose own spans hold a character matches itself. Everybody else is compared with the members.
-    holds_some = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
-    surplus = ~(member & holds_some)
+        equal[i[same]] = True
+        found_exactly[j[same]] = True
+    # A member whose spans are not empty matches itself. All others are compared with the members.
+    is_nonempty = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
+    surplus = ~(member & is_nonempty)
     rest, members = np.flatnonzero(surplus), np.flatnonzero(member)
-    for mine, theirs in _pairs(keys[rest], keys[members]):
-        match = _overlap(offsets[:, rest[mine]], offsets[:, members[theirs]])
-        surplus[rest[mine[match]]] = False
+    for i, j in _pairs(keys[rest], keys[members]):
+        match = _overlap(offsets[:, rest[i]], offsets[:, members[j]])
+        surplus[rest[i[match]]] = False
     return Matches(gold, predicted, found, surplus), Matches(gold, predicted, found_exactly, ~equal)
 
 
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
-    """The last segments of both URIs are equal, among facts that can be linked."""
+    """Return matches by links: the last segments of both URIs are equal, among facts that can be linked."""
     gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
     segments: dict[str, int] = {}
     gold_ends, ends = _segments(gold, segments), _segments(predicted, segments)
     found = np.zeros(len(gold), dtype=np.bool_)
     matched = np.zeros(len(predicted), dtype=np.bool_)
     n_properties = len(property_ids)
-    for mine, theirs in _pairs(_keys(predicted, n_properties), _keys(gold, n_properties)):
-        match = np.all(ends[:, mine] == gold_ends[:, theirs], axis=0)
-        matched[mine[match]] = True
-        found[theirs[match]] = True
+    for i, j in _pairs(_keys(predicted, n_properties), _keys(gold, n_properties)):
+        match = np.all(ends[:, i] == gold_ends[:, j], axis=0)
+        matched[i[match]] = True
+        found[j[match]] = True
     return Matches(gold, predicted, found, ~matched)
 
 
 def _keys(facts: FactTable, n_properties: int) -> Places:
-    """Facts are compared within a passage and a property only."""
+    """Return equal keys for facts of one passage and property; only those are compared."""
     return facts.passage * n_properties + facts.property
 
 
 def _pairs(keys: Places, others: Places) -> Iterator[tuple[Places, Places]]:
-    """All (i, j) with keys[i] == others[j], some at a time."""
+    """Yield all (i, j) with keys[i] == others[j], in blocks."""
     order = np.argsort(others, kind="stable")
     ordered = others[order]
     first = np.searchsorted(ordered, keys, side="left")
@@ -85,10 +88,10 @@ def _pairs(keys: Places, others: Places) -> Iterator[tuple[Places, Places]]:
     while begin < len(keys):
         before = int(ends[begin - 1]) if begin else 0
         end = max(begin + 1, int(np.searchsorted(ends, before + _MAX_PAIRS, side="right")))
-        some = counts[begin:end]
-        mine = np.repeat(np.arange(begin, end), some)
-        place = np.arange(len(mine)) - np.repeat(ends[begin:end] - some - before, some)
-        yield mine, order[first[mine] + place]
+        block_counts = counts[begin:end]
+        i = np.repeat(np.arange(begin, end), block_counts)
+        offset = np.arange(len(i)) - np.repeat(ends[begin:end] - block_counts - before, block_counts)
+        yield i, order[first[i] + offset]
         begin = end
 
 
@@ -97,7 +100,8 @@ def _overlap(a: Offsets, b: Offsets) -> Marks:
 
 
 def _spans_overlap(a_start: Places, a_end: Places, b_start: Places, b_end: Places) -> Marks:
-    """Four ways to overlap; the last two matter where a span is empty or inverted. Touching spans do not overlap."""
+    """Return a mask of overlaps. The last two conditions matter for empty or inverted spans; touching spans do not
+    overlap."""
     overlap: Marks = (
         ((b_start <= a_start) & (a_start < b_end))
         | ((a_start <= b_start) & (b_start < a_end))
@@ -108,21 +112,22 @@ def _spans_overlap(a_start: Places, a_end: Places, b_start: Places, b_end: Place
 
 
 def _linkable(facts: FactTable, property_ids: list[str]) -> Places:
-    """Places of facts with both URIs and no date; of those in a passage with equal raw URIs and property the first."""
+    """Return indices of facts with both URIs and no date; of equal raw URIs and property in a passage, the first."""
     empty = np.array([text == "" for text in facts.uri_texts] or [True])
     dated = np.array([identifier in DATE_PROPERTIES for identifier in property_ids] or [True])
-    kept = np.flatnonzero(~empty[facts.uris].any(axis=0) & ~dated[facts.property])
-    rows = np.vstack([facts.passage, facts.property, facts.uris])[:, kept]
-    # Stable, so that the first of equal rows stands first among them.
+    linkable = np.flatnonzero(~empty[facts.uris].any(axis=0) & ~dated[facts.property])
+    rows = np.vstack([facts.passage, facts.property, facts.uris])[:, linkable]
+    # The sort is stable, so the first of equal rows comes first.
     order = np.lexsort(rows)
     ordered = rows[:, order]
-    is_first = np.ones(len(kept), dtype=np.bool_)
+    is_first = np.ones(len(linkable), dtype=np.bool_)
     is_first[1:] = np.any(ordered[:, 1:] != ordered[:, :-1], axis=0)
-    chosen: Places = np.sort(kept[order[is_first]])
-    return chosen
+    indices: Places = np.sort(linkable[order[is_first]])
+    return indices
 
 
 def _segments(facts: FactTable, codes: dict[str, int]) -> Places:
-    """2 x facts: the code of each URI's last segment, after trailing slashes; new segments get the next codes."""
+    """Return 2 x facts: the code of each URI's last segment, ignoring trailing slashes; new segments get the next
+    codes."""
     of_text = [codes.setdefault(text.rstrip("/").rpartition("/")[2], len(codes)) for text in facts.uri_texts] or [0]
     return np.array(of_text, dtype=np.int64)[facts.uris]

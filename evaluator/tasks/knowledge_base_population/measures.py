@@ -1,4 +1,4 @@
-"""The measures of knowledge-base-population: three ways to match, precision, recall and F1 of each."""
+"""Measures of knowledge-base-population: precision, recall and F1 in each of three matching modes."""
 
 import math
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MODES = {
 }
 
 
-def _of_mode(mode: str, how: str) -> Iterator[Measure]:
+def _of_mode(mode: str, description: str) -> Iterator[Measure]:
     units, tp, fp = (statistic(f"{mode}_{name}") for name in ("gold", "tp", "fp"))
     title = mode.capitalize()
     yield Ratio(
@@ -24,7 +24,7 @@ def _of_mode(mode: str, how: str) -> Iterator[Measure]:
         denominator=tp + fp,
         empty=0.0,
         source=_SOURCE,
-        doc=f"Share of predicted facts that are right: {how}.",
+        doc=f"Share of predicted facts that are right: {description}.",
     )
     yield Ratio(
         name=f"{mode}_recall",
@@ -34,7 +34,7 @@ def _of_mode(mode: str, how: str) -> Iterator[Measure]:
         denominator=units,
         empty=0.0,
         source=_SOURCE,
-        doc=f"Share of gold facts that were found: {how}.",
+        doc=f"Share of gold facts that were found: {description}.",
     )
     f1 = Ratio(
         name=f"{mode}_f1",
@@ -45,7 +45,7 @@ def _of_mode(mode: str, how: str) -> Iterator[Measure]:
         denominator=tp + fp + units,
         empty=0.0,
         source=_SOURCE,
-        doc=f"Harmonic mean of precision and recall over the sum of counts (micro): {how}.",
+        doc=f"Harmonic mean of precision and recall over the sum of counts (micro): {description}.",
     )
     yield f1
     yield Macro(

@@ -1,4 +1,4 @@
-"""Reads the predictions of knowledge-base-population: documents or passages, in either layout, each once."""
+"""Parser of knowledge-base-population predictions: documents or passages, in either layout, each once."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -28,7 +28,7 @@ def unanswered() -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
-    """Raises PredictionError. What is left out counts as empty, with a warning."""
+    """Parse predictions. Raises PredictionError. Missing passages count as empty, with a warning."""
     return _PredictionFile(file, known, limits).read(stream)
 
 
@@ -37,11 +37,11 @@ class _PredictionFile:
         self.reader = Reader(file, PREDICTIONS, PredictionError, limits)
         self.problems = self.reader.problems
         self.known = known
-        # Without a list of properties, each is known as soon as it is met.
+        # Without a list of properties, each is accepted when it first occurs.
         self.properties = {} if known.properties is None else known.properties
         self.facts = FactCollector()
-        self.passage_lines: dict[int, int] = {}  # place of a passage: the line that gave it
-        self.document_lines: dict[Id, int] = {}  # documents that came whole
+        self.passage_lines: dict[int, int] = {}  # index of a passage: its line number
+        self.document_lines: dict[Id, int] = {}  # documents submitted as a whole: the line number
         self.odd_facts = 0
         self.first_odd_line = 0
 
@@ -67,9 +67,9 @@ class _PredictionFile:
             self.problems.add(number, "two layouts on a line", "passages beside passageId or facts", "one of the two")
             return
         if line.documentId in self.document_lines:
-            first = self.document_lines[line.documentId]
+            first_line = self.document_lines[line.documentId]
             self.problems.add(
-                number, "duplicate documentId", f"{shown(line.documentId)} (first on line {first})", "each once"
+                number, "duplicate documentId", f"{shown(line.documentId)} (first on line {first_line})", "each once"
             )
             return
         self.document_lines[line.documentId] = number
@@ -78,53 +78,53 @@ class _PredictionFile:
             self._passage(document, passage.passageId, passage.facts, number)
 
     def _passage(self, document: KnownDocument, passage_id: str, facts: list[Fact], number: int) -> None:
-        place = document.passages.get(passage_id)
-        if place is None:
+        index = document.passages.get(passage_id)
+        if index is None:
             self.problems.add(number, "unknown passageId", shown(passage_id), "a passage of this document")
             return
-        if place in self.passage_lines:
-            first = self.passage_lines[place]
+        if index in self.passage_lines:
+            first_line = self.passage_lines[index]
             self.problems.add(
-                number, "duplicate passageId", f"{shown(passage_id)} (first on line {first})", "each once"
+                number, "duplicate passageId", f"{shown(passage_id)} (first on line {first_line})", "each once"
             )
             return
-        self.passage_lines[place] = number
+        self.passage_lines[index] = number
         for fact in facts:
-            self._fact(document, place, fact, number)
+            self._fact(document, index, fact, number)
 
     def _fact(self, document: KnownDocument, passage: int, fact: Fact, number: int) -> None:
-        prop = self.properties.get(fact.propertyId)
-        if prop is None:
+        property_index = self.properties.get(fact.propertyId)
+        if property_index is None:
             if self.known.properties is not None:
                 self.problems.add(number, "unknown propertyId", shown(fact.propertyId), "a property of this benchmark")
                 return
-            prop = self.properties[fact.propertyId] = len(self.properties)
-        inside = (
+            property_index = self.properties[fact.propertyId] = len(self.properties)
+        in_text = (
             0 <= fact.subjectStart <= fact.subjectEnd <= document.length
             and 0 <= fact.objectStart <= fact.objectEnd <= document.length
         )
-        if not inside:
+        if not in_text:
             self.odd_facts += 1
             self.first_odd_line = self.first_odd_line or number
         if document.evaluated:
-            self.facts.add(passage, prop, fact)
+            self.facts.add(passage, property_index, fact)
 
     def _remarks(self) -> list[str]:
-        told = []
+        remarks = []
         if self.odd_facts:
-            told.append(
+            remarks.append(
                 f"{self.problems.file}: {self.odd_facts} facts have inverted offsets, or ones outside the text "
                 f"(first on line {self.first_odd_line}); they were compared as they are"
             )
-        silent = [
+        missing = [
             passage_id
             for document in self.known.documents.values()
             if document.evaluated
-            for passage_id, place in document.passages.items()
-            if place not in self.passage_lines
+            for passage_id, index in document.passages.items()
+            if index not in self.passage_lines
         ]
-        if silent:
-            told.append(
-                f"{self.problems.file}: {len(silent)} passages are missing and count as empty: {listed(silent)}"
+        if missing:
+            remarks.append(
+                f"{self.problems.file}: {len(missing)} passages are missing and count as empty: {listed(missing)}"
             )
-        return told
+        return remarks

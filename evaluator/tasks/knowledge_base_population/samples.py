@@ -1,4 +1,4 @@
-"""Small knowledge-base-population files that take every path of the task."""
+"""Small knowledge-base-population files that exercise every path of the task."""
 
 _FACT = (
     b'{"propertyId": "1", "subjectStart": 0, "subjectEnd": 2, "objectStart": 3, "objectEnd": %d, '

@@ -1,4 +1,4 @@
-"""Scores knowledge-base-population: one row a document x property cell."""
+"""Scorer of knowledge-base-population: one row per document x property cell."""
 
 from typing import Any
 
@@ -14,7 +14,8 @@ from evaluator.tasks.knowledge_base_population.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Rows are the cells that hold a gold or a predicted fact; groups are the evaluated documents' of gold."""
+    """Return outcomes with a row for each cell that holds a gold or a predicted fact; groups are those of the evaluated
+    documents."""
     n = max(len(gold.properties), 1)
     facts, predicted = gold.facts, answers.facts
     document_of = np.array(gold.passage_document, dtype=np.int64)
@@ -56,18 +57,19 @@ def _count(rows: Places, n_rows: int) -> npt.NDArray[np.float64]:
 
 
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether a wrong prediction counts: its property has a gold fact somewhere and is annotated on the passage."""
-    scored = np.zeros(annotated.shape[1], dtype=np.bool_)
-    scored[matches.gold.property] = True
+    """Return a mask of predictions that count if wrong: the property has a gold fact somewhere and is annotated on the
+    passage."""
+    has_gold = np.zeros(annotated.shape[1], dtype=np.bool_)
+    has_gold[matches.gold.property] = True
     predicted = matches.predicted
     if not len(predicted):
         return np.zeros(0, dtype=np.bool_)
-    marks: npt.NDArray[np.bool_] = scored[predicted.property] & annotated[predicted.passage, predicted.property]
+    marks: npt.NDArray[np.bool_] = has_gold[predicted.property] & annotated[predicted.passage, predicted.property]
     return marks
 
 
 def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
-    """Each document's group, -1 outside the evaluated folds."""
+    """Return each document's group code, -1 outside the evaluated folds, and the group names."""
     names: dict[tuple[type, Any], int] = {}
     codes = [
         names.setdefault((type(group), group), len(names)) if evaluated else -1
@@ -79,20 +81,20 @@ def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
 def _dimensions(
     gold: Gold, groups: npt.NDArray[np.int32], documents: Places, properties: Places
 ) -> dict[str, Dimension]:
-    """The values come from gold alone: what a submission holds adds no slice."""
-    scored = np.unique(gold.facts.property)
-    names = sorted((gold.property_names[place], place) for place in scored.tolist())
+    """Build the dimensions from gold alone: a submission adds no slice."""
+    property_indices = np.unique(gold.facts.property)
+    names = sorted((gold.property_names[index], index) for index in property_indices.tolist())
     code = np.full(max(len(gold.properties), 1), -1, dtype=np.int32)
-    code[[place for _, place in names]] = np.arange(len(names), dtype=np.int32)
-    made = {"property": Dimension(code[properties], tuple(name for name, _ in names), False, True)}
-    inside = np.array(gold.evaluated, dtype=np.bool_)
-    place_inside = np.cumsum(inside) - 1
-    kept = [slices for slices, evaluated in zip(gold.slices, gold.evaluated, strict=True) if evaluated]
-    for name, column in slice_columns(kept).items():
-        whole = Dimension.build(column, groups[inside], declared=True)
-        rows = whole.codes[place_inside[documents]]
-        made[name] = Dimension(rows, whole.values, True, whole.within_groups)
-    return made
+    code[[index for _, index in names]] = np.arange(len(names), dtype=np.int32)
+    dimensions = {"property": Dimension(code[properties], tuple(name for name, _ in names), False, True)}
+    is_evaluated = np.array(gold.evaluated, dtype=np.bool_)
+    evaluated_index = np.cumsum(is_evaluated) - 1
+    evaluated_slices = [slices for slices, evaluated in zip(gold.slices, gold.evaluated, strict=True) if evaluated]
+    for name, column in slice_columns(evaluated_slices).items():
+        whole = Dimension.build(column, groups[is_evaluated], declared=True)
+        rows = whole.codes[evaluated_index[documents]]
+        dimensions[name] = Dimension(rows, whole.values, True, whole.within_groups)
+    return dimensions
 
 
 def _lengths(facts: FactTable, rows: Places) -> Lengths:
