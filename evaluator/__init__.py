@@ -1,1 +1,1 @@
-"""The referee: compares predictions with gold. Pure Python and NumPy; knows nothing of the site."""
+"""The evaluator: compares predictions with gold. Pure Python and NumPy; knows nothing of the site."""

@@ -1,7 +1,7 @@
-"""Import before NumPy: one thread for its linear algebra, as in the server's sandbox.
+"""Limit NumPy's linear algebra to one thread, as in the server's sandbox. Import before NumPy.
 
-Sums of fractions then come out the same to the last digit here and there, and on a busy machine small products do
-not wait for a second core.
+Floating-point sums then agree with the server's to the last digit, and on a busy machine small products do not wait
+for a second core.
 """
 
 import os

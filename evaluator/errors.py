@@ -1,4 +1,4 @@
-"""Whose fault it is. Every failure of the referee is one of these, and each ends a run differently."""
+"""Errors of the evaluator, by who has to act on them. Each class ends a run differently."""
 
 import json
 from collections.abc import Iterable
@@ -6,16 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
 MAX_PROBLEMS = 100
-"""Problems that are reported in full; the rest are counted."""
+"""Number of problems reported in full; the rest are counted."""
 
 MAX_COUNTED = 200_000
-"""Problems beyond those that are counted before reading stops: nobody waits for more."""
+"""Number of further problems that are counted before reading stops."""
 
 _MAX_SHOWN = 80
 
 
 def shown(value: object) -> str:
-    """A value as JSON writes it, cut to one short line, with nothing in it that moves a terminal's cursor."""
+    """Return a value as JSON, truncated to one short line, with control characters escaped."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "backslashreplace")
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
@@ -28,7 +28,7 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control, bidirectional and other invisible characters escaped."""
+    """Return the text with control, bidirectional and other invisible characters escaped."""
     if text.isprintable():
         return text
     return "".join(ch if ch.isprintable() else json.dumps(ch)[1:-1] for ch in text)
@@ -36,7 +36,7 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of a file: where, what, what was found, what was expected."""
+    """One problem in a file: its location, a description, the value found and the value expected."""
 
     file: str
     line: int | None
@@ -55,11 +55,11 @@ class Problem:
 
 
 class EvaluatorError(Exception):
-    """The base of what the referee raises on purpose."""
+    """Base class of the errors that the evaluator raises deliberately."""
 
 
 class FileError(EvaluatorError):
-    """A file that cannot be used: up to MAX_PROBLEMS problems, and how many more there are."""
+    """A file cannot be used: up to MAX_PROBLEMS problems, and the number of further ones."""
 
     def __init__(self, problems: Iterable[Problem], more: int = 0) -> None:
         self.problems = list(problems)
@@ -74,27 +74,27 @@ class FileError(EvaluatorError):
 
 
 class PredictionError(FileError):
-    """The predictions are bad: their author's to mend."""
+    """The predictions are invalid; their author has to fix them."""
 
 
 class GoldError(FileError):
-    """The gold is bad: the curator's to mend. Its text quotes ids (they are public), never answers."""
+    """The gold is invalid; the curator has to fix it. The text quotes ids (which are public), never answers."""
 
 
 class InputsError(GoldError):
-    """The public inputs are bad: the curator's too."""
+    """The public inputs are invalid; the curator has to fix them."""
 
 
 class UsageError(EvaluatorError):
-    """An unknown task, option or value: the caller's to mend."""
+    """An unknown task, option or value; the caller has to fix it."""
 
 
 class SandboxError(EvaluatorError):
-    """Our own fault, never the participant's: the work may be retried."""
+    """A failure of the platform, never of the participant; the work may be retried."""
 
 
 class ProblemList:
-    """Collects the problems of one file, the first MAX_PROBLEMS of them whole."""
+    """Collects the problems of one file: the first MAX_PROBLEMS in full, a count of the rest."""
 
     def __init__(self, file: str, error: type[FileError]) -> None:
         self.file = file
@@ -119,7 +119,7 @@ class ProblemList:
             raise self.error(self.problems, self.more)
 
     def stop(self, line: int | None, what: str, found: str = "", expected: str = "") -> NoReturn:
-        """Report a problem after which reading on makes no sense."""
+        """Report a problem that makes further reading pointless, and raise."""
         self.add(line, what, found, expected)
         raise self.error(self.problems, self.more)
 

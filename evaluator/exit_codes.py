@@ -1,10 +1,10 @@
-"""How a command ended, for scripts."""
+"""Exit statuses of the commands."""
 
 DONE = 0
-FOUND_ERRORS = 1  # an audit that ran, and found what blocks publishing
-BAD_PREDICTIONS = 2  # or the image that was to make them: its author's to mend
-BAD_GOLD = 3  # or inputs
-OUR_FAULT = 4  # no engine, no server, a fault of ours: the same may work later
+FOUND_ERRORS = 1  # an audit ran and found errors that block publishing
+BAD_PREDICTIONS = 2  # or a bad image; its author has to fix it
+BAD_GOLD = 3  # or bad inputs
+OUR_FAULT = 4  # no engine, no server, or an internal error: a retry may work
 WRONG_USAGE = 64
-NOT_YET = 75  # the submission is not over: the same will work later
+NOT_YET = 75  # the submission is not finished; retry later
 INTERRUPTED = 130

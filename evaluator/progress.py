@@ -1,4 +1,4 @@
-"""How far a long job is, for whoever waits in front of it. Nobody listens on a server."""
+"""Progress of long jobs, reported to a listener if there is one. The server has none."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", d
 
 @contextmanager
 def listening(hear: Callable[[float], None]) -> Iterator[None]:
-    """While it lasts, long jobs tell `hear` which share of them is done, from 0 to 1."""
+    """Within the context, long jobs call `hear` with the fraction that is done, from 0 to 1."""
     token = _listener.set(hear)
     try:
         yield
@@ -18,7 +18,7 @@ def listening(hear: Callable[[float], None]) -> Iterator[None]:
 
 
 class Steps:
-    """Work done, of all there is to do; in any unit."""
+    """Counts the work done out of `whole`, in any unit, and reports the fraction."""
 
     def __init__(self, whole: float) -> None:
         self._whole = whole

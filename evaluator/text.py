@@ -1,8 +1,8 @@
-"""How many of what, in English."""
+"""Counts with English nouns."""
 
 from __future__ import annotations
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:
-    """`1 error`, `2,000 errors`; plural where it is more than an s."""
+    """Return `1 error` or `2,000 errors`. plural: the noun's plural form, unless it only adds an s."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
