@@ -1,4 +1,4 @@
-"""msgspec's complaints about a record, said in the words of JSON: where, found, expected. No values are quoted."""
+"""Translates msgspec's decoding errors into JSON terms: location, found, expected. No values are quoted."""
 
 import re
 
@@ -20,7 +20,7 @@ _WORDS = {
 
 
 def describe(error: Exception | None) -> LineFault:
-    """The fault of a line that msgspec could not decode."""
+    """Return the fault of a line that msgspec could not decode."""
     text = str(error)
     if match := _MISSING.search(text):
         inside = _name(match["path"])

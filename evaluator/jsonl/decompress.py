@@ -1,4 +1,4 @@
-"""Bytes of a file that may be packed: a name that ends in .gz is decompressed, within limits."""
+"""Reads files that may be compressed: a name that ends in .gz is decompressed, within limits."""
 
 import zlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """What a file may ask of us: bytes and lines after unpacking, bytes a line, levels of nesting."""
+    """Limits on a file: bytes and lines after decompression, compression ratio, bytes per line, levels of nesting."""
 
     file_bytes: int = 200_000_000
     ratio: int = 100
@@ -23,9 +23,9 @@ class ReadLimits:
 
 
 def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
-    """The unpacked bytes of the file, some at a time.
+    """Yield the decompressed bytes of the file in chunks.
 
-    Raises the list's error when the file is over its limits, or packed and damaged.
+    Raises the error type of `problems` when the file exceeds its limits or its gzip data is damaged.
     """
     packed = problems.file.endswith(".gz")
     total = 0
@@ -49,13 +49,13 @@ def _plain(stream: BinaryIO) -> Iterator[bytes]:
 def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
     consumed = produced = 0
     member = zlib.decompressobj(wbits=31)
-    begun = False  # whether the current member has had a byte
+    begun = False  # True once the current member has received a byte
     for packed in _plain(stream):
         consumed += len(packed)
         data = packed
         while data:
             if not begun:
-                # Padding with zeros after a member is allowed by RFC 1952's tools.
+                # Tools for RFC 1952 allow zero padding after a member.
                 data = data.lstrip(b"\0") if consumed > len(packed) or produced else data
                 if not data:
                     break
@@ -65,7 +65,7 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
             except zlib.error:
                 problems.stop(None, "the file cannot be unpacked", "damaged gzip data", "a gzip file")
             produced += len(out)
-            # One megabyte of grace while reading: the ratio counts for the file, not for its first block.
+            # One megabyte of slack while reading: the ratio holds for the file, not for its first block.
             _check_ratio(produced - CHUNK, consumed, limits, problems)
             if out:
                 yield out

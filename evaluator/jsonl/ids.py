@@ -1,4 +1,4 @@
-"""Ids of gold: strings or integers, of one type in a split; and the groups and slices that a gold line may carry."""
+"""Ids of gold units (strings or integers, one type per split), and the groups and slices that a gold line may have."""
 
 import hashlib
 from array import array
@@ -14,14 +14,14 @@ MAX_LISTED = 10
 
 
 class GoldLine(msgspec.Struct, gc=False, kw_only=True):
-    """What any task's gold line may carry besides its own fields."""
+    """Optional fields of a gold line in every task."""
 
     group: str | int | msgspec.UnsetType = msgspec.UNSET
     slices: dict[str, str | int | float | bool] | msgspec.UnsetType = msgspec.UNSET
 
 
 def count_gold_keys(line: GoldLine) -> int:
-    """The keys that GoldLine's own fields stand for on the line."""
+    """Return the number of JSON keys on the line that GoldLine's own fields account for."""
     n = 0 if line.group is msgspec.UNSET else 1
     return n if line.slices is msgspec.UNSET else n + 1 + len(line.slices)
 
@@ -31,7 +31,7 @@ def type_name(value: object) -> str:
 
 
 class IdRegister:
-    """Gives each id of a file its place, and notes ids that come twice or are of another type than the first."""
+    """Assigns each id of a file its index; reports duplicates and ids whose type differs from the first id's."""
 
     def __init__(self, problems: ProblemList, name: str = "id") -> None:
         self.places: dict[Id, int] = {}
@@ -40,7 +40,7 @@ class IdRegister:
         self._type: type | None = None
 
     def add(self, value: Id, line: int) -> bool:
-        """Whether the id is a good one."""
+        """Register the id. Return False, with a problem reported, if it is a duplicate or of the wrong type."""
         if self._type is None:
             self._type = type(value)
         if type(value) is not self._type:
@@ -57,34 +57,34 @@ class IdRegister:
 
 
 class AnswerRegister:
-    """Finds the place of each answer's id, and notes ids that the inputs do not have or that come twice."""
+    """Looks up the index of each answer's id; reports ids that are duplicates or not in the inputs."""
 
     def __init__(self, places: Mapping[Id, int], problems: ProblemList) -> None:
         self._places = places
         self._problems = problems
-        self._first_line = array("Q", bytes(8 * len(places)))  # a list would hold an object a line
+        self._first_line = array("Q", bytes(8 * len(places)))  # a list would need one object per line
 
     def place(self, value: Id, line: int) -> int | None:
-        """None: the id is noted as a problem."""
-        place = self._places.get(value)
-        if place is None:
+        """Return the id's index, or None after reporting a problem."""
+        index = self._places.get(value)
+        if index is None:
             self._problems.add(line, *unknown_id("id", value, self._places))
             return None
-        first = self._first_line[place]
+        first = self._first_line[index]
         if first:
             self._problems.add(line, "duplicate id", f"{shown(value)} (first on line {first})", "each once")
             return None
-        self._first_line[place] = line
-        return place
+        self._first_line[index] = line
+        return index
 
     @property
     def silent(self) -> list[Id]:
-        """The ids that no answer named."""
-        return [value for value, place in self._places.items() if not self._first_line[place]]
+        """Ids without an answer."""
+        return [value for value, index in self._places.items() if not self._first_line[index]]
 
     @property
     def warnings(self) -> list[str]:
-        """For tasks in which silence is an answer. Sorted: the order of a gold file is not for participants."""
+        """Warnings for tasks that allow missing answers. Ids are sorted, so that the order of gold is not revealed."""
         silent = sorted(self.silent)
         if not silent:
             return []
@@ -93,12 +93,12 @@ class AnswerRegister:
 
 
 def order_key(value: Id) -> bytes:
-    """Sorts public inputs: an order that follows from the ids alone can tell nothing else of the gold."""
+    """Sort key for public inputs. An order computed from the ids alone reveals nothing else about the gold."""
     return hashlib.sha256(repr(value).encode()).digest()
 
 
 def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str]:
-    """what, found, expected for an id that the gold or the inputs do not have."""
+    """Return (what, found, expected) for an id that is not in the gold or the inputs."""
     first = next(iter(known), None)
     if first is not None and type(first) is not type(value):
         return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as the inputs have it"
@@ -106,13 +106,13 @@ def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str
 
 
 def listed(ids: Sequence[Id]) -> str:
-    """The first ten, and whether there are more."""
+    """Return the first MAX_LISTED ids as text, with an ellipsis if there are more."""
     text = ", ".join(shown(value) for value in ids[:MAX_LISTED])
     return f"{text}, ..." if len(ids) > MAX_LISTED else text
 
 
 def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> None:
-    """`3 ids are missing: "a", "b", "c"`, unless all of them may stand on lines that could not be read."""
+    """Report `3 ids are missing: "a", "b", "c"`, unless all of them may be on lines that could not be read."""
     if len(ids) <= n_unread:
         return
     verb = "id is" if len(ids) == 1 else "ids are"
@@ -123,6 +123,6 @@ def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> N
 def slice_columns(
     lines: Sequence[dict[str, SliceValue] | None],
 ) -> dict[str, list[SliceValue | None]]:
-    """One column a dimension that any line declares, in order of first appearance."""
+    """Return one column per dimension that any line declares, in order of first appearance."""
     names = dict.fromkeys(name for slices in lines if slices for name in slices)
     return {name: [slices.get(name) if slices else None for slices in lines] for name in names}

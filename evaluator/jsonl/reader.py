@@ -1,8 +1,8 @@
-"""Strict reading of UTF-8 JSON Lines: one typed record a line, every fault with its line.
+"""Strict reader for UTF-8 JSON Lines: one typed record per line, and every fault with its line number.
 
-The same rules hold for predictions, gold and inputs (`docs/evaluator.md` lists them). A block of lines is decoded by
-msgspec; a count of `":` against the keys that the records hold then proves that no key came twice and none was
-unknown. Only lines that this cannot clear get the slow look of `strict.py`.
+The same rules apply to predictions, gold and inputs (`docs/evaluator.md` lists them). msgspec decodes a block of lines.
+Comparing the count of `":` with the number of keys in the records then proves that no key is a duplicate or unknown.
+Only lines that this check does not clear are parsed by the slow `strict_json.py`.
 """
 
 import re
@@ -33,7 +33,7 @@ _OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x0
 
 @dataclass(frozen=True)
 class Format(Generic[Record]):
-    """How a line is laid out: its record type, the keys that are named, and how many of them a record holds."""
+    """Layout of a line: its record type, the named keys, and a function that counts the keys of a record."""
 
     record: type[Record]
     shape: Shape
@@ -41,8 +41,8 @@ class Format(Generic[Record]):
 
 
 class Reader(Generic[Record]):
-    """Reads one file. Iterate `records` to its end, then look at `problems`, `warnings`, `n_lines`
-    and `n_unread` (lines among them that gave no record)."""
+    """Reads one file. Iterate `records` to its end, then read `problems`, `warnings`, `n_lines`
+    and `n_unread` (the number of lines that gave no record)."""
 
     def __init__(
         self, file: str, layout: Format[Record], error: type[FileError], limits: ReadLimits | None = None
@@ -57,9 +57,9 @@ class Reader(Generic[Record]):
         self._wide: tuple[frozenset[str], Widened[Record]] | None = None
 
     def records(self, stream: BinaryIO) -> Iterator[tuple[int, Record]]:
-        """(line number, record) of each line that is right; the others are in `problems`.
+        """Yield (line number, record) of each valid line; invalid lines are reported in `problems`.
 
-        Raises the error type given where reading on makes no sense: an empty file, one over its limits.
+        Raises the reader's error type if the file is empty or exceeds its limits.
         """
         for raw, ends_file in self._blocks(stream):
             block = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
@@ -74,34 +74,34 @@ class Reader(Generic[Record]):
 
     @property
     def warnings(self) -> list[str]:
-        """What was ignored, a sentence each."""
-        told = []
+        """One sentence for each unknown key that was ignored."""
+        sentences = []
         for key, (first, count) in list(self._unknown.items())[:_MAX_NAMED_KEYS]:
             where = f"on line {first}" if count == 1 else f"on {count} lines, first on line {first}"
-            told.append(f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}")
+            sentences.append(f"{self.problems.file}: key {shown(key)} is not part of the format, ignored {where}")
         if len(self._unknown) > _MAX_NAMED_KEYS:
             more = len(self._unknown) - _MAX_NAMED_KEYS
-            told.append(f"{self.problems.file}: {more} more unknown keys were ignored")
-        return told
+            sentences.append(f"{self.problems.file}: {more} more unknown keys were ignored")
+        return sentences
 
     def _blocks(self, stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-        """Whole lines, about a block of them at a time, each ended by a newline save perhaps the file's last."""
+        """Yield (block of whole lines, whether it ends the file); only the file's last line may lack a newline."""
         parts: list[bytes] = []
-        held = 0
+        n_bytes = 0
         started = False
         for raw in chunks(stream, self.limits, self.problems):
             chunk = raw if started else self._without_bom(raw)
             started = True
             parts.append(chunk)
-            held += len(chunk)
-            if held < _BLOCK or b"\n" not in chunk:
-                if held > _BLOCK + self.limits.line_bytes and b"\n" not in parts[-1]:
-                    # One endless line: what is held already proves it too long, so the middle may go.
+            n_bytes += len(chunk)
+            if n_bytes < _BLOCK or b"\n" not in chunk:
+                if n_bytes > _BLOCK + self.limits.line_bytes and b"\n" not in parts[-1]:
+                    # The buffered bytes already prove this line too long, so its middle can be dropped.
                     parts = [b"".join(parts)[: _BLOCK + self.limits.line_bytes]]
                 continue
             whole, newline, rest = b"".join(parts).rpartition(b"\n")
             yield whole + newline, False
-            parts, held = [rest], len(rest)
+            parts, n_bytes = [rest], len(rest)
         if not started:
             self.problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
         last = b"".join(parts)
@@ -129,10 +129,10 @@ class Reader(Generic[Record]):
             yield from enumerate(wide, first)
             return
         last = self.n_lines if ends_file else 0
-        for place, line in enumerate(lines):
-            number = first + place
+        for index, line in enumerate(lines):
+            number = first + index
             try:
-                record = records[place] if records is not None else self._examine(line, number == last)
+                record = records[index] if records is not None else self._examine(line, number == last)
                 if _most_keys(line) != self._layout.count_keys(record):
                     self._note_unknown_keys(line, number)
             except LineFault as fault:
@@ -142,7 +142,7 @@ class Reader(Generic[Record]):
                 yield number, record
 
     def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
-        """The records of a block, of which only the keys are still unproven; None: look at each line."""
+        """Return the records of a block, whose keys are still to be checked; None if each line must be examined."""
         if b"\r" in block or b"\0" in block or (b"\\" in block and _SUSPICIOUS_ESCAPE.search(block)):
             return None
         if max(map(len, lines), default=0) > self.limits.line_bytes or may_hold_long_digits(block):
@@ -156,7 +156,7 @@ class Reader(Generic[Record]):
             return None
 
     def _decode_wide(self, block: bytes, lines: Sequence[bytes], first: int) -> Sequence[Record] | None:
-        """The records of a block whose lines have, besides the named keys, only keys that the first line has too."""
+        """Return the records of a block whose unknown keys all occur on the first line, or None."""
         try:
             keys = frozenset(self._unknown_keys(lines[0]))
             if not keys:
@@ -167,22 +167,22 @@ class Reader(Generic[Record]):
             records = [widened.decode(line) for line in lines]
         except (LineFault, ValueError, msgspec.MsgspecError, RecursionError):
             return None
-        found = widened.found(records)
-        ignored = sum(count for _, count in found.values())
+        counts_by_key = widened.found(records)
+        ignored = sum(count for _, count in counts_by_key.values())
         if _most_keys_of_block(block) != sum(map(self._layout.count_keys, records)) + ignored:
             return None
-        for key, (place, count) in found.items():
-            self._note(key, first + place, count)
+        for key, (index, count) in counts_by_key.items():
+            self._note(key, first + index, count)
         return records
 
     def _examine(self, line: bytes, is_last: bool) -> Record:
-        """One line's record; raises LineFault with the first rule that the line breaks."""
+        """Return one line's record. Raises LineFault for the first rule that the line breaks."""
         _check_bytes(line, self.limits)
         try:
             record = self._decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as failure:
             if self.problems.full:
-                raise LineFault("unread") from None  # only counted: what follows would not be shown
+                raise LineFault("unread") from None  # only counted: its text would not be reported
             try:
                 self._unknown_keys(line)
             except LineFault as fault:
@@ -213,13 +213,13 @@ class Reader(Generic[Record]):
 
 
 def _most_keys(text: bytes) -> int:
-    """At least the number of keys in the text: every key's closing quote and colon is counted, with or without
-    white space between them; strings that hold such characters only raise the count."""
+    """Return an upper bound on the number of keys in the text: it counts each closing quote and colon, with or without
+    white space between them. Strings that contain such characters only raise the count."""
     return text.count(b'":') + text.count(b" :") + text.count(b"\t:") + text.count(b"\r:")
 
 
 def _most_keys_of_block(block: bytes) -> int:
-    """The same number, found at the colons."""
+    """Return the same upper bound, computed from the characters before the colons."""
     text = np.frombuffer(block, dtype=np.uint8)
     before = text[np.flatnonzero(text == 0x3A) - 1]
     return int(np.count_nonzero(_BEFORE_COLON[before]))

@@ -1,8 +1,7 @@
-"""The slow and exact look at one line of JSON: what msgspec lets through is caught here.
+"""Slow, exact checks of one line of JSON, for errors that msgspec accepts.
 
-msgspec decodes into typed records and is right about types, but it keeps the last of two equal keys, skips what
-it does not know, and lets NUL and very large integers pass. Readers come here only for lines where a cheap
-count cannot rule that out.
+msgspec checks the types of records, but it keeps the last of two equal keys, skips unknown keys, and accepts NUL and
+very large integers. Readers use this module only for lines where a cheap count cannot rule these out.
 """
 
 import json
@@ -23,7 +22,7 @@ _CONTAINERS = frozenset({dict, list})
 
 
 class LineFault(Exception):
-    """One line breaks a rule: what, found, expected."""
+    """A line breaks a rule: description, value found, value expected."""
 
     def __init__(self, what: str, found: str = "", expected: str = "") -> None:
         super().__init__(what)
@@ -34,9 +33,9 @@ class LineFault(Exception):
 
 @dataclass(frozen=True)
 class Shape:
-    """The keys that a format names at one level. `nested`: the shape of the object, or list of objects, under a key.
+    """The named keys at one level of a format. `nested`: the shape of the object, or list of objects, under a key.
 
-    `free`: any key is named here (gold's `slices`).
+    `free`: any key is allowed (as in gold's `slices`).
     """
 
     names: frozenset[str]
@@ -45,14 +44,14 @@ class Shape:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
                 raise LineFault("duplicate key", shown(key), "each key once in an object")
             seen.add(key)
-    return made
+    return result
 
 
 def _constant(name: str) -> NoReturn:
@@ -77,7 +76,7 @@ _CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant,
 
 
 def unknown_keys(line: bytes, shape: Shape, depth: int) -> set[str]:
-    """The keys of the line that the shape does not name; raises LineFault where the line is not strict JSON."""
+    """Return the keys of the line that the shape does not name. Raises LineFault if the line is not strict JSON."""
     text = line.decode("utf-8")
     if b"\\u" in line:
         _check_escapes(line)
@@ -101,7 +100,7 @@ def _too_deep(depth: int) -> LineFault:
 
 
 def _walk(value: Any, shape: Shape | None, level: int, depth: int, unknown: set[str]) -> None:
-    """value: an object or a list, level levels deep."""
+    """Collect the unknown keys of value, an object or a list at nesting depth `level`."""
     if level > depth:
         raise _too_deep(depth)
     if type(value) is list:
@@ -117,20 +116,20 @@ def _walk(value: Any, shape: Shape | None, level: int, depth: int, unknown: set[
 
 
 def may_hold_long_digits(text: bytes) -> bool:
-    """Whether there may be a number of over 308 digits, which float64 cannot hold without an exponent.
+    """Return True if the text may contain a number of over 308 digits, which float64 cannot hold without an exponent.
 
-    Such a number covers three neighbours among every hundredth byte.
+    Every hundredth byte is sampled; such a number covers three consecutive samples.
     """
     if len(text) < 309:
         return False
     sample = np.frombuffer(text, dtype=np.uint8)[::100]
     digit = (sample >= 0x30) & (sample <= 0x39)
-    places = np.flatnonzero(digit[:-2] & digit[1:-1] & digit[2:]) * 100
-    return any(text[place : place + 201].isdigit() for place in places.tolist())
+    starts = np.flatnonzero(digit[:-2] & digit[1:-1] & digit[2:]) * 100
+    return any(text[start : start + 201].isdigit() for start in starts.tolist())
 
 
 def _check_escapes(line: bytes) -> None:
-    high_end = -1  # where a high surrogate's escape ended; its low half must begin there
+    high_end = -1  # end of a high surrogate's escape; the low surrogate must start there
     for match in _ESCAPE.finditer(line):
         code = int(match[1], 16) if match[1] else -1
         is_low = 0xDC00 <= code <= 0xDFFF

@@ -1,7 +1,7 @@
-"""Decoders that also read keys which a format does not name.
+"""Decoders that also accept keys that a format does not name.
 
-Files that bring such keys mostly bring the same ones on every line, with plain values. A record type that has them as
-fields lets the reader count them at the speed of the rest, instead of looking at each line by itself.
+Files with unknown keys mostly have the same ones on every line, with scalar values. A record type with these keys as
+fields lets the reader count them at full speed instead of examining each line.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,11 +14,11 @@ Plain = str | int | float | bool | None | msgspec.UnsetType
 
 
 class Widened(Generic[Record]):
-    """Records with some keys more. A line on which one of those is an object or a list is refused, not decoded."""
+    """A record type with additional keys. Decoding fails on a line where one of them is an object or a list."""
 
     def __init__(self, record: type[Record], keys: Collection[str]) -> None:
-        """Raises ValueError for a key that cannot be a field's name, such as one with a quote in it."""
-        fields = {f"ignored_{place}": key for place, key in enumerate(sorted(keys))}
+        """Raises ValueError for a key that cannot be a field's name, such as one that contains a quote."""
+        fields = {f"ignored_{index}": key for index, key in enumerate(sorted(keys))}
         wide = msgspec.defstruct(
             f"Wide{record.__name__}",
             [(name, Plain, msgspec.UNSET) for name in fields],
@@ -31,10 +31,10 @@ class Widened(Generic[Record]):
         self._fields = fields
 
     def found(self, records: Sequence[Record]) -> dict[str, list[int]]:
-        """For each key that some record has: [place of the first, how many have it]."""
+        """Return, for each key that occurs: [index of the first record with it, number of records with it]."""
         result = {}
         for name, key in self._fields.items():
-            having = [place for place, record in enumerate(records) if getattr(record, name) is not msgspec.UNSET]
-            if having:
-                result[key] = [having[0], len(having)]
+            indices = [index for index, record in enumerate(records) if getattr(record, name) is not msgspec.UNSET]
+            if indices:
+                result[key] = [indices[0], len(indices)]
         return result
