@@ -1,5 +1,4 @@
-"""Measures that organisers declare for a scorer of their own: names, bounds and direction, and a mean where they give
-values unit by unit."""
+"""Measures that organisers declare for a custom scorer: names, bounds and direction, and means of per-unit values."""
 
 from __future__ import annotations
 
@@ -19,11 +18,11 @@ from evaluator.outcomes.weighted import Sample
 MOST = 50
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _RESERVED = {"rank", "system", "team", "date", "received_at", "released_at"}
-"""Columns of a board that are no measures."""
+"""Columns of a board that are not measures."""
 
 
 class Declared(msgspec.Struct, forbid_unknown_fields=True):
-    """One measure. lower, upper: its bounds, None where it has none. higher_is_better: None where it is neither."""
+    """A declared measure. lower, upper: bounds, None if unbounded. higher_is_better: None if it has no direction."""
 
     name: str
     title: str
@@ -35,15 +34,15 @@ class Declared(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Mean(Ratio):
-    """The mean of the values that a scorer gave; units without one do not count."""
+    """Mean of the per-unit values; units without a value do not count."""
 
     def values(self, sample: Sample) -> Numbers:
-        # A sum's last bit may lie beyond a bound that all its terms keep.
+        # Rounding may put a mean just outside the bounds that all its terms respect.
         return np.clip(super().values(sample), self.low, self.high)
 
 
 def declared(given: object, primary: str) -> list[Declared]:
-    """The declaration, checked; raises UsageError that says which measure is wrong, what was found and expected."""
+    """Return the checked declaration. Raises UsageError naming the invalid measure, the value and what was expected."""
     try:
         measures = msgspec.convert(given, list[Declared])
     except msgspec.ValidationError as error:
@@ -78,34 +77,34 @@ def _check(measure: Declared) -> None:
 
 
 def bounds(measure: Declared) -> tuple[float, float]:
-    """Infinite where there is none."""
+    """Return (lower, upper), infinite where unbounded."""
     low = -math.inf if measure.lower is None else measure.lower
     return low, math.inf if measure.upper is None else measure.upper
 
 
 def present(name: str) -> str:
-    """The statistic that is 1 where a unit has a value of the measure."""
+    """Return the name of the statistic that is 1 if a unit has a value of the measure."""
     return f"has {name}"
 
 
 def measures_of(declaration: Sequence[Declared]) -> tuple[Mean, ...]:
-    """As the referee's own measures are: over outcomes with the statistics `name` and `has name`."""
-    made = []
-    for one in declaration:
-        low, high = bounds(one)
-        units = statistic(present(one.name))
-        made.append(
+    """Return measures, like the built-in ones, over outcomes that have the statistics `name` and `has name`."""
+    means = []
+    for measure in declaration:
+        low, high = bounds(measure)
+        units = statistic(present(measure.name))
+        means.append(
             Mean(
-                name=one.name,
-                title=one.title,
-                doc=one.doc,
+                name=measure.name,
+                title=measure.title,
+                doc=measure.doc,
                 source="this benchmark's organisers",
                 units=units,
-                numerator=statistic(one.name),
+                numerator=statistic(measure.name),
                 denominator=units,
                 low=low,
                 high=high,
-                higher_is_better=one.higher_is_better,
+                higher_is_better=measure.higher_is_better,
             )
         )
-    return tuple(made)
+    return tuple(means)

@@ -1,4 +1,4 @@
-"""The table of an organiser's own scorer, unit by unit: read strictly, and held against what scores.json says."""
+"""Per-unit outcomes of a custom scorer: read strictly, and checked against scores.json."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from evaluator.scoring.score import Score, score_outcomes
 
 OUTCOMES = "outcomes.jsonl"
 TOLERANCE = 1e-9
-_LARGEST = 1e100  # so that no sum of a million of them is infinite
+_LARGEST = 1e100  # a sum of a million such values stays finite
 
 
 class Line(msgspec.Struct, gc=False):
-    """One unit."""
+    """One line of the file: a unit."""
 
     id: str | int
     values: dict[str, float]
@@ -35,9 +35,9 @@ class Line(msgspec.Struct, gc=False):
 
 
 def _count_keys(line: Line) -> int:
-    given = 0 if line.group is msgspec.UNSET else 1
-    given += 0 if line.slices is msgspec.UNSET else 1 + len(line.slices)
-    return given + 2 + len(line.values)
+    optional = 0 if line.group is msgspec.UNSET else 1
+    optional += 0 if line.slices is msgspec.UNSET else 1 + len(line.slices)
+    return optional + 2 + len(line.values)
 
 
 _FREE = Shape(frozenset(), free=True)
@@ -47,17 +47,20 @@ LAYOUT = Format(
 
 
 def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_bytes: int) -> Outcomes:
-    """The table, with the statistics `name` and `has name` of each measure that some unit has. Raises ScorerError."""
+    """Return the outcomes, with the statistics `name` and `has name` for each measure that any unit has.
+
+    Raises ScorerError.
+    """
     reader = Reader(OUTCOMES, LAYOUT, ScorerError, ReadLimits(file_bytes=most_bytes))
     register = IdRegister(reader.problems)
-    known = {measure.name: bounds(measure) for measure in expected.measures}
+    bounds_by_name = {measure.name: bounds(measure) for measure in expected.measures}
     groups: dict[tuple[type, Id], int] = {}
     codes: list[int] = []
     lines: list[Line] = []
     try:
         for number, line in reader.records(stream):
             register.add(line.id, number)
-            _check(line, number, known, expected.dimensions)
+            _check(line, number, bounds_by_name, expected.dimensions)
             group = line.id if line.group is msgspec.UNSET else line.group
             codes.append(groups.setdefault((type(group), group), len(groups)))
             lines.append(line)
@@ -74,15 +77,15 @@ def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_byt
 def _check(
     line: Line,
     number: int,
-    known: Mapping[str, tuple[float, float]],
+    bounds_by_name: Mapping[str, tuple[float, float]],
     dimensions: Mapping[str, Sequence[SliceValue]],
 ) -> None:
     for name, value in line.values.items():
-        if name not in known:
-            _refuse(f"a value of an unknown measure, expected one of: {', '.join(known)}", number)
-        low, high = known[name]
-        if not (low <= value <= high and abs(value) <= _LARGEST):
-            _refuse(f"a value of {name} lies outside its bounds, {low:g} to {high:g}", number)
+        if name not in bounds_by_name:
+            _refuse(f"a value of an unknown measure, expected one of: {', '.join(bounds_by_name)}", number)
+        lower, upper = bounds_by_name[name]
+        if not (lower <= value <= upper and abs(value) <= _LARGEST):
+            _refuse(f"a value of {name} lies outside its bounds, {lower:g} to {upper:g}", number)
     if line.slices is not msgspec.UNSET:
         check_slice(line.slices, f"line {number}", dimensions, OUTCOMES)
 
@@ -90,12 +93,12 @@ def _check(
 def _table(lines: Sequence[Line], groups: Codes, names: tuple[Id, ...], expected: Expected) -> Outcomes:
     statistics = {}
     for measure in expected.measures:
-        has = np.array([measure.name in line.values for line in lines], dtype=np.float64)
-        if has.any():
+        is_present = np.array([measure.name in line.values for line in lines], dtype=np.float64)
+        if is_present.any():
             statistics[measure.name] = np.array([line.values.get(measure.name, 0.0) for line in lines], dtype=float)
-            statistics[present(measure.name)] = has
+            statistics[present(measure.name)] = is_present
     slices = [{} if line.slices is msgspec.UNSET else line.slices for line in lines]
-    columns = {name: [one.get(name) for one in slices] for name in expected.dimensions}
+    columns = {name: [unit_slices.get(name) for unit_slices in slices] for name in expected.dimensions}
     return Outcomes(
         task=expected.task,
         task_version=expected.task_version,
@@ -108,7 +111,7 @@ def _table(lines: Sequence[Line], groups: Codes, names: tuple[Id, ...], expected
             for name, column in columns.items()
             if any(value is not None for value in column)
         },
-        # A task's outcomes have no such fact, so the two cannot be taken for each other. Units must be the same for
+        # A task's outcomes lack the fact "scorer", so the two kinds cannot be confused. Units must be the same for
         # every system: gold sets the rows.
         facts={"scorer": expected.task_version, "units_sha256": _digest(lines, [*statistics])},
     )
@@ -126,27 +129,27 @@ def _digest(lines: Sequence[Line], statistics: Sequence[str]) -> str:
 def with_intervals(
     scores: Scores, table: Outcomes, expected: Expected, *, resamples: int, seed: int
 ) -> tuple[list[Score], list[str]]:
-    """The scores as published, and which measures the table gives; each of those is the mean that scores.json says.
+    """Return the scores as published, and the names of the measures that have per-unit values.
 
-    Raises ScorerError where the two differ by more than TOLERANCE.
+    Raises ScorerError if a measure's mean differs from its value in scores.json by more than TOLERANCE.
     """
-    given = [measure for measure in measures_of(expected.measures) if measure.name in table.statistics]
-    made = score_outcomes(table, given, resamples=resamples, seed=seed)
-    found = {(score.measure, slice_key(score.slice)): score for score in made}
+    measures = [measure for measure in measures_of(expected.measures) if measure.name in table.statistics]
+    computed = score_outcomes(table, measures, resamples=resamples, seed=seed)
+    computed_by_key = {(score.measure, slice_key(score.slice)): score for score in computed}
     published = []
-    for place, row in enumerate(scores.scores):
-        score = found.get((row.measure, slice_key(row.slice)))
+    for index, row in enumerate(scores.scores):
+        score = computed_by_key.get((row.measure, slice_key(row.slice)))
         if score is None:
             published.append(_plain(row))
             continue
         if (score.value is None) != (row.value is None) or not _close(score.value or 0.0, row.value or 0.0):
-            _refuse(f"the mean of {row.measure} is not the value of scores[{place}] of scores.json, to {TOLERANCE:g}")
+            _refuse(f"the mean of {row.measure} is not the value of scores[{index}] of scores.json, to {TOLERANCE:g}")
         published.append(Score(row.measure, row.slice, score.value, score.low, score.high, row.n))
-    return published, [measure.name for measure in given]
+    return published, [measure.name for measure in measures]
 
 
 def without_intervals(scores: Scores) -> list[Score]:
-    """The scores as published where there is no table."""
+    """Return the scores as published, for a scorer without an outcomes file."""
     return [_plain(row) for row in scores.scores]
 
 

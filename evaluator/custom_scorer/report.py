@@ -1,4 +1,4 @@
-"""Both files of an organiser's own scorer as one result: what the sandbox does with them."""
+"""Reads the two output files of a custom scorer into one result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_BYTES = 200_000_000
 
 @dataclass(frozen=True)
 class Read:
-    """scores: as published; table: of what it gave unit by unit, None if nothing; given: the measures in it."""
+    """The scorer's output. scores: as published; table: per-unit outcomes, None if absent; given: measures in it."""
 
     found: Scores
     scores: list[Score]
@@ -25,10 +25,10 @@ class Read:
 
 
 def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:
-    """files: scores, and outcomes where the scorer wrote any. Raises ScorerError."""
+    """Return the checked output. files: scores, and outcomes if the scorer wrote any. Raises ScorerError."""
     found = read_scores(files["scores"], expected)
     if "outcomes" not in files:
         return Read(found, without_intervals(found), None, [])
     table = read_outcomes(files["outcomes"], expected, found, MOST_BYTES)
-    scores, given = with_intervals(found, table, expected, resamples=resamples, seed=seed)
-    return Read(found, scores, table, given)
+    scores, measures = with_intervals(found, table, expected, resamples=resamples, seed=seed)
+    return Read(found, scores, table, measures)

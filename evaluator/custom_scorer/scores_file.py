@@ -1,10 +1,10 @@
-"""What an organiser's own scorer wrote, read as strictly as predictions are: scores.json, and outcomes.jsonl if any.
+"""Output files of a custom scorer, read as strictly as predictions: scores.json, and outcomes.jsonl if present.
 
-    scores.json     {"task", "task_version", "n_units", "n_groups", "scores", "warnings"}: what `score --json` prints
-    outcomes.jsonl  a line a unit: {"id", "group"?, "slices"?: {...}, "values": {measure: number}}
+    scores.json     {"task", "task_version", "n_units", "n_groups", "scores", "warnings"}, as `score --json` prints it
+    outcomes.jsonl  one line per unit: {"id", "group"?, "slices"?: {...}, "values": {measure: number}}
 
-A measure with values unit by unit is their mean; its intervals are made here, from resampled groups, as for every task.
-What is wrong is told without quoting what was found: a scorer has seen gold, and could write it anywhere.
+A measure with per-unit values is their mean; its intervals are computed here by resampling groups, as for every task.
+Errors never quote the output: a scorer has seen gold, and could write it anywhere.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from evaluator.outcomes.table import SliceValue
 SCORES = "scores.json"
 DEPTH = 8
 MOST = 2**31 - 1
-"""Of units, groups and n: what a database keeps as a whole number."""
+"""Largest number of units or groups and largest n: the maximum of a database integer."""
 _UNKNOWN = re.compile(r"unknown field `.*", re.S)
-"""With all that follows: a name may hold backticks, and look like the path that stands after it."""
+"""Matches to the end of the text: a name may contain backticks, and look like the path that follows it."""
 
 
 class ScorerError(FileError):
-    """The scorer's output cannot be ranked: its benchmark's organisers' to mend. Its text quotes nothing of it."""
+    """The scorer's output is invalid; the benchmark's organisers have to fix it. The text never quotes the output."""
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One measure on one slice. low, high: null; intervals are made from outcomes."""
+    """One measure on one slice. low, high: null; intervals are computed from outcomes."""
 
     measure: str
     slice: dict[str, str | int | float | bool]
@@ -46,7 +46,7 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Scores(msgspec.Struct, forbid_unknown_fields=True):
-    """The file. Warnings are counted, and shown to nobody."""
+    """Content of scores.json. Warnings are counted, never shown."""
 
     task: str
     task_version: int
@@ -58,7 +58,7 @@ class Scores(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Expected:
-    """What a scorer's output must fit. dimensions: of the gold version, with their values."""
+    """Requirements on a scorer's output. dimensions: the gold version's dimensions, with their values."""
 
     task: str
     task_version: int
@@ -80,37 +80,37 @@ SliceKey = tuple[tuple[str, str, SliceValue], ...]
 
 
 def slice_key(slice_: Mapping[str, SliceValue]) -> SliceKey:
-    """Tells 1, 1.0, true and "1" apart, in whatever order the dimensions come."""
+    """Return a hashable key that ignores the order of dimensions and distinguishes 1, 1.0, true and "1"."""
     return tuple(sorted((name, type(value).__name__, value) for name, value in slice_.items()))
 
 
 def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
-    """The scores, each within its bounds, on slices that the gold has, none twice. Raises ScorerError."""
-    found = _decoded(stream.read())
-    if (found.task, found.task_version) != (expected.task, expected.task_version):
+    """Return the scores, checked: within bounds, on slices of the gold, without duplicates. Raises ScorerError."""
+    scores = _decoded(stream.read())
+    if (scores.task, scores.task_version) != (expected.task, expected.task_version):
         _refuse(f"task and task_version are others, expected {expected.task} and {expected.task_version}")
-    if not 1 <= found.n_groups <= found.n_units <= MOST:
+    if not 1 <= scores.n_groups <= scores.n_units <= MOST:
         _refuse(f"n_units and n_groups do not fit, expected 1 <= n_groups <= n_units <= {MOST}")
-    known = {measure.name: bounds(measure) for measure in expected.measures}
+    bounds_by_name = {measure.name: bounds(measure) for measure in expected.measures}
     seen: set[tuple[str, SliceKey]] = set()
-    for place, row in enumerate(found.scores):
-        _check_row(row, f"scores[{place}]", known, expected.dimensions)
+    for index, row in enumerate(scores.scores):
+        _check_row(row, f"scores[{index}]", bounds_by_name, expected.dimensions)
         key = (row.measure, slice_key(row.slice))
         if key in seen:
-            _refuse(f"scores[{place}] is the second of {row.measure} on one slice")
+            _refuse(f"scores[{index}] is the second of {row.measure} on one slice")
         seen.add(key)
-    missing = [name for name in known if (name, ()) not in seen]
+    missing = [name for name in bounds_by_name if (name, ()) not in seen]
     if missing:
         _refuse(f"the whole ({{}}) has no row of {', '.join(missing)}, expected one of each measure declared")
-    whole = next(row for row in found.scores if row.measure == expected.primary and not row.slice)
+    whole = next(row for row in scores.scores if row.measure == expected.primary and not row.slice)
     if whole.value is None:
         _refuse(f"the primary measure {expected.primary} has no value on the whole")
-    return found
+    return scores
 
 
 def _decoded(content: bytes) -> Scores:
     try:
-        # What msgspec takes: keys that come twice, NaN, numbers beyond float64.
+        # msgspec accepts duplicate keys, NaN and numbers beyond float64.
         unknown_keys(content, _SHAPE, DEPTH)
         return msgspec.json.decode(content, type=Scores)
     except LineFault as fault:
@@ -121,14 +121,17 @@ def _decoded(content: bytes) -> Scores:
 
 
 def _check_row(
-    row: Row, where: str, known: Mapping[str, tuple[float, float]], dimensions: Mapping[str, Sequence[SliceValue]]
+    row: Row,
+    where: str,
+    bounds_by_name: Mapping[str, tuple[float, float]],
+    dimensions: Mapping[str, Sequence[SliceValue]],
 ) -> None:
-    if row.measure not in known:
-        _refuse(f"{where} names an unknown measure, expected one of: {', '.join(known)}")
+    if row.measure not in bounds_by_name:
+        _refuse(f"{where} names an unknown measure, expected one of: {', '.join(bounds_by_name)}")
     check_slice(row.slice, f"{where}.slice", dimensions)
-    low, high = known[row.measure]
-    if row.value is not None and not (math.isfinite(row.value) and low <= row.value <= high):
-        _refuse(f"{where}, {row.measure}, lies outside its bounds, {low:g} to {high:g}")
+    lower, upper = bounds_by_name[row.measure]
+    if row.value is not None and not (math.isfinite(row.value) and lower <= row.value <= upper):
+        _refuse(f"{where}, {row.measure}, lies outside its bounds, {lower:g} to {upper:g}")
     if row.n < 0 or (row.n == 0 and row.value is not None):
         _refuse(f"{where}, {row.measure}, has a negative n, or a value that rests on nothing")
     if row.n > MOST:
@@ -138,12 +141,12 @@ def _check_row(
 def check_slice(
     slice_: Mapping[str, SliceValue], where: str, dimensions: Mapping[str, Sequence[SliceValue]], file: str = SCORES
 ) -> None:
-    """Raises ScorerError for a dimension, or a value of one, that the gold version does not have."""
+    """Raise ScorerError for a dimension, or a value of one, that the gold version does not have."""
     for name, value in slice_.items():
         if name not in dimensions:
             known = ", ".join(dimensions) or "none: the gold has no slices"
             _refuse(f"{where} names an unknown dimension, expected one of: {known}", file)
-        if not any(type(one) is type(value) and one == value for one in dimensions[name]):
+        if not any(type(known_value) is type(value) and known_value == value for known_value in dimensions[name]):
             _refuse(f"{where} names a value that the gold's {name} does not have", file)
 
 
