@@ -1,8 +1,8 @@
-"""The things the referee does with files, as the command line and the sandbox call them.
+"""The evaluator's operations on files, as the command line and the sandbox call them.
 
-A job takes open files and its request, and gives a report and an attachment (bytes). Over the sandbox's protocol both
-are plain JSON values (`evaluator.jobs.base.Job`). Bad files are refusals, not exceptions; whatever else is raised is
-our own fault.
+A job takes open files and its request, and returns a report and an attachment (bytes). Over the sandbox's protocol
+request and report are plain JSON values (`evaluator.jobs.base.Job`). Invalid files give refusals, not exceptions; any
+exception is an internal error.
 """
 
 import sys
@@ -40,14 +40,14 @@ JOBS = {job.request.job: job for job in _ALL}
 
 
 def run(request: Request, files: Mapping[str, BinaryIO]) -> tuple[dict[str, Any], bytes]:
-    """(report, attachment) of the request's job, in this process."""
+    """Run the request's job in this process; return (report, attachment)."""
     return JOBS[request.job](files, request)
 
 
 def warm_up() -> None:
-    """Runs every job once, right and wrong, so that nothing is imported or built for the first time later.
+    """Run every job once on valid and invalid files, so that later runs import and build nothing for the first time.
 
-    Tasks of installed packages that cannot be used are reported on standard error, which is the server's log.
+    Unusable tasks of installed packages are reported on standard error, which is the server's log.
     """
     warmup.run(JOBS)
     for fault in TASKS.faults:

@@ -1,4 +1,4 @@
-"""The sandbox's job that audits a split, one part of the audit at a time."""
+"""Sandbox job that audits a split, one part of the audit per run."""
 
 from collections.abc import Mapping
 from typing import Any, BinaryIO, Literal
@@ -15,11 +15,11 @@ from evaluator.tasks.audit.split import Split
 from evaluator.tasks.base import Task
 
 NAMES = tuple(PARTS)
-"""Of the audit's parts, in the order in which the report is assembled of them."""
+"""Names of the audit's parts, in the order in which the report is assembled."""
 
 
 class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
-    """part: one of NAMES. train_names: of public gold, in the order of its files' numbers."""
+    """part: one of NAMES. train_names: file names of public gold, in the order of their keys "0", "1"..."""
 
     job = "audit_part"
     part: str
@@ -30,7 +30,7 @@ class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.tasks.audit.findings.Finding`."""
+    """Serialized `evaluator.tasks.audit.findings.Finding`."""
 
     severity: Literal["error", "warning", "note"]
     code: str
@@ -42,7 +42,7 @@ class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
-    """One part of the audit's report: its keys, and findings."""
+    """One part of the audit's report: its keys and findings."""
 
     keys: dict[str, Any]
     findings: list[FindingRow]
@@ -53,10 +53,10 @@ class AuditPartReport(Report):
 
 
 def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport, bytes]:
-    """One part of a split's audit. The report quotes gold.
+    """Run one part of a split's audit. The report quotes gold. Raises UsageError for an unknown part.
 
-    files: gold, inputs where the public is to have any, and gold of public training splits as "0", "1"... All are in
-    the task's own format.
+    files: gold, inputs if they are public, and gold of public training splits as "0", "1"... All are in the task's own
+    format.
     """
     if request.part not in PARTS:
         raise UsageError(f"part is {request.part!r}, expected one of {', '.join(PARTS)}")
@@ -64,10 +64,10 @@ def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport
     split = _split(files["gold"], request.gold_name, task, options)
     seen = public(split, files["inputs"], request.inputs_name) if "inputs" in files else None
     trains = [_split(files[str(index)], name, task, options) for index, name in enumerate(request.train_names)]
-    asked = Asked(split, Beside(seen, trains), options, request.seed, THRESHOLD)
-    return AuditPartReport(msgspec.convert(part(request.part, asked), AuditPart)), b""
+    context = Asked(split, Beside(seen, trains), options, request.seed, THRESHOLD)
+    return AuditPartReport(msgspec.convert(part(request.part, context), AuditPart)), b""
 
 
 def _split(stream: BinaryIO, name: str, task: Task[Any, Any, Any], options: Mapping[str, Any]) -> Split:
-    # What a server keeps is in the task's format: a published layout is not looked for.
+    # The server stores gold in the task's format, so published layouts are not detected.
     return Split.of(task, name, task.read_gold(stream, name, options))

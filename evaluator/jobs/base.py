@@ -1,4 +1,4 @@
-"""What jobs have in common: typed requests and reports, how bad files become refusals, and how numbers leave."""
+"""Common parts of jobs: typed requests and reports, refusals for invalid files, and rounding of numbers."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
@@ -25,30 +25,30 @@ _CUT = {"value", "low", "high", "a", "b", "difference"}
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The arguments of one job. The site and the command line build it; the job gets it decoded and checked."""
+    """Arguments of one job. The site and the command line build it; the job receives it decoded and checked."""
 
     job: ClassVar[str]
-    """The name of the job that takes it, in `evaluator.jobs.JOBS`."""
+    """Name of its job in `evaluator.jobs.JOBS`."""
 
 
 class TaskRequest(Request, frozen=True, kw_only=True):
-    """The arguments of a job that reads files of a task. options: of the task, as texts."""
+    """Arguments of a job that reads files of a task. options: the task's options, as strings."""
 
     task: str
     options: dict[str, str] = {}
 
     def parsed(self) -> tuple[Task[Any, Any, Any], dict[str, Any]]:
-        """The task and the values of all its options. Raises UsageError."""
+        """Return the task and the values of all its options. Raises UsageError."""
         task = find_task(self.task)
         return task, task.parse_options(self.options)
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
-    """What a job says that went through; `"ok": true` comes with it."""
+    """Result of a job that succeeded; sent with `"ok": true`."""
 
 
 class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.errors.Problem`, with its text."""
+    """Serialized `evaluator.errors.Problem`, with its text."""
 
     file: str
     line: int | None
@@ -59,7 +59,7 @@ class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
-    """Why a job did not go through, and whose fault that is; `"ok": false` comes with it. more: problems left out."""
+    """Result of a job that failed, and the input at fault; sent with `"ok": false`. more: problems left out."""
 
     fault: Literal["predictions", "inputs", "gold", "scorer", "usage"]
     problems: Annotated[list[ProblemRow], msgspec.Meta(max_length=2 * (MAX_PROBLEMS + 1))]
@@ -77,13 +77,13 @@ _AnyRequest = TypeVar("_AnyRequest", bound=Request)
 
 @dataclass(frozen=True)
 class Job(Generic[_AnyRequest]):
-    """A function on open files and its request, as the sandbox calls it: with plain values in and out."""
+    """A function on open files and its request, wrapped so that the sandbox passes and receives plain values."""
 
     request: type[_AnyRequest]
     work: Callable[[Files, _AnyRequest], tuple[Report, bytes]]
 
     def __call__(self, files: Files, arguments: Mapping[str, Any] | Request) -> tuple[dict[str, Any], bytes]:
-        """(report, attachment). Bad files and wrong usage are refusals; whatever else is raised is our own fault."""
+        """Return (report, attachment). Bad files and usage errors give refusals; an exception is an internal error."""
         try:
             with _without_garbage_collection():
                 report, attachment = self.work(files, self._decoded(arguments))
@@ -103,29 +103,29 @@ class Job(Generic[_AnyRequest]):
 
 
 def _float(value: object) -> float:
-    """Of NumPy's floats, which are Python's, too."""
+    """Convert NumPy floats, which subclass Python's, for msgspec. Raises TypeError for any other type."""
     if isinstance(value, float):
         return float(value)
     raise TypeError(f"a {type(value).__name__} in a report")
 
 
 def reproducible(score: dict[str, Any]) -> dict[str, Any]:
-    """The score, or the comparison, with its numbers cut to 12 digits: another processor says the same, and equals tie.
+    """Round the numbers of a score or comparison, in place, to 12 significant digits, and return it.
 
-    They hang on sums of fractions, which linear algebra adds up in an order that depends on the processor's kind, and
-    which differ in their last digits with the order of the units: two systems with the same ranks on other questions
-    have one reciprocal rank, and must share their place on a board.
+    Every processor then gives the same result, and equal scores tie. The numbers are floating-point sums, whose last
+    digits depend on the processor (linear algebra adds in different orders) and on the order of the units. Two systems
+    with the same ranks on different questions have equal mean reciprocal ranks, and must share a rank on a board.
     """
     for name in _CUT & score.keys():
-        if isinstance(score[name], float):  # of a board's pairs, a and b are places
-            # Differences of nearly equal numbers have fewer digits to give: what is below 1e-13 is nothing.
+        if isinstance(score[name], float):  # in pairs of a board, a and b are file numbers
+            # Differences of nearly equal numbers have fewer significant digits: below 1e-13 they count as zero.
             score[name] = float(f"{round(score[name], _SAME_DIGITS + 1):.{_SAME_DIGITS}g}") + 0.0
     return score
 
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Millions of small objects are made and none in cycles: looking for cycles would cost a third of the time."""
+    """Disable garbage collection, which would take a third of the time: jobs create millions of objects, no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

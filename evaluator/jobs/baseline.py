@@ -1,4 +1,4 @@
-"""The sandbox's job that makes a baseline's predictions; no gold that is held out comes near it."""
+"""Sandbox job that generates a baseline's predictions. It never receives hidden gold."""
 
 import gzip
 import io
@@ -12,7 +12,7 @@ from evaluator.tasks.baselines.base import BaselineInput
 
 
 class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
-    """train_names: of public gold, in the order of its files' numbers. expects: as for `ValidateRequest`."""
+    """train_names: file names of public gold, in the order of their keys. expects: as for `ValidateRequest`."""
 
     job = "baseline"
     baseline: str
@@ -23,30 +23,30 @@ class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class BaselineReport(Report):
-    """says: whether there are predictions."""
+    """says: True if there are predictions."""
 
     says: bool
     n_lines: int
 
 
 def make_baseline(files: Files, request: BaselineRequest) -> tuple[BaselineReport, bytes]:
-    """A baseline's predictions are the attachment, empty where it says nothing.
+    """Generate a baseline's predictions; the attachment holds them, empty if the baseline has no answer.
 
     files: inputs, and gold of public training splits as "0", "1"...
     """
     task, options = request.parsed()
     baseline = task.baseline(request.baseline)
-    every = task.parse_options({})  # of training gold all is read, whatever fold is asked about
+    default_options = task.parse_options({})  # training gold is read whole, whatever fold the options select
     trains = [
-        Split.of(task, name, task.read_gold(files[str(index)], name, every))
+        Split.of(task, name, task.read_gold(files[str(index)], name, default_options))
         for index, name in enumerate(request.train_names)
     ]
     task.read_inputs(files["inputs"], request.inputs_name, options, request.expects)
     files["inputs"].seek(0)
     body = files["inputs"].read()
-    # It was read through within its limits a moment ago.
+    # read_inputs has already checked the file against its limits.
     lines = io.BytesIO(gzip.decompress(body) if request.inputs_name.endswith(".gz") else body)
-    given = BaselineInput([msgspec.json.decode(line) for line in lines], trains, request.expects, request.seed)
-    answers = baseline.answer(given)
+    baseline_input = BaselineInput([msgspec.json.decode(line) for line in lines], trains, request.expects, request.seed)
+    answers = baseline.answer(baseline_input)
     predictions = b"" if answers is None else msgspec.json.Encoder().encode_lines(answers)
     return BaselineReport(bool(predictions), predictions.count(b"\n")), predictions

@@ -1,4 +1,4 @@
-"""Systems beside each other, from their files or from outcomes that were stored."""
+"""Jobs that compare systems, from prediction files or from stored outcomes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ class CompareRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class ComparisonRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.scoring.compare.Comparison`: one measure on one slice."""
+    """Serialized `evaluator.scoring.compare.Comparison`: one measure on one slice."""
 
     measure: str
     slice: Slice
@@ -65,22 +65,24 @@ class CompareReport(Report):
 
 
 def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes]:
-    """Two systems' predictions, measure by measure. files: gold, predictions_a, predictions_b."""
+    """Compare two systems' predictions on every measure. files: gold, predictions_a, predictions_b."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     known = task.known(gold)
     tables, warnings = [], []
-    faults: list[PredictionError] = []
+    errors: list[PredictionError] = []
     for which, name in (("predictions_a", request.predictions_a_name), ("predictions_b", request.predictions_b_name)):
         try:
             answers = task.read_predictions(files[which], name, known, options, request.limits)
         except PredictionError as error:
-            faults.append(error)  # the other file's problems are told in the same breath
+            errors.append(error)  # the problems of both files are reported together
             continue
         tables.append(task.score(gold, answers, options))
         warnings += answers.warnings
-    if faults:
-        raise PredictionError([one for fault in faults for one in fault.problems], sum(fault.more for fault in faults))
+    if errors:
+        raise PredictionError(
+            [problem for failure in errors for problem in failure.problems], sum(failure.more for failure in errors)
+        )
     rows = compare_outcomes(
         tables[0], tables[1], task.measures, cross=options["cross"], resamples=request.resamples, seed=request.seed
     )
@@ -97,7 +99,7 @@ def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes
 
 
 class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
-    """options: of the outcomes' task."""
+    """options: options of the outcomes' task."""
 
     job = "compare_outcomes"
     options: dict[str, str] = {}
@@ -106,7 +108,7 @@ class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
 
 
 def compare_stored(files: Files, request: CompareOutcomesRequest) -> tuple[CompareReport, bytes]:
-    """The same from outcomes that were stored: nothing is read or scored again. files: a, b."""
+    """Compare two systems from stored outcomes, without reading or scoring predictions again. files: a, b."""
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     task = find_task(a.task)
     if a.task_version != task.version:
@@ -117,7 +119,7 @@ def compare_stored(files: Files, request: CompareOutcomesRequest) -> tuple[Compa
 
 
 class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An organiser's own scorer: its number, and the measures that it declares."""
+    """A custom scorer: its number, and the measures that it declares."""
 
     number: int
     measures: list[Declared]
@@ -125,7 +127,7 @@ class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class CompareBoardRequest(Request, frozen=True, kw_only=True):
-    """pairs: by the numbers of their files. measure: of the task, or of `scorer`, whose outcomes they are then."""
+    """pairs: file numbers. measure: name of a measure of the task, or of `scorer` if the outcomes are a scorer's."""
 
     job = "compare_board"
     pairs: list[tuple[int, int]]
@@ -136,7 +138,7 @@ class CompareBoardRequest(Request, frozen=True, kw_only=True):
 
 
 class PairRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.scoring.compare_pairs.PairComparison`. a, b: the numbers of the files."""
+    """Serialized `evaluator.scoring.compare_pairs.PairComparison`. a, b: file numbers."""
 
     a: int
     b: int
@@ -153,7 +155,7 @@ class CompareBoardReport(Report):
 
 
 def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBoardReport, bytes]:
-    """One measure of many systems, pair by pair, from stored outcomes. files: "0", "1"..."""
+    """Compare pairs of systems on one measure, from stored outcomes. files: "0", "1"..."""
     tables = [from_bytes(files[str(index)].read()) for index in range(len(files))]
     measures = {measure.name: measure for measure in _measures_of(tables, request.scorer)}
     if request.measure not in measures:
@@ -165,7 +167,7 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
 
 
 class SideBySideRequest(Request, frozen=True, kw_only=True):
-    """gold_name: of the gold, where there is any. scorer: as for `CompareBoardRequest`."""
+    """gold_name: name of the gold file, if there is one. scorer: as for `CompareBoardRequest`."""
 
     job = "side_by_side"
     gold_name: str = ""
@@ -175,7 +177,7 @@ class SideBySideRequest(Request, frozen=True, kw_only=True):
 
 
 class CountRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.scoring.disagreements.Count`: units that both, one or none has right."""
+    """Serialized `evaluator.scoring.disagreements.Count`: units that both, one or neither system has right."""
 
     measure: str
     slice: Slice
@@ -186,7 +188,7 @@ class CountRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ItemsRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.scoring.disagreements.Items`: (id, its line of gold) of units that one alone has right."""
+    """Serialized `evaluator.scoring.disagreements.Items`: (id, gold line) of units that only one system has right."""
 
     measure: str
     a_only: list[tuple[str | int, str]]
@@ -201,9 +203,9 @@ class SideBySideReport(Report, omit_defaults=True):
 
 
 def side_by_side(files: Files, request: SideBySideRequest) -> tuple[SideBySideReport, bytes]:
-    """Two systems by every measure on every one-way slice, from stored outcomes, with how many units each has right.
+    """Compare two systems on every measure and one-way slice, from stored outcomes; count the units each has right.
 
-    files: a, b, and gold where everybody may read it: then `items` names units that only one of the two has right.
+    files: a, b, and gold if it is public: `items` then lists the units that only one of the two has right.
     """
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     measures = _measures_of([a, b], request.scorer)
@@ -224,13 +226,13 @@ class DrawReport(Report):
 
 
 def draw(files: Files, request: DrawRequest) -> tuple[DrawReport, bytes]:
-    """What `score` says to draw, from outcomes that were stored. files: table."""
+    """Compute the plot data that `score` reports, from stored outcomes. files: table."""
     table = from_bytes(files["table"].read())
     return DrawReport(drawing_of(table, _measures_of([table], None))), b""
 
 
 def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:
-    """Those that exist for the tables. Raises UsageError where one is not of the task's version, or the scorer's."""
+    """Return the measures that exist for the tables. Raises UsageError for another task or scorer version."""
     if scorer is None:
         task = find_task(tables[0].task)
         for table in tables:
@@ -238,8 +240,8 @@ def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tu
         return existing(task.measures, tables[0].facts)
     if any(table.facts.get("scorer") != scorer.number for table in tables):
         raise UsageError(f"outcomes are of another scorer, expected those of scorer {scorer.number}")
-    made = measures_of(declared(scorer.measures, scorer.primary))
-    return tuple(measure for measure in made if measure.name in tables[0].statistics)
+    scorer_measures = measures_of(declared(scorer.measures, scorer.primary))
+    return tuple(measure for measure in scorer_measures if measure.name in tables[0].statistics)
 
 
 def _check_version(table: Outcomes, task: Task[Any, Any, Any]) -> None:

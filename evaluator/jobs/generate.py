@@ -1,4 +1,4 @@
-"""The sandbox's job that makes splits of raw files: the generators of the command line, on streams."""
+"""Sandbox job that generates splits from raw files: the generators of the command line, on streams."""
 
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,7 +13,7 @@ from evaluator.tasks.registry import find_task
 
 
 class GenerateRequest(Request, frozen=True, kw_only=True):
-    """parameters: texts, as a form has them. sources: (what it is to the generator, its name) of each file."""
+    """parameters: strings, as from a form. sources: (role for the generator, name) of each file."""
 
     job = "generate"
     task: str
@@ -25,14 +25,14 @@ class GenerateRequest(Request, frozen=True, kw_only=True):
 
 
 class GeneratedPart(msgspec.Struct, forbid_unknown_fields=True):
-    """One split. bytes: its size in the attachment."""
+    """One generated split. bytes: its size in the attachment."""
 
     name: str
     bytes: int
 
 
 class GenerateReport(Report):
-    """told: the generator's report, which quotes gold. text: the same in words."""
+    """told: the generator's report, which quotes gold. text: the report as text."""
 
     version: int
     parts: list[GeneratedPart]
@@ -41,7 +41,10 @@ class GenerateReport(Report):
 
 
 def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, bytes]:
-    """Gold of one or more splits; the attachment is all of it, one part behind the other. files: "0", "1"..."""
+    """Generate gold of one or more splits; the attachment is their concatenation. files: "0", "1"...
+
+    Raises UsageError for a generator that does not exist or does not serve the task.
+    """
     find_task(request.task)
     offer = OFFERS.get(request.generator)
     if offer is None or (offer.tasks and request.task not in offer.tasks):
@@ -50,19 +53,19 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
     streams: dict[Path, BinaryIO] = {}
     names = [name for _, name in request.sources]
     for index, (role, name) in enumerate(request.sources):
-        # Two files of one name stay apart.
+        # Files with the same name get distinct paths.
         path = Path(name) if names.count(name) == 1 else Path(str(index + 1)) / name
         roles.setdefault(role, []).append(path)
         streams[path] = files[str(index)]
-    given = namespace(offer, request.parameters, roles, seed=request.seed, salt=request.salt)
+    arguments = namespace(offer, request.parameters, roles, seed=request.seed, salt=request.salt)
     with MemoryBench(streams) as bench:
-        made = offer.generator.make(given, bench)
+        generated = offer.generator.make(arguments, bench)
         outputs = bench.outputs()
     parts = {output: name for output, name in offer.parts(list(outputs)).items() if outputs[output]}
     report = GenerateReport(
         version=offer.generator.version,
         parts=[GeneratedPart(name, len(outputs[output])) for output, name in parts.items()],
-        told=made.report,
-        text=made.text,
+        told=generated.report,
+        text=generated.text,
     )
     return report, b"".join(outputs[output] for output in parts)

@@ -1,4 +1,4 @@
-"""Gold: is it well formed, what is in it, and which of its groups are public?"""
+"""Jobs that check and describe gold, and partition its groups into public and private."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ class PrepareGoldRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class PrepareGoldReport(Report):
-    """What a gold file holds; none of it is an answer.
+    """Description of a gold file, without answers.
 
-    measures: those that exist for it. expects: what predictions must fit, for `ValidateRequest`.
+    measures: names of those that exist for it. expects: requirements on predictions, for `ValidateRequest`.
     """
 
     n_lines: int
@@ -33,11 +33,11 @@ class PrepareGoldReport(Report):
 
 
 def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGoldReport, bytes]:
-    """Is the gold well formed, and what does it hold? The attachment is the public inputs. files: gold."""
+    """Check and describe a gold file; the attachment is the public inputs. files: gold."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.unanswered(gold), options)
-    # Every score is taken once, so that a gold that cannot be scored is found before anybody submits.
+    # Compute every score once, so that gold that cannot be scored is rejected before anybody submits.
     score_outcomes(outcomes, task.measures, cross=options["cross"], resamples=0)
     report = PrepareGoldReport(
         n_lines=gold.n_lines,
@@ -53,7 +53,7 @@ def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGold
 
 
 class DivideRequest(TaskRequest, frozen=True, kw_only=True):
-    """share: of the groups that are public, a decimal as text."""
+    """share: fraction of the groups that become public, a decimal string."""
 
     job = "divide"
     gold_name: str
@@ -63,18 +63,20 @@ class DivideRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class DivideReport(Report):
-    """Groups of each half."""
+    """Number of groups in each subset."""
 
     n_public: int
     n_private: int
 
 
 def divide(files: Files, request: DivideRequest) -> tuple[DivideReport, bytes]:
-    """Public and private halves of a gold's groups; the attachment names the groups of each. files: gold, and where
-    an earlier version was divided, its division as `kept`: groups that are still there keep their half."""
+    """Partition a gold's groups into public and private; the attachment lists the groups of each.
+
+    files: gold, and `kept`, the public/private split of an earlier version, if any: its groups keep their subset.
+    """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.unanswered(gold), options)
-    kept = read_division(files["kept"].read()) if "kept" in files else None
-    made = halves(outcomes.group_names, seed=request.seed, share=request.share, kept=kept)
-    return DivideReport(len(made.public), len(made.private)), write_division(made)
+    earlier = read_division(files["kept"].read()) if "kept" in files else None
+    split = halves(outcomes.group_names, seed=request.seed, share=request.share, kept=earlier)
+    return DivideReport(len(split.public), len(split.private)), write_division(split)

@@ -1,4 +1,4 @@
-"""The sandbox's job that lays corrected gold beside the version before it."""
+"""Sandbox job that compares corrected gold with the previous version."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from evaluator.jobs.base import Files, Report, TaskRequest
 
 
 class GoldDifferenceRequest(TaskRequest, frozen=True, kw_only=True):
-    """before_name, after_name: of the files; an ending .gz says that one is packed."""
+    """before_name, after_name: file names; a file whose name ends in .gz is decompressed."""
 
     job = "gold_difference"
     before_name: str
@@ -18,7 +18,7 @@ class GoldDifferenceRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class GoldDifferenceCounts(msgspec.Struct, forbid_unknown_fields=True):
-    """Items of each file and those that differ. by_kind: of `evaluator.curation.gold_diff.diff.KINDS`."""
+    """Numbers of items. by_kind: changes per kind of `evaluator.curation.gold_diff.diff.KINDS`."""
 
     n_before: int
     n_after: int
@@ -32,7 +32,7 @@ class GoldDifferenceReport(Report):
 
 
 class ChangeRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.curation.gold_diff.diff.Change`."""
+    """Serialized `evaluator.curation.gold_diff.diff.Change`."""
 
     kind: str
     field: str
@@ -50,13 +50,13 @@ class ItemRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def gold_difference(files: Files, request: GoldDifferenceRequest) -> tuple[GoldDifferenceReport, bytes]:
-    """How many items changed in which way; the attachment has an `ItemRow` a line, and quotes gold.
+    """Count the changes of each kind; the attachment has one `ItemRow` per line, and quotes gold.
 
     files: before, after.
     """
     task, options = request.parsed()
     before, after = GoldFile(files["before"], request.before_name), GoldFile(files["after"], request.after_name)
-    found = difference(task, before, after, options)
+    result = difference(task, before, after, options)
     encode = msgspec.json.Encoder().encode
-    report = GoldDifferenceReport(GoldDifferenceCounts(**found.counts()))
-    return report, b"".join(encode(item.as_dict()) + b"\n" for item in found.items)
+    report = GoldDifferenceReport(GoldDifferenceCounts(**result.counts()))
+    return report, b"".join(encode(item.as_dict()) + b"\n" for item in result.items)

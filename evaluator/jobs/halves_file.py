@@ -1,4 +1,4 @@
-"""A division as a file: the groups of either half, the same bytes for the same halves."""
+"""File format of a public/private split: the groups of each subset, in a canonical byte order."""
 
 import msgspec
 
@@ -13,12 +13,12 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def write_division(halves: Halves) -> bytes:
-    """JSON, each half in order: integers first, then strings."""
+    """Return the split as JSON, each subset sorted: integers first, then strings."""
     return msgspec.json.encode(_File(_ordered(halves.public), _ordered(halves.private)))
 
 
 def read_division(content: bytes) -> Halves:
-    """Raises SandboxError for what `write_division` cannot have written: the file is the site's own."""
+    """Parse the bytes of `write_division`. Raises SandboxError for anything else: the site itself stores the file."""
     try:
         file = msgspec.json.decode(content, type=_File)
     except msgspec.MsgspecError as error:

@@ -1,4 +1,4 @@
-"""Predictions: are they well formed, and what are they worth?"""
+"""Jobs that validate and score predictions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from evaluator.scoring.score import Score, score_outcomes
 
 
 class ValidateRequest(TaskRequest, frozen=True, kw_only=True):
-    """expects: what the gold's `PrepareGoldReport` says that predictions must fit. limits: of the file."""
+    """expects: requirements on predictions from the gold's `PrepareGoldReport`. limits: of the predictions file."""
 
     job = "validate"
     inputs_name: str
@@ -34,7 +34,7 @@ class ValidateReport(Report):
 
 
 def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, bytes]:
-    """Are the predictions well formed? No gold is read. files: inputs, predictions."""
+    """Check the format of predictions against the inputs, without gold. files: inputs, predictions."""
     task, options = request.parsed()
     known = task.read_inputs(files["inputs"], request.inputs_name, options, request.expects, ReadLimits())
     answers = task.read_predictions(files["predictions"], request.predictions_name, known, options, request.limits)
@@ -42,7 +42,7 @@ def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, by
 
 
 class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
-    """half: public or private where only a half of the gold's groups counts."""
+    """half: `public` or `private` to score only that subset of the gold's groups, else empty."""
 
     job = "score"
     gold_name: str
@@ -54,7 +54,7 @@ class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class ScoreRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One measure on one slice. n: gold units."""
+    """Score of one measure on one slice. n: number of gold units."""
 
     measure: str
     slice: Slice
@@ -76,9 +76,9 @@ class ScoreResult(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ScoreReport(Report):
-    """groups: of gold, that each score has units of, in the order of the scores; none: they were not counted.
+    """groups: number of gold groups with units in each score, in the order of the scores; empty if not counted.
 
-    primary: the name of the measure that ranks. drawing: None where an organiser's own scorer scored.
+    primary: name of the measure that ranks. drawing: plot data, None for a custom scorer.
     """
 
     result: ScoreResult
@@ -97,9 +97,9 @@ class ScoreReport(Report):
 
 
 def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
-    """Every score, with intervals; the attachment is the outcomes.
+    """Compute every score, with intervals; the attachment is the outcomes.
 
-    files: gold, predictions, and division where the request names a half.
+    files: gold, predictions, and division (the public/private split) if the request names a half.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
@@ -132,7 +132,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
 
 
 class ScorerOutputRequest(Request, frozen=True, kw_only=True):
-    """task_version: the scorer's number. measures, primary: as it declares them. dimensions: of the gold version."""
+    """task_version: the scorer's number. measures, primary: as declared. dimensions: those of the gold version."""
 
     job = "scorer_output"
     task: str
@@ -145,7 +145,7 @@ class ScorerOutputRequest(Request, frozen=True, kw_only=True):
 
 
 class ScorerOutputReport(ScoreReport):
-    """given: the measures that outcomes give. units_sha256: of the units in outcomes, empty without."""
+    """given: names of the measures in outcomes. units_sha256: digest of the units in outcomes, empty without them."""
 
     given: list[str] = []
     units_sha256: str = ""
@@ -153,9 +153,9 @@ class ScorerOutputReport(ScoreReport):
 
 
 def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOutputReport, bytes]:
-    """What an organiser's own scorer wrote, checked, with intervals; the attachment is its outcomes, empty without.
+    """Check a custom scorer's output and add intervals; the attachment is its outcomes, empty if it wrote none.
 
-    files: scores, and outcomes where there are any.
+    files: scores, and outcomes if the scorer wrote any.
     """
     expected = Expected(
         task=request.task,
@@ -164,17 +164,17 @@ def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOut
         primary=request.primary,
         dimensions=request.dimensions,
     )
-    read = scorer_reading.read(files, expected, resamples=request.resamples, seed=request.seed)
-    found = read.found
-    result = ScoreResult(found.task, found.task_version, found.n_units, found.n_groups, _rows(read.scores), [])
+    output = scorer_reading.read(files, expected, resamples=request.resamples, seed=request.seed)
+    found = output.found
+    result = ScoreResult(found.task, found.task_version, found.n_units, found.n_groups, _rows(output.scores), [])
     report = ScorerOutputReport(
         result,
         primary=request.primary,
-        given=read.given,
-        units_sha256=read.table.facts["units_sha256"] if read.table else "",
+        given=output.given,
+        units_sha256=output.table.facts["units_sha256"] if output.table else "",
         n_warnings=len(found.warnings),
     )
-    return report, to_bytes(read.table) if read.table else b""
+    return report, to_bytes(output.table) if output.table else b""
 
 
 def _rows(scores: Sequence[Score]) -> list[ScoreRow]:

@@ -1,4 +1,4 @@
-"""The sandbox's jobs that look for near-copies: a file's signature, and a file beside others."""
+"""Sandbox jobs that detect near-duplicate submissions: a file's signature, and its similarity to other files."""
 
 import msgspec
 
@@ -15,14 +15,14 @@ class SignatureRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class SignatureReport(Report):
-    """ordered: whether the task orders units. signature: `evaluator.similarity.predictions.signature`."""
+    """ordered: True if the task orders units. signature: `evaluator.similarity.predictions.signature`."""
 
     ordered: bool
     signature: list[int]
 
 
 def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureReport, bytes]:
-    """The signature of a prediction file. files: gold, predictions."""
+    """Compute the signature of a prediction file. files: gold, predictions."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     answered = task.answered(gold, files["predictions"], request.predictions_name, options)
@@ -30,7 +30,7 @@ def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureRe
 
 
 class NearCopiesRequest(TaskRequest, frozen=True, kw_only=True):
-    """names: of the prediction files, in the order of their numbers."""
+    """names: prediction file names, in the order of their keys "0", "1"..."""
 
     job = "near_copies"
     gold_name: str
@@ -38,7 +38,7 @@ class NearCopiesRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
-    """`evaluator.similarity.predictions.Likeness` of one other file."""
+    """Serialized `evaluator.similarity.predictions.Likeness` to one other file."""
 
     equal: float | None
     shared_errors: float | None
@@ -48,13 +48,13 @@ class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NearCopiesReport(Report):
-    """A row for each file from "1" on, None for one that cannot be read."""
+    """One row for each file from "1" on, None for a file that cannot be read."""
 
     rows: list[SimilarityRow | None]
 
 
 def near_copies(files: Files, request: NearCopiesRequest) -> tuple[NearCopiesReport, bytes]:
-    """How like one file is to each of some others. files: gold, and predictions "0", "1"...: the first is the one."""
+    """Compute the similarity of file "0" to each of the other files. files: gold, and predictions "0", "1"..."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     own = task.answered(gold, files["0"], request.names[0], options)
@@ -65,6 +65,6 @@ def near_copies(files: Files, request: NearCopiesRequest) -> tuple[NearCopiesRep
         except PredictionError:
             rows.append(None)
             continue
-        found = likeness(own, other)
-        rows.append(SimilarityRow(**found.as_dict(), is_near_copy=found.is_near_copy))
+        similarity = likeness(own, other)
+        rows.append(SimilarityRow(**similarity.as_dict(), is_near_copy=similarity.is_near_copy))
     return NearCopiesReport(rows), b""

@@ -1,6 +1,6 @@
-"""Every job run once on small files that take every path of a task, before anything real comes.
+"""Warm-up of the sandbox: runs every job on small files that exercise every code path of a task.
 
-A forked child must not import or build anything for the first time, since it can open no file.
+A forked child must not import or build anything for the first time, because it cannot open files.
 """
 
 import gzip
@@ -29,7 +29,7 @@ from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Job[Any]]
 Once = Callable[..., tuple[dict[str, Any], bytes]]
-"""Runs a request on files by name, as the sandbox does: with plain arguments. A file called `_0` goes as "0"."""
+"""Runs a request on files by name, with plain arguments as in the sandbox. A file called `_0` is passed as "0"."""
 
 _MEASURE = {"name": "m", "title": "M", "doc": "d", "lower": 0.0, "upper": None, "higher_is_better": True}
 _DECLARED = {"task": "t", "task_version": 1, "measures": [_MEASURE], "primary": "m", "dimensions": {"d": ["x", "y"]}}
@@ -44,7 +44,7 @@ SCORER_SAMPLES: tuple[tuple[dict[str, Any], bytes, bytes], ...] = tuple(
     for scores in (_HEAD + _WHOLE + b"]}", _HEAD + _WHOLE + b", " + _WHOLE + b"]}", b'{"a": NaN}', b"\xff", b"")
     for outcomes in (_UNITS, _UNITS[:-9], _UNITS.replace(b"values", b"value"), b"")
 )
-"""(declaration, scores.json, outcomes.jsonl) of an organiser's own scorer, right and wrong."""
+"""(declaration, scores.json, outcomes.jsonl) of a custom scorer, valid and invalid."""
 
 
 _PUBLISHED = b"".join(
@@ -86,11 +86,11 @@ GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes]
         (("evaluation", b"a\tr\tb\n"), ("known", b"a\tr\tc\n"), ("mentions", b"a\te1\n")),
     ),
 )
-"""(task, generator, parameters, sources) of the desk."""
+"""(task, generator, parameters, sources) as the management pages send them."""
 
 
 def run(jobs: Jobs) -> None:
-    """Right and wrong files through each of `evaluator.jobs.JOBS`."""
+    """Run each of `evaluator.jobs.JOBS` on valid and invalid files."""
 
     def once(request: Request, **files: bytes) -> tuple[dict[str, Any], bytes]:
         streams = {name.removeprefix("_"): io.BytesIO(body) for name, body in files.items()}
@@ -100,7 +100,7 @@ def run(jobs: Jobs) -> None:
         try:
             for gold, predictions in task.samples:
                 _tasks_jobs(once, name, gold, predictions)
-        except Exception as error:  # a package that fails takes no other task with it
+        except Exception as error:  # a failing package must not disable other tasks
             if name in TASKS.built_in:
                 raise
             TASKS.leave_out(name, f"its samples fail: {type(error).__name__}: {error}")
@@ -114,27 +114,27 @@ def run(jobs: Jobs) -> None:
 
 def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
     names: dict[str, Any] = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
-    drawn: dict[str, Any] = {"resamples": 20, "seed": 1}
+    resampling: dict[str, Any] = {"resamples": 20, "seed": 1}
     prepared, inputs = once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=gold)
     if not prepared["ok"]:
         raise ValueError(f"gold is refused: {prepared['problems'][0]['text']}")
     expects = prepared["expects"]
     broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
-    scoring = ScoreRequest(task=task, **names, **drawn)
+    scoring = ScoreRequest(task=task, **names, **resampling)
     validation = ValidateRequest(
         task=task, inputs_name="inputs.jsonl", predictions_name="predictions.jsonl", expects=expects
     )
     comparison = CompareRequest(
-        task=task, gold_name="gold.jsonl", predictions_a_name="a.jsonl", predictions_b_name="b.jsonl", **drawn
+        task=task, gold_name="gold.jsonl", predictions_a_name="a.jsonl", predictions_b_name="b.jsonl", **resampling
     )
     for answers in (predictions, broken, b"", predictions.replace(b"{", b'{"confidence": 0.5, ', 1)):
         once(validation, inputs=inputs, predictions=answers)
         scored, table = once(scoring, predictions=answers, gold=gold)
         if table:
-            once(CompareOutcomesRequest(**drawn), a=table, b=table)
-            once(SideBySideRequest(gold_name="gold.jsonl", **drawn), a=table, b=table, gold=gold)
+            once(CompareOutcomesRequest(**resampling), a=table, b=table)
+            once(SideBySideRequest(gold_name="gold.jsonl", **resampling), a=table, b=table, gold=gold)
             once(DrawRequest(), table=table)
-            once(CompareBoardRequest(pairs=[(0, 1)], measure=scored["primary"], **drawn), _0=table, _1=table)
+            once(CompareBoardRequest(pairs=[(0, 1)], measure=scored["primary"], **resampling), _0=table, _1=table)
         once(comparison, gold=gold, predictions_a=predictions, predictions_b=answers)
     packed = gzip.compress(predictions, mtime=0)
     for body in (packed, packed[:-4]):
@@ -157,7 +157,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
 
 
 def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[str, Any]) -> None:
-    """Alone, and beside training gold: the same lines again."""
+    """Run each baseline without and with training gold, which has the same lines."""
     for name in [*(baseline.name for baseline in TASKS[task].baselines), "?"]:
         request = BaselineRequest(task=task, baseline=name, inputs_name="inputs.jsonl", expects=expects, seed=1)
         once(request, inputs=inputs)
@@ -165,7 +165,7 @@ def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[
 
 
 def _generators(once: Once) -> None:
-    """Each on the desk, right and wrong."""
+    """Run each generator on valid and invalid sources."""
     for task, generator, parameters, sources in GENERATOR_SAMPLES:
         request = GenerateRequest(
             task=task,
@@ -182,7 +182,7 @@ def _generators(once: Once) -> None:
 
 
 def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
-    """Alone, and beside inputs and a training split: the same lines, so that everything leaks."""
+    """Run each part alone, and with inputs and a training split of the same lines, so that everything leaks."""
     for part in [*NAMES, "?"]:
         request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
         once(request, gold=gold)
@@ -190,7 +190,7 @@ def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
 
 
 def _difference(once: Once, task: str, gold: bytes, broken: bytes) -> None:
-    """The same lines, none of them, fewer of them, lines that are written otherwise, packed ones, and broken ones."""
+    """Compare gold with equal, fewer, no, differently written, compressed and invalid lines."""
     request = GoldDifferenceRequest(task=task, before_name="gold.jsonl", after_name="gold.jsonl")
     fewer, other = gold[: gold.rfind(b"\n", 0, -1) + 1] or gold, gold.replace(b"{", b'{"remark": 1, ', 1)
     for before, after in ((gold, gold), (gold, fewer), (fewer, gold), (gold, other), (gold, broken), (gold, b"")):
