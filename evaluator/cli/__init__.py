@@ -1,1 +1,1 @@
-"""What the `holdout` command does beyond scoring: a system on one's own machine, and the talk with a server."""
+"""The `holdout` command: evaluation and curation, running a system locally, and requests to a server."""

@@ -1,4 +1,4 @@
-"""What the commands take that run a system or talk with a server."""
+"""Arguments of the commands that run a system or send requests to a server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
 
 
 def add_reading(commands: Any) -> None:
-    """`login`, `logout`, `benchmarks`, `teams`, `inputs`, `scores` and `board`."""
+    """Add `login`, `logout`, `benchmarks`, `teams`, `inputs`, `scores` and `board`."""
     for name, about, add in (
         ("login", "keep a token for a server, for the commands that follow", _add_login),
         ("logout", "revoke the token that a log-in has kept", _add_logout),

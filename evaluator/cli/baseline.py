@@ -1,4 +1,4 @@
-"""`python -m evaluator baseline TASK NAME`: a baseline's predictions on standard output, as a server makes them."""
+"""`python -m evaluator baseline TASK NAME`: write a baseline's predictions to standard output, as a server does."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
-    """Returns the exit status; raises UsageError."""
+    """Run the command and return its exit status. Raises UsageError."""
     task = find_task(given.task)
     if given.name is None:
-        for one in task.baselines:
-            print(f"{one.name}: {one.doc}" + (f" (needs {one.needs})" if one.needs else ""))
+        for baseline in task.baselines:
+            print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
         return DONE
     if not given.inputs:
         raise UsageError("--inputs is missing, expected the public inputs")

@@ -1,7 +1,7 @@
-"""`python -m evaluator`: the referee on anybody's machine, with the code that the server runs.
+"""`python -m evaluator`: evaluate on any machine, with the code that the server runs.
 
-Exit status: 0 done; 1 an audit found what blocks publishing; 2 the predictions (or the image) are bad; 3 the gold (or
-the inputs) is bad; 4 our own fault; 64 wrong usage; 75 a submission is not over yet.
+Exit status: 0 success; 1 an audit found errors that block publishing; 2 the predictions (or the image) are invalid; 3
+the gold (or the inputs) is invalid; 4 internal error; 64 usage error; 75 a submission is not finished yet.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
-try:  # loading takes a moment, and whoever interrupts it wants no traceback
-    import evaluator.blas  # noqa: F401  - before whatever imports NumPy
+try:  # imports take a moment; an interrupt meanwhile should print no traceback
+    import evaluator.blas  # noqa: F401  - before the first import of NumPy
     from evaluator import jobs
     from evaluator.cli import arguments, baseline, curation
     from evaluator.cli.output import print_problems, printable_lines
@@ -42,11 +42,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs one command; returns the exit status."""
+    """Run one command and return its exit status."""
     try:
         given = _parser().parse_args(words)
         status = _command(given)
-        sys.stdout.flush()  # here, where a reader that has gone is still understood
+        sys.stdout.flush()  # here, where a closed pipe is still handled
         return status
     except UsageError as error:
         print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
@@ -58,13 +58,13 @@ def main(words: Sequence[str]) -> int:
         print("evaluator: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; Python's own flush at exit must not complain either.
+        # The reader closed the pipe; Python's own flush at exit must not fail either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except Exception as error:  # noqa: BLE001 - whatever is left is ours, and says so
-        # The message of an unforeseen error may quote gold: the type and the place are enough to report it.
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
+    except Exception as error:  # noqa: BLE001 - any other exception is an internal error
+        # The message of an unexpected error may quote gold, so only its type and location are printed.
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}:{frame.lineno}"
         print(f"evaluator: our own fault: {type(error).__name__} at {where}", file=sys.stderr)
         return OUR_FAULT
 
@@ -176,7 +176,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _request(given: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
-    """The request of a command's job, and the names of its files, in the order in which they are opened."""
+    """Return the request of a command's job, and the names of its files, in the order in which they are opened."""
     options = _options(given.option)
     find_task(given.task).parse_options(options)
     if given.command == "validate":
@@ -218,7 +218,7 @@ def _job(given: argparse.Namespace) -> int:
                 files[name] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
                 raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
-        with patience("comparing"):  # the other jobs tell nobody how far they are
+        with patience("comparing"):  # the other jobs report no progress
             report, _ = jobs.run(request, files)
     if not report["ok"]:
         return _refused(report, given.json)
@@ -262,5 +262,5 @@ def _print_warnings(warnings: Sequence[str]) -> None:
 
 
 def run() -> NoReturn:
-    """The `holdout` command."""
+    """Entry point of the `holdout` command."""
     sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""What a command says beside its result: on standard error, without a character that moves a terminal's cursor."""
+"""Messages on standard error, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def say(text: str) -> None:
 
 
 def print_problems(problems: Sequence[Mapping[str, Any]], more: int = 0) -> None:
-    """A line a problem, and how many more there are."""
+    """Print one line per problem, and the number of further ones."""
     for problem in problems:
         say(str(problem.get("text", "")))
     if more:
@@ -28,7 +28,7 @@ def print_problems(problems: Sequence[Mapping[str, Any]], more: int = 0) -> None
 
 
 class Progress:
-    """One line that is written over, where a person looks on; nothing in a script's log."""
+    """A progress line that is overwritten on a terminal; prints nothing elsewhere."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
@@ -37,7 +37,7 @@ class Progress:
         self._write(_CLEAR + printable(text))
 
     def end(self) -> None:
-        """Take the line away, before anything else is said."""
+        """Clear the line, before anything else is printed."""
         self._write(_CLEAR)
 
     def _write(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What the referee says while it works for long."""
+"""Progress messages of long commands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from evaluator.cli.output import Progress, say
 from evaluator.progress import listening
 
-PAUSE = 10.0  # seconds between lines where they are kept, as in a script's log
+PAUSE = 10.0  # seconds between lines when standard error is not a terminal
 
 
 @contextmanager
 def patience(what: str) -> Iterator[None]:
-    """On standard error, how far the work is: one line written over on a terminal, else a line every ten seconds."""
+    """Report progress on standard error: one overwritten line on a terminal, else a line every PAUSE seconds."""
     progress, begun = Progress(), time.monotonic()
     live, told = sys.stderr.isatty(), begun
 

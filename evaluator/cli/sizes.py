@@ -1,4 +1,4 @@
-"""Sizes as people write and read them. Units are decimal, as on the site: 4GB is 4,000,000,000 bytes."""
+"""Human-readable sizes. Units are decimal, as on the site: 4GB is 4,000,000,000 bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMG]I?|)B?", re.IGNORECASE | r
 
 
 def read_size(name: str, text: str) -> int:
-    """Bytes of `4GB`, `512M`, `1.5GiB` or `4000000000`. Raises UsageError."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    """Return the bytes of `4GB`, `512M`, `1.5GiB` or `4000000000`. Raises UsageError that names the option `name`."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
         raise UsageError(f"--{name} is {shown(text)}, expected a size: 512MB, 4GB, 2GiB or a number of bytes")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 def size_text(number: float) -> str:

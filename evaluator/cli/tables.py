@@ -1,4 +1,4 @@
-"""Scores and comparisons as text tables, for people at a terminal."""
+"""Scores, comparisons and leaderboards as text tables for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,23 +11,23 @@ Row = Mapping[str, Any]
 
 
 def score_table(scores: Sequence[Row]) -> str:
-    """scores: as `score --json` has them."""
+    """Render scores, as `score --json` prints them."""
     rows: list[tuple[str, ...]] = [("measure", "slice", "value", _interval_heading(), "n")]
     for score in scores:
-        rows.append((score["measure"], _place(score), _number(score["value"]), _interval(score), str(score["n"])))
+        rows.append((score["measure"], _slice_name(score), _number(score["value"]), _interval(score), str(score["n"])))
     return _aligned(rows)
 
 
 def comparison_table(comparisons: Sequence[Row]) -> str:
-    """comparisons: as `compare --json` has them."""
+    """Render comparisons, as `compare --json` prints them."""
     rows: list[tuple[str, ...]] = [
         ("measure", "slice", "a", "b", "a - b", _interval_heading(), "p", "McNemar", "n", "groups")
     ]
     for row in comparisons:
         numbers = [_number(row[name]) for name in ("a", "b", "difference")]
-        chances = [_chance(row[name]) for name in ("p", "p_mcnemar")]
+        chances = [_p_value(row[name]) for name in ("p", "p_mcnemar")]
         counts = [str(row[name]) for name in ("n", "n_groups")]
-        rows.append((row["measure"], _place(row), *numbers, _interval(row), *chances, *counts))
+        rows.append((row["measure"], _slice_name(row), *numbers, _interval(row), *chances, *counts))
     return _aligned(rows)
 
 
@@ -36,14 +36,14 @@ def _interval_heading() -> str:
 
 
 def benchmark_table(benchmarks: Sequence[Row]) -> str:
-    """benchmarks: as the API lists them."""
+    """Render benchmarks, as the API lists them."""
     rows: list[tuple[str, ...]] = [("benchmark", "task", "title")]
     rows += [(row["slug"], row["task"], printable(row["title"])) for row in benchmarks]
     return _aligned(rows)
 
 
 def team_table(teams: Sequence[Row]) -> str:
-    """teams: your own, as the API lists them."""
+    """Render the user's teams, as the API lists them."""
     rows: list[tuple[str, ...]] = [("team", "you are", "members", "systems")]
     for row in teams:
         members = ", ".join(printable(member["username"]) for member in row["members"])
@@ -53,24 +53,24 @@ def team_table(teams: Sequence[Row]) -> str:
 
 
 def board_table(board: Row) -> str:
-    """board: as the API tells a leaderboard. A column a measure and slice, in the order of the answer."""
-    keys = list(dict.fromkeys((s["measure"], _place(s)) for row in board["rows"] for s in row["scores"]))
-    heads = (measure if place == "all" else f"{measure} {place}" for measure, place in keys)
-    # A server that knows no tracks tells none.
-    tracked = [printable(row.get("track", "")) for row in board["rows"]]
-    rows: list[tuple[str, ...]] = [("rank", "system", "team", *(["track"] * any(tracked)), *heads)]
-    for row, track in zip(board["rows"], tracked, strict=True):
-        told = {(score["measure"], _place(score)): score for score in row["scores"]}
-        cells = (_value(told[key]) if key in told else "-" for key in keys)
-        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *([track] * any(tracked)), *cells))
+    """Render a leaderboard as the API returns it: one column per measure and slice, in the order of the response."""
+    keys = list(dict.fromkeys((s["measure"], _slice_name(s)) for row in board["rows"] for s in row["scores"]))
+    heads = (measure if slice_name == "all" else f"{measure} {slice_name}" for measure, slice_name in keys)
+    # A server without tracks omits the key.
+    tracks = [printable(row.get("track", "")) for row in board["rows"]]
+    rows: list[tuple[str, ...]] = [("rank", "system", "team", *(["track"] * any(tracks)), *heads)]
+    for row, track in zip(board["rows"], tracks, strict=True):
+        scores = {(score["measure"], _slice_name(score)): score for score in row["scores"]}
+        cells = (_value(scores[key]) if key in scores else "-" for key in keys)
+        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *([track] * any(tracks)), *cells))
     return _aligned(rows)
 
 
 def _rank(row: Row) -> str:
     if row["rank"] is None:
         return "-"
-    place = f"{row['rank']}{'=' if row['tied'] else ''}"
-    return place if row["rank_low"] is None else f"{place} ({row['rank_low']}-{row['rank_high']})"
+    rank = f"{row['rank']}{'=' if row['tied'] else ''}"
+    return rank if row["rank_low"] is None else f"{rank} ({row['rank_low']}-{row['rank_high']})"
 
 
 def _value(score: Row) -> str:
@@ -78,7 +78,7 @@ def _value(score: Row) -> str:
     return _number(score["value"]) + ends
 
 
-def _place(row: Row) -> str:
+def _slice_name(row: Row) -> str:
     names = [f"{printable(name)}={printable(slice_text(value))}" for name, value in row["slice"].items()]
     return ", ".join(names) or "all"
 
@@ -91,7 +91,7 @@ def _interval(row: Row) -> str:
     return "-" if row["low"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
 
 
-def _chance(p: float | None) -> str:
+def _p_value(p: float | None) -> str:
     return f"{p:.1e}" if p is not None and 0 < p < 0.0001 else _number(p)
 
 

@@ -1,7 +1,7 @@
-"""`python -m evaluator split NAME ...` and `audit NAME ...`: one module a subcommand, all of them listed here.
+"""`python -m evaluator split NAME ...` and `audit NAME ...`: one generator module per subcommand, all listed here.
 
-Modules here hold arguments and files; what they do is a function of `evaluator.curation`. They are loaded with the
-parser, so whatever is slow to import (SciPy, scikit-learn) is imported where it is used.
+Generator modules handle arguments and files, and call functions of `evaluator.curation`. They are imported with the
+parser, so slow dependencies (SciPy, scikit-learn) are imported where they are used.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ SPLITS: tuple[Generator, ...] = (
     scenarios.GENERATOR,
     corruption.GENERATOR,
 )
-"""Generators: each makes a folder of files and their recipe."""
+"""Generators: each writes a folder of files and their recipe."""
 
 AUDITS: tuple[Generator, ...] = (audit.AUDIT, symmetric.AUDIT, cues_report.GENERATOR, leakage.AUDIT, gold_diff.AUDIT)
-"""Audits: each says what is wrong with a split, or what gives its answers away. A folder is made where asked for."""
+"""Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
 _SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"
 _AUDIT = "look for what gives a split's answers away"
@@ -64,32 +64,34 @@ _NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn"}
 
 
 def add_to(commands: Any) -> None:
-    """Adds `split` and `audit` to the referee's commands."""
+    """Add `split` and `audit` to the evaluator's commands."""
     for command, summary, generators in (("split", _SPLIT, SPLITS), ("audit", _AUDIT, AUDITS)):
         parser = commands.add_parser(command, help=summary, description=summary)
         names = parser.add_subparsers(dest="generator", required=True, metavar="NAME", parser_class=type(parser))
         for generator in generators:
-            one = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
-            generator.add_to(one)
+            subcommand = names.add_parser(generator.name, help=generator.summary, description=generator.summary)
+            generator.add_to(subcommand)
             if generator.seeded:
-                one.add_argument("--seed", type=whole_number, default=0, help="same seed, same bytes; 0 unless said")
-            one.add_argument(
+                subcommand.add_argument(
+                    "--seed", type=whole_number, default=0, help="same seed, same bytes; 0 unless said"
+                )
+            subcommand.add_argument(
                 "--output", type=Path, required=command == "split", help="a folder to make: files and recipe.json"
             )
-            one.add_argument("--json", action="store_true")
+            subcommand.add_argument("--json", action="store_true")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Runs one subcommand; returns the exit status. Raises UsageError, SandboxError."""
+    """Run one subcommand and return its exit status. Raises UsageError, SandboxError."""
     generators = {"split": SPLITS, "audit": AUDITS}[given.command]
-    (generator,) = (one for one in generators if one.name == given.generator)
+    (generator,) = (candidate for candidate in generators if candidate.name == given.generator)
     try:
         with _terminated_like_interrupted(), patience(generator.name), Bench(given.output) as bench:
-            made = generator.make(given, bench)
-            bench.finish(recipe(generator, given, made, bench))
+            result = generator.make(given, bench)
+            bench.finish(recipe(generator, given, result, bench))
     except FileError as error:
         return _refused(error, given.json)
-    except OSError as error:  # a full disk, a file that went away
+    except OSError as error:  # such as a full disk or a deleted file
         raise SandboxError(f"{generator.name} cannot go on: {error.strerror or type(error).__name__}") from None
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
@@ -98,15 +100,15 @@ def run(given: argparse.Namespace) -> int:
             f"{generator.name} needs the Python package {_NEEDED[error.name]}: pip install 'holdout[curation]', or, "
             "from the project's folder, pip install '.[curation]'"
         ) from None
-    _tell(made, given)
-    return made.status
+    _print_result(result, given)
+    return result.status
 
 
-def _tell(made: Made, given: argparse.Namespace) -> None:
+def _print_result(result: Made, given: argparse.Namespace) -> None:
     if given.json:
-        print(json.dumps(made.report, ensure_ascii=True, allow_nan=False))
+        print(json.dumps(result.report, ensure_ascii=True, allow_nan=False))
         return
-    print(printable_lines(made.text))
+    print(printable_lines(result.text))
     if given.output is not None:
         say(f"written to {given.output}")
 
@@ -123,7 +125,7 @@ def _refused(error: FileError, as_json: bool) -> int:
 
 @contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """A service manager's signal ends the work as Ctrl-C does, so that nothing half-made is left."""
+    """Treat SIGTERM, as from a service manager, like Ctrl-C, so that no partial output is left behind."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""The engine of one's own machine: finding an image there, and reading it as the server would."""
+"""The local Docker engine: finds an image, and reads it as the server would."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _NO_ENGINE = (
 
 @dataclass(frozen=True)
 class Local:
-    """An engine that answers. `sandbox` holds what it runs as the server's does."""
+    """A local engine that responds. `sandbox` confines containers as the server's does."""
 
     engine: Engine
     sandbox: DockerSandbox
 
 
 def connected() -> Engine:
-    """An engine that answers. Raises SandboxError that says what to install."""
+    """Return an engine that responds. Raises SandboxError that says what to install."""
     try:
         from evaluator.sandbox.containers.engine import Engine
     except ModuleNotFoundError as error:
@@ -52,24 +52,25 @@ def connected() -> Engine:
 
 
 def connect(runtime: str) -> Local:
-    """Raises SandboxError, and UsageError for a runtime that cannot be one."""
+    """Return the local engine with its sandbox. Raises SandboxError, and UsageError for an invalid runtime name."""
     engine = connected()
     from evaluator.sandbox.containers.docker import DockerSandbox
 
     try:
-        made = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime))
+        local = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime))
     except ValueError:
         raise UsageError(f"--runtime is {shown(runtime)}, expected a name that the engine knows: runc, runsc") from None
-    # Other runs of this machine may be under way: only what is past its deadline is nobody's.
-    made.sandbox.reap(settle_seconds=_NEVER)
-    return made
+    # Other runs on this machine may be in progress: remove only what is past its deadline.
+    local.sandbox.reap(settle_seconds=_NEVER)
+    return local
 
 
 @contextlib.contextmanager
 def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
-    """The engine's id for a tag, an id or an archive's file; one that is loaded for this is taken away again.
+    """Yield the engine's id for a tag, an id or an archive file; an image loaded from an archive is removed afterwards.
 
-    check: read the image as the server would. An archive always is. Raises ImageError, SandboxError and UsageError.
+    check: read the image as the server would (always done for an archive). Raises ImageError, SandboxError and
+    UsageError.
     """
     if Path(name).is_file():
         with Path(name).open("rb") as archive:
@@ -89,7 +90,7 @@ def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
 
 
 def id_of(engine: Engine, name: str) -> str:
-    """Raises UsageError where the engine has no such image."""
+    """Return the id of an image. Raises UsageError if the engine does not have it."""
     from evaluator.sandbox.containers.engine import NotThereError
 
     try:
@@ -103,7 +104,7 @@ def id_of(engine: Engine, name: str) -> str:
 
 @contextlib.contextmanager
 def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
-    """`docker save` of an image, in a file without a name. Raises SandboxError."""
+    """Yield the output of `docker save` in an unnamed temporary file. Raises SandboxError."""
     progress, size = Progress(), 0
     with tempfile.TemporaryFile() as archive:
         for piece in engine.save(image):
@@ -115,7 +116,7 @@ def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
 
 
 def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
-    """The id of an archive's image, and whether the engine had it before."""
+    """Load an archive; return its image's id, and whether the engine already had it."""
     progress = Progress()
     progress.show("reading the image as the server would")
     try:

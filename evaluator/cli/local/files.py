@@ -1,4 +1,4 @@
-"""The files of a run on one's own machine: the inputs that go in, the predictions that come out."""
+"""Files of a local run: inputs and predictions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEFAULT_OUTPUT = "predictions.jsonl"
 
 
 def opened_inputs(path: str, stack: ExitStack) -> BinaryIO:
-    """Open for reading alone, as the sandbox wants it, and unpacked, as a system expects it. Raises UsageError."""
+    """Open the inputs read-only, as the sandbox requires, and decompressed, as a system expects. Raises UsageError."""
     try:
         if not path.endswith(".gz"):
             return stack.enter_context(Path(path).open("rb"))
@@ -31,7 +31,7 @@ def opened_inputs(path: str, stack: ExitStack) -> BinaryIO:
 
 
 def wanted_output(output: str | None) -> Path:
-    """Where predictions go. Nothing is written over that nobody named. Raises UsageError."""
+    """Return the path for predictions. An existing file is overwritten only if it was named. Raises UsageError."""
     path = Path(output or _DEFAULT_OUTPUT)
     if output is None and path.exists():
         raise UsageError(f"{_DEFAULT_OUTPUT} exists already, expected --output FILE: where to write, or that it may go")
@@ -41,7 +41,7 @@ def wanted_output(output: str | None) -> Path:
 
 
 def keep(made: BinaryIO, wanted: Path, name: str) -> Path:
-    """Where it was written: `wanted` with the ending of `name`, since readers go by it. Raises UsageError."""
+    """Save `made` and return its path: `wanted` with `.gz` added or removed as in `name`. Raises UsageError."""
     plain = wanted.with_suffix("") if wanted.suffix == ".gz" else wanted
     output = plain.with_name(plain.name + ".gz") if name.endswith(".gz") else plain
     made.seek(0)

@@ -1,4 +1,4 @@
-"""How a run on one's own machine ended, for people and as JSON."""
+"""Result of a local run, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`holdout run`: an image on one's own machine, held as the server holds it, and its predictions checked."""
+"""`holdout run`: run an image locally, confined as on the server, and check its predictions."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from evaluator.text import counted
 
 
 def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
-    """The exit status. Raises UsageError and SandboxError."""
+    """Run the command and return its exit status. Raises UsageError and SandboxError."""
     parsed = find_task(given.task).parse_options(options)
     limits = _limits(given)
-    wanted = files.wanted_output(given.output)
+    output_path = files.wanted_output(given.output)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
         inputs = files.opened_inputs(given.inputs, stack)
-        made = stack.enter_context(tempfile.TemporaryFile())
+        predictions = stack.enter_context(tempfile.TemporaryFile())
         try:
             find_task(given.task).read_inputs(inputs, given.inputs.removesuffix(".gz"), parsed, {}, ReadLimits())
         except InputsError as error:
             print_problems([problem.as_dict() for problem in error.problems], error.more)
             return BAD_GOLD
         try:
-            result = _ran(given, options, limits, inputs, made)
+            result = _run_image(given, options, limits, inputs, predictions)
         except ImageError as error:
             say(f"{given.image}: the image is refused ({error.code}): {error}")
             _print(given, {"ok": False, "fault": "image", "code": error.code, "explanation": str(error)})
@@ -52,16 +52,16 @@ def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
         run_result.say_log(result)
         if result.verdict is not Verdict.DONE:
             return _failed(given, result)
-        output = files.keep(made, wanted, result.output_name)
-        report = _validated(given, options, {"inputs": inputs, "predictions": made}, output)
-        return _told(given, result, report, output)
+        output = files.keep(predictions, output_path, result.output_name)
+        report = _validate(given, options, {"inputs": inputs, "predictions": predictions}, output)
+        return _report(given, result, report, output)
 
 
-def _ran(
-    given: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, made: BinaryIO
+def _run_image(
+    given: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, predictions: BinaryIO
 ) -> SystemResult:
-    here = engine.connect(given.runtime)
-    with engine.image_in(here, given.image, check=not given.no_check) as image:
+    local = engine.connect(given.runtime)
+    with engine.image_in(local, given.image, check=not given.no_check) as image:
         execution = SystemExecution(
             execution_id=f"run-{uuid.uuid4().hex}",
             image=image,
@@ -78,7 +78,7 @@ def _ran(
 
         progress.show("starting")
         try:
-            return here.sandbox.run(execution, made, keep_going=keep_going)
+            return local.sandbox.run(execution, predictions, keep_going=keep_going)
         finally:
             progress.end()
 
@@ -91,10 +91,10 @@ def _failed(given: argparse.Namespace, result: SystemResult) -> int:
     return BAD_PREDICTIONS
 
 
-def _validated(
+def _validate(
     given: argparse.Namespace, options: Mapping[str, str], opened: Mapping[str, BinaryIO], output: Path
 ) -> dict[str, Any]:
-    """The report of the check that the server makes. opened: inputs, predictions."""
+    """Return the report of the server's validation. opened: inputs, predictions."""
     for file in opened.values():
         file.seek(0)
     request = ValidateRequest(
@@ -107,7 +107,7 @@ def _validated(
     return report
 
 
-def _told(given: argparse.Namespace, result: SystemResult, report: dict[str, Any], output: Path) -> int:
+def _report(given: argparse.Namespace, result: SystemResult, report: dict[str, Any], output: Path) -> int:
     _print(given, {**run_result.as_json(given.task, result), **report, "output": str(output)})
     print_problems(report.get("problems", []), report.get("more", 0))
     for warning in report.get("warnings", []):
@@ -120,26 +120,26 @@ def _told(given: argparse.Namespace, result: SystemResult, report: dict[str, Any
 
 
 def _limits(given: argparse.Namespace) -> SystemLimits:
-    asked: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if given.memory is not None:
-        asked["memory_bytes"] = read_size("memory", given.memory)
+        values["memory_bytes"] = read_size("memory", given.memory)
     numbers = (("seconds", "wall_seconds", float), ("cpus", "cpus", float), ("processes", "processes", int))
     for option, name, kind in numbers:
         if (text := getattr(given, option)) is not None:
             try:
-                asked[name] = kind(text)
+                values[name] = kind(text)
             except ValueError:
                 expected = "a whole number" if kind is int else "a number"
                 raise UsageError(f"--{option} is {shown(text)}, expected {expected}") from None
     try:
-        return SystemLimits(**asked)
+        return SystemLimits(**values)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does: the container goes with it."""
+    """Treat SIGTERM like Ctrl-C, so that the container is removed."""
 
     def interrupt(*_: object) -> NoReturn:
         raise KeyboardInterrupt
@@ -151,6 +151,6 @@ def _ended_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _print(given: argparse.Namespace, told: dict[str, Any]) -> None:
+def _print(given: argparse.Namespace, payload: dict[str, Any]) -> None:
     if given.json:
-        print(json.dumps(told))
+        print(json.dumps(payload))

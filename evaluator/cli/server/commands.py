@@ -1,4 +1,4 @@
-"""The commands that talk with a server: what each takes, and who does it."""
+"""Dispatch of the commands that send requests to a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluator.cli.server import login, read
 from evaluator.cli.server.errors import refused
 from evaluator.cli.server.http import RefusedError
 
-_DOES: dict[str, Callable[[argparse.Namespace], int]] = {
+_HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "login": login.login,
     "logout": login.logout,
     "benchmarks": read.benchmarks,
@@ -21,9 +21,9 @@ _DOES: dict[str, Callable[[argparse.Namespace], int]] = {
 
 
 def run(given: argparse.Namespace) -> int:
-    """The exit status. Raises UsageError and SandboxError."""
+    """Run the command and return its exit status. Raises UsageError and SandboxError."""
     try:
-        return _DOES[given.command](given)
+        return _HANDLERS[given.command](given)
     except RefusedError as error:
         as_json = getattr(given, "json", False) or getattr(given, "format", "") == "json"
         return refused(error, as_json=as_json)

@@ -1,4 +1,4 @@
-"""What is said where a server refuses, and the exit status that it comes to."""
+"""Messages and exit status for a request that the server refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluator.cli.server.http import RefusedError
 from evaluator.exit_codes import BAD_PREDICTIONS, WRONG_USAGE
 
 THEIRS = ("invalid_predictions", "invalid_image", "too_large")
-"""Codes of what is wrong with the file itself."""
+"""Error codes for a problem with the submitted file itself."""
 
 
 def refused(error: RefusedError, *, as_json: bool) -> int:

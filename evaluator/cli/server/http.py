@@ -1,4 +1,4 @@
-"""Requests to a server's API, with the standard library alone. The token goes to that server and nowhere else."""
+"""HTTP client for a server's API, with the standard library only. The token is sent to that server only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Any, NoReturn
 from evaluator.errors import EvaluatorError, SandboxError, UsageError, shown
 
 _SECONDS = 60.0
-_MOST_BYTES = 64 << 20  # of an answer
+_MOST_BYTES = 64 << 20  # of a response
 _PIECE = 1 << 20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NOT_SAFE = "the token may hold letters, digits and - . _ ~ + / = alone"
@@ -23,12 +23,12 @@ Body = bytes | IO[bytes]
 
 
 class AwayError(SandboxError):
-    """No answer, or a broken connection: whether the request was done is not known."""
+    """No response, or a broken connection: it is unknown if the request was carried out."""
 
 
 @dataclass
 class RefusedError(EvaluatorError):
-    """The server's own words for why it did not do what was asked. `problems` are the lines at fault."""
+    """The server refused the request: its status, code and message. `problems` are those of the file."""
 
     status: int
     code: str
@@ -41,20 +41,20 @@ class RefusedError(EvaluatorError):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the token along, wherever it leads."""
+    """Rejects redirects, which would send the token to another address."""
 
     def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
         raise UsageError("the server redirects; expected the address that it leads to as --server")
 
 
 class Server:
-    """One server, as one person. address: `https://board.example`, without a path of the API.
+    """A server and the user's credentials. address: `https://board.example`, without a path of the API.
 
-    token None: as nobody, who may read what is public.
+    token None: anonymous, with access to public data only.
     """
 
     def __init__(self, address: str, token: str | None) -> None:
-        """Raises UsageError."""
+        """Raises UsageError for an invalid address or token."""
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UsageError(f"--server is {shown(address)}, expected an address like https://board.example")
@@ -66,11 +66,11 @@ class Server:
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def get(self, path: str, **query: str) -> Any:
-        """An answer's JSON. Raises RefusedError, AwayError."""
+        """Return the response's JSON. Raises RefusedError, AwayError."""
         return self.request("GET", path, query=query)
 
     def post(self, path: str, told: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
-        """The same, with a JSON body."""
+        """Send a JSON body and return the response's JSON. Raises RefusedError, AwayError."""
         return self.request(
             "POST", path, body=json.dumps(told).encode(), content_type="application/json", seconds=seconds
         )
@@ -85,7 +85,10 @@ class Server:
         content_type: str = "application/octet-stream",
         seconds: float = _SECONDS,
     ) -> Any:
-        """path: below `/api/v1/`. A body that is a file is sent whole. Raises RefusedError, AwayError."""
+        """Return the response's JSON. path: below `/api/v1/`. A file as body is sent whole.
+
+        Raises RefusedError, AwayError.
+        """
         headers = {"Accept": "application/json"}
         if body is not None:
             length = len(body) if isinstance(body, bytes) else os.fstat(body.fileno()).st_size
@@ -94,14 +97,14 @@ class Server:
             return _json(self._read(answer, _MOST_BYTES))
 
     def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str] | None = None) -> str:
-        """An answer as it is, written to `to`; its ETag without quotes. Raises RefusedError, AwayError."""
+        """Write the raw response to `to`; return its ETag without quotes. Raises RefusedError, AwayError."""
         with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as answer:
-            promised, arrived = int(answer.headers.get("Content-Length") or -1), 0
+            expected_size, received = int(answer.headers.get("Content-Length") or -1), 0
             while piece := self._read(answer, _PIECE):
                 to.write(piece)
-                arrived += len(piece)
-            if promised not in (-1, arrived):
-                raise AwayError(f"the connection to {self.address} broke after {arrived} of {promised} bytes")
+                received += len(piece)
+            if expected_size not in (-1, received):
+                raise AwayError(f"the connection to {self.address} broke after {received} of {expected_size} bytes")
             return str(answer.headers.get("ETag", "")).removeprefix("W/").strip('"')
 
     def _opened(
@@ -114,11 +117,11 @@ class Server:
         headers: dict[str, str],
         seconds: float,
     ) -> Any:
-        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
+        query_string = f"?{urllib.parse.urlencode(query)}" if query else ""
         if self._token is not None:
             headers["Authorization"] = f"Token {self._token}"
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
-            f"{self.address}/api/v1/{urllib.parse.quote(path)}{asked}", data=body, headers=headers, method=verb
+            f"{self.address}/api/v1/{urllib.parse.quote(path)}{query_string}", data=body, headers=headers, method=verb
         )
         try:
             return self._opener.open(request, timeout=seconds)
@@ -142,25 +145,25 @@ class Server:
 
 
 def _is_safe(token: str) -> bool:
-    return bool(token) and token.isascii() and all(sign.isalnum() or sign in "-._~+/=" for sign in token)
+    return bool(token) and token.isascii() and all(character.isalnum() or character in "-._~+/=" for character in token)
 
 
 def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
     try:
-        said = json.loads(error.read(_MOST_BYTES))
-        told = RefusedError(
+        payload = json.loads(error.read(_MOST_BYTES))
+        refusal = RefusedError(
             error.code,
-            str(said["code"]),
-            str(said["message"]),
-            list(said.get("problems", [])),
-            int(said.get("more", 0)),
+            str(payload["code"]),
+            str(payload["message"]),
+            list(payload.get("problems", [])),
+            int(payload.get("more", 0)),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
-        # A proxy's page, or no Holdout at all.
+        # A proxy's error page, or not a Holdout server.
         return AwayError(f"the server answers with status {error.code} and no words of Holdout's")
     if error.code >= 500:
-        return AwayError(f"the server says ({told.code}): {told.message}")
-    return told
+        return AwayError(f"the server says ({refusal.code}): {refusal.message}")
+    return refusal
 
 
 def _json(content: bytes) -> Any:

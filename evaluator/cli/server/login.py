@@ -1,4 +1,4 @@
-"""`holdout login` and `holdout logout`: a token for a name and a password, kept for the commands that follow."""
+"""`holdout login` and `holdout logout`: get a token for a user name and password, and store it for later commands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from evaluator.exit_codes import DONE
 
 
 def login(given: argparse.Namespace) -> int:
-    """The exit status. Raises UsageError, RefusedError and SandboxError."""
+    """Log in, store the token and return the exit status. Raises UsageError, RefusedError and SandboxError."""
     address = given.server.rstrip("/")
     known = token_store.read()
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so whoever is on the way can read what is sent")
-    token = from_file(given.token_file) if given.token_file else _asked_for(server, given.user)
-    # Whose it is, and whether it is one at all, only the server knows.
+    token = from_file(given.token_file) if given.token_file else _prompt_for_token(server, given.user)
+    # Only the server knows if the token is valid.
     Server(address, token).get("submissions/", page_size="1")
     known.tokens[address] = token
     known.latest = address
@@ -32,7 +32,7 @@ def login(given: argparse.Namespace) -> int:
 
 
 def logout(given: argparse.Namespace) -> int:
-    """Revokes the token and forgets it; one that the server knows no more is forgotten as well."""
+    """Revoke the token and delete it; one that the server no longer accepts is deleted as well."""
     known = token_store.read()
     address = (given.server or known.latest).rstrip("/")
     token = known.tokens.pop(address, None)
@@ -49,11 +49,11 @@ def logout(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _asked_for(server: Server, user: str | None) -> str:
-    """A token for what the person types. The password is shown nowhere, and kept nowhere."""
+def _prompt_for_token(server: Server, user: str | None) -> str:
+    """Prompt for name and password, and return a token for them. The password is neither displayed nor stored."""
     if not sys.stdin.isatty():
         raise UsageError("a password is asked for at a terminal; without one give --token-file FILE")
     say(f"{server.address}: your name and password there")
     name = user or input("Username or e-mail: ")
-    told = server.post("auth/tokens/", {"username": name, "password": getpass.getpass("Password: ")})
-    return str(told["token"])
+    response = server.post("auth/tokens/", {"username": name, "password": getpass.getpass("Password: ")})
+    return str(response["token"])

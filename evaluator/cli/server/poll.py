@@ -1,4 +1,4 @@
-"""Following a submission to its end."""
+"""Polls a submission until it is finished."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from evaluator.cli.server.http import AwayError, RefusedError, Server
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 _PATIENCE = 20
-"""Questions in a row without an answer, after which the server is taken to be gone for long."""
+"""Number of consecutive requests without a response after which polling gives up."""
 
 
 def followed(server: Server, submission: str, *, pause: Callable[[float], None] = time.sleep) -> dict[str, Any]:
-    """The submission once it is over. Raises RefusedError, and AwayError where the server stays away."""
-    progress, waited, unanswered, known = Progress(), _FIRST_PAUSE, 0, ""
+    """Return the submission once it is finished. Raises RefusedError, and AwayError if the server stays unreachable."""
+    progress, interval, failures, last_status = Progress(), _FIRST_PAUSE, 0, ""
     try:
         while True:
             try:
-                told: dict[str, Any] = server.get(f"submissions/{submission}/")
-                unanswered = 0
+                submission_data: dict[str, Any] = server.get(f"submissions/{submission}/")
+                failures = 0
             except AwayError:
-                unanswered += 1
-                if unanswered >= _PATIENCE:
+                failures += 1
+                if failures >= _PATIENCE:
                     raise
                 pause(_LONGEST_PAUSE)
                 continue
-            if told["is_over"]:
-                return told
-            now = _in_words(told)
-            progress.show(now)
-            if now != known:
-                known, waited = now, _FIRST_PAUSE
-            pause(waited)
-            waited = min(waited * 1.5, _LONGEST_PAUSE)
+            if submission_data["is_over"]:
+                return submission_data
+            status = _status_text(submission_data)
+            progress.show(status)
+            if status != last_status:
+                last_status, interval = status, _FIRST_PAUSE
+            pause(interval)
+            interval = min(interval * 1.5, _LONGEST_PAUSE)
     finally:
         progress.end()
 
 
 def scores_of(server: Server, submission: str) -> dict[str, Any] | None:
-    """What was revealed; None where the phase has revealed nothing yet."""
+    """Return the revealed scores; None if the phase has not revealed any yet."""
     try:
-        found: dict[str, Any] = server.get(f"submissions/{submission}/scores/")
+        scores: dict[str, Any] = server.get(f"submissions/{submission}/scores/")
     except RefusedError as error:
         if error.code != "not_ready":
             raise
         say(f"{error}")
         return None
-    return found
+    return scores
 
 
-def _in_words(told: dict[str, Any]) -> str:
-    place = told.get("place_in_queue")
-    waiting = f", {place} before it" if told["state"] == "queued" and place is not None else ""
-    stage = f", {told['stage']}" if told.get("stage") else ""
-    return f"{told['state']}{waiting}{stage}"
+def _status_text(submission: dict[str, Any]) -> str:
+    position = submission.get("place_in_queue")
+    waiting = f", {position} before it" if submission["state"] == "queued" and position is not None else ""
+    stage = f", {submission['stage']}" if submission.get("stage") else ""
+    return f"{submission['state']}{waiting}{stage}"

@@ -1,4 +1,4 @@
-"""`holdout benchmarks`, `teams`, `inputs`, `scores` and `board`: what a server has to read."""
+"""`holdout benchmarks`, `teams`, `inputs`, `scores` and `board`: read data from a server."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import DONE, NOT_YET
 
 _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
-"""What the server writes itself, by the option that asks for it."""
+"""File name extensions of the formats that the server renders, by command-line option."""
 
 
 def benchmarks(given: argparse.Namespace) -> int:
     server = connected(given.server, given.token_file, needs_token=False)
-    found = _listed(server, "benchmarks/", search=given.search, task=given.task)
-    print(json.dumps(found) if given.json else benchmark_table(found))
+    rows = _listed(server, "benchmarks/", search=given.search, task=given.task)
+    print(json.dumps(rows) if given.json else benchmark_table(rows))
     return DONE
 
 
 def teams(given: argparse.Namespace) -> int:
-    """One's own teams: for which `submit --team` may send."""
-    found = _listed(connected(given.server, given.token_file), "teams/")
-    if not found:
+    """List the user's teams, which `submit --team` accepts."""
+    rows = _listed(connected(given.server, given.token_file), "teams/")
+    if not rows:
         say("you are in no team; one with your name is made when you first submit")
-    print(json.dumps(found) if given.json else team_table(found))
+    print(json.dumps(rows) if given.json else team_table(rows))
     return DONE
 
 
 def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
-    """The results of all pages of a list."""
-    found: list[dict[str, Any]] = []
+    """Return the results of all pages of a list."""
+    results: list[dict[str, Any]] = []
     for page in range(1, 1000):
-        told = server.get(path, **query, page_size="500", page=str(page))
-        found += told["results"]
-        if not told["next"]:
+        response = server.get(path, **query, page_size="500", page=str(page))
+        results += response["results"]
+        if not response["next"]:
             break
-    return found
+    return results
 
 
 def inputs(given: argparse.Namespace) -> int:
-    """A split's public inputs, in a file that is whole or not there."""
+    """Download a split's public inputs. The file is written atomically."""
     server = connected(given.server, given.token_file, needs_token=False)
     split = given.split or _split_of(server, given.benchmark, given.phase)
     output = Path(given.output or f"{Path(given.benchmark).name}-{Path(split).name}-inputs.jsonl")
@@ -79,23 +79,25 @@ def inputs(given: argparse.Namespace) -> int:
 
 def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
     phases = server.get(f"benchmarks/{benchmark}/")["phases"]
-    named = {one["slug"]: str(one["split"]) for one in phases}
-    if phase is None and len(set(named.values())) == 1:
-        return next(iter(named.values()))
-    if phase not in named:
-        found = "not given" if phase is None else shown(phase)
-        raise UsageError(f"--phase is {found}, expected one of {', '.join(named) or 'none: there is no phase'}")
-    return named[phase]
+    split_by_phase = {phase_data["slug"]: str(phase_data["split"]) for phase_data in phases}
+    if phase is None and len(set(split_by_phase.values())) == 1:
+        return next(iter(split_by_phase.values()))
+    if phase not in split_by_phase:
+        value = "not given" if phase is None else shown(phase)
+        raise UsageError(
+            f"--phase is {value}, expected one of {', '.join(split_by_phase) or 'none: there is no phase'}"
+        )
+    return split_by_phase[phase]
 
 
 def scores(given: argparse.Namespace) -> int:
-    """Of one submission; its end is the exit status, as `submit --wait` tells it."""
+    """Print the scores of a submission; the exit status is that of `submit --wait`."""
     server = connected(given.server, given.token_file)
-    told = server.get(f"submissions/{quote(given.submission, safe='')}/")
-    if not told["is_over"] and not given.wait:
-        say(f"{told['state']}: there are no scores yet; --wait follows it to its end")
+    submission = server.get(f"submissions/{quote(given.submission, safe='')}/")
+    if not submission["is_over"] and not given.wait:
+        say(f"{submission['state']}: there are no scores yet; --wait follows it to its end")
         return NOT_YET
-    return submit.end(server, told, wait=True, as_json=given.json)
+    return submit.end(server, submission, wait=True, as_json=given.json)
 
 
 def board(given: argparse.Namespace) -> int:
@@ -110,19 +112,19 @@ def board(given: argparse.Namespace) -> int:
         server.fetch(f"{path}.{_FORMATS[given.format]}", sys.stdout.buffer, query=query)
         sys.stdout.buffer.flush()
         return DONE
-    told = _all_pages(server, f"{path}/", query)
-    print(json.dumps(told) if given.format == "json" else board_table(told))
+    leaderboard = _all_pages(server, f"{path}/", query)
+    print(json.dumps(leaderboard) if given.format == "json" else board_table(leaderboard))
     return DONE
 
 
 def _all_pages(server: Server, path: str, query: dict[str, str]) -> Any:
-    """A board with the rows of all its pages."""
-    told = server.get(path, **query, page_size="500")
-    following = told["next"]
+    """Return a board with the rows of all its pages."""
+    leaderboard = server.get(path, **query, page_size="500")
+    following = leaderboard["next"]
     for page in range(2, 1000):
         if not following:
             break
         more = server.get(path, **query, page_size="500", page=str(page))
-        told["rows"] += more["rows"]
+        leaderboard["rows"] += more["rows"]
         following = more["next"]
-    return {**told, "next": None}
+    return {**leaderboard, "next": None}

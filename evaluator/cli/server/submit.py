@@ -1,4 +1,4 @@
-"""`holdout submit`: predictions, an image's archive or a registry's reference to a server."""
+"""`holdout submit`: submit predictions, an image archive or a registry reference to a server."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from evaluator.cli.tables import score_table
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT
 
-_JOINING = 1800.0  # seconds: a server puts ten gigabytes together and hashes them
+_JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
 _CHECKING = 180.0
 
 
 def submit(given: argparse.Namespace) -> int:
-    """The exit status. Raises UsageError and SandboxError."""
+    """Run the command and return its exit status. Raises UsageError and SandboxError."""
     if sum(what is not None for what in (given.predictions, given.image, given.reference)) != 1:
         raise UsageError("expected one of: a predictions file, --image, --reference")
     if given.resume and given.image is None:
         raise UsageError("--resume goes on with an image: expected --image, as before")
     server = connected(given.server, given.token_file)
     try:
-        told = _sent(given, server)
-        say(f"submitted: {told['page']}")
-        return end(server, told, wait=given.wait, as_json=given.json)
+        submission = _sent(given, server)
+        say(f"submitted: {submission['page']}")
+        return end(server, submission, wait=given.wait, as_json=given.json)
     except RefusedError as error:
         return refused(error, as_json=given.json)
 
 
 def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
-    """The submission, as the API tells it."""
-    described = {"system": given.system, "team": given.team, "track": given.track, "note": given.note}
+    """Send the submission and return it as the API represents it."""
+    metadata = {"system": given.system, "team": given.team, "track": given.track, "note": given.note}
     phase = f"benchmarks/{given.benchmark}/phases/{given.phase}"
     if given.reference is not None:
-        told = {**described, "reference": given.reference}
-        return _once(given, server, lambda: server.post(f"{phase}/images/references/", told))
+        payload = {**metadata, "reference": given.reference}
+        return _send_once(given, server, lambda: server.post(f"{phase}/images/references/", payload))
     if given.image is not None:
         with _archive(given.image) as archive:
             upload = _uploaded(given, server, archive)
         path = f"image-uploads/{upload}/submission/"
         try:
-            return _once(given, server, lambda: server.post(path, described, seconds=_JOINING))
+            return _send_once(given, server, lambda: server.post(path, metadata, seconds=_JOINING))
         except RefusedError as error:
             if error.code not in THEIRS:
                 say(f"the archive stays on the server for some days; to submit it then, add --resume {upload}")
             raise
     with _opened(given.predictions) as file:
         kind = "application/gzip" if given.predictions.endswith(".gz") else "application/x-ndjson"
-        query = {**{name: text for name, text in described.items() if text}, "name": Path(given.predictions).name}
-        return _once(
+        query = {**{name: text for name, text in metadata.items() if text}, "name": Path(given.predictions).name}
+        return _send_once(
             given,
             server,
             lambda: server.request(
@@ -69,7 +69,7 @@ def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
 
 
 def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
-    """The id of an upload that is whole."""
+    """Upload the archive completely and return the upload's id."""
     if given.resume:
         upload = uploading.resumed(server, archive, given.resume)
     else:
@@ -84,29 +84,29 @@ def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> 
     return upload
 
 
-def _once(given: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
-    """What must not be done twice, since it is charged: if its answer is lost, look whether it was done."""
+def _send_once(given: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
+    """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived."""
     newest = _newest(given, server)
     try:
-        told: dict[str, Any] = send()
+        submission: dict[str, Any] = send()
     except AwayError:
-        found = _newest(given, server)
-        if found is None or (newest is not None and found["id"] == newest["id"]):
+        latest = _newest(given, server)
+        if latest is None or (newest is not None and latest["id"] == newest["id"]):
             raise
         say("the connection broke, but the submission has arrived")
-        return found
-    return told
+        return latest
+    return submission
 
 
 def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
-    """The last submission of this system in this phase."""
+    """Return the latest submission of this system in this phase, or None."""
     names = {name: getattr(given, name) for name in ("benchmark", "phase", "system", "team")}
     rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
     return rows[0] if rows else None
 
 
 def end(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> int:
-    """The exit status: without waiting the submission is the result; with it, its end."""
+    """Print the submission, or with `wait` its outcome and scores; return the exit status."""
     if not wait:
         if as_json:
             print(json.dumps(told))
@@ -132,7 +132,7 @@ def end(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> i
 
 @contextmanager
 def _archive(image: str) -> Iterator[IO[bytes]]:
-    """An archive's file; of a tag or id, what the engine of this machine saves."""
+    """Open an archive file; for a tag or id, save the image with the local engine first."""
     if Path(image).is_file():
         with _opened(image) as file:
             yield file
@@ -147,7 +147,7 @@ def _archive(image: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _opened(path: str) -> Iterator[IO[bytes]]:
     try:
-        file = Path(path).open("rb")  # noqa: SIM115 - closed below; what its reader raises is not ours to explain
+        file = Path(path).open("rb")  # noqa: SIM115 - closed below; errors raised while reading must not be caught here
     except OSError as error:
         raise UsageError(f"cannot read {shown(path)}: {printable(error.strerror or str(error))}") from None
     with file:

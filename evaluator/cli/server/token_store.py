@@ -1,4 +1,4 @@
-"""The tokens of servers that were logged in to: one file of the user's, which nobody else can read."""
+"""Stored API tokens by server: one file that only the user can read."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from evaluator.errors import UsageError, shown
 
 @dataclass
 class Kept:
-    """latest: the server of the last log-in, which commands talk to unless told otherwise."""
+    """Content of the file. latest: the server of the last log-in, the default for commands."""
 
     latest: str = ""
     tokens: dict[str, str] = field(default_factory=dict)
 
 
 def place() -> Path:
-    """Where it is: in XDG_CONFIG_HOME, or ~/.config."""
+    """Return the file's path: below XDG_CONFIG_HOME, or ~/.config."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(home) if home else Path.home() / ".config") / "holdout" / "servers.json"
 
 
 def read() -> Kept:
-    """Empty where nobody has logged in. Raises UsageError for a file that others can read, or that is none of ours."""
+    """Return the stored tokens, empty if there is no file. Raises UsageError if others can read it or it is invalid."""
     path = place()
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
                 raise UsageError(f"{shown(str(path))} can be read by others: chmod 600 it, or log in anew")
-            told: Any = json.load(file)
-        return Kept(str(told["latest"]), {str(server): str(token) for server, token in told["tokens"].items()})
+            content: Any = json.load(file)
+        return Kept(str(content["latest"]), {str(server): str(token) for server, token in content["tokens"].items()})
     except FileNotFoundError:
         return Kept()
     except OSError as error:
@@ -44,11 +44,11 @@ def read() -> Kept:
 
 
 def write(kept: Kept) -> None:
-    """In one step, so that what is read is whole. Raises UsageError."""
+    """Store the tokens atomically. Raises UsageError."""
     path = place()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent)  # made for its owner alone
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # with mode 0600
         try:
             with os.fdopen(descriptor, "w") as file:
                 json.dump({"latest": kept.latest, "tokens": kept.tokens}, file)

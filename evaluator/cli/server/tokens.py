@@ -1,4 +1,4 @@
-"""Where a command finds its server and its API token. Never in an argument, which every process can read."""
+"""Finds a command's server and API token. The token is never an argument, which every process can read."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ VARIABLE = "HOLDOUT_TOKEN"
 
 
 def connected(address: str | None, token_file: str | None, *, needs_token: bool = True) -> Server:
-    """The server of that address, or the one of the last log-in. Raises UsageError.
+    """Return a client for the server at `address`, or for that of the last log-in. Raises UsageError.
 
-    needs_token: else whoever has no token reads what is public.
+    needs_token: if False, a command without a token reads public data.
     """
-    where = address or token_store.read().latest
-    if not where:
+    server_address = address or token_store.read().latest
+    if not server_address:
         raise UsageError("there is no server: give --server https://..., or log in: holdout login --server https://...")
-    found = _found(where, token_file)
-    if found is None and needs_token:
+    token = _find_token(server_address, token_file)
+    if token is None and needs_token:
         raise UsageError(f"there is no token: holdout login, set {VARIABLE}, or give --token-file FILE")
-    server = Server(where, found)
-    if server.is_open and found is not None:
+    server = Server(server_address, token)
+    if server.is_open and token is not None:
         say("warning: the address is plain http, so whoever is on the way can read the token")
     return server
 
 
-def _found(server: str, file: str | None) -> str | None:
-    """A named file before the environment before what a log-in has kept."""
+def _find_token(server: str, file: str | None) -> str | None:
+    """Return the token from the file, else from the environment, else the stored one; None if there is none."""
     if file is not None:
         return from_file(file)
     return os.environ.get(VARIABLE, "").strip() or token_store.read().tokens.get(server.rstrip("/"))
 
 
 def from_file(path: str) -> str:
-    """Raises UsageError that quotes nothing of it."""
+    """Return the token in a file. Raises UsageError that does not quote the content."""
     try:
         return Path(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""An image archive in pieces: what broke off goes on where the server's part ends."""
+"""Chunked, resumable upload of an image archive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluator.cli.sizes import size_text
 from evaluator.errors import UsageError, shown
 
 ATTEMPTS = 6
-"""Failures in a row after which an upload is given up; whatever arrives starts the count again."""
+"""Number of consecutive failures after which an upload is given up; any progress resets the count."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 _CHUNK = 1 << 20
 
@@ -23,17 +23,17 @@ _CHUNK = 1 << 20
 def begin(
     server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str, track: str = "", team: str = ""
 ) -> str:
-    """The id of an upload that waits for the archive's bytes. Raises RefusedError, AwayError.
+    """Start an upload and return its id. Raises RefusedError, AwayError.
 
-    track, team: those that the submission will name, so that wrong ones are refused before the bytes are sent.
+    track, team: those of the submission, so that invalid ones are refused before the bytes are sent.
     """
     size = os.fstat(archive.fileno()).st_size
-    told = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track, "team": team}
-    return _id(server.post(f"benchmarks/{benchmark}/phases/{phase}/images/", told))
+    payload = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track, "team": team}
+    return _id(server.post(f"benchmarks/{benchmark}/phases/{phase}/images/", payload))
 
 
 def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
-    """The id, checked: whether the server's upload can be one of this archive. Raises UsageError, RefusedError."""
+    """Return the upload's id, if its size matches this archive. Raises UsageError, RefusedError, AwayError."""
     try:
         upload = str(UUID(upload))
     except ValueError:
@@ -45,7 +45,7 @@ def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
 
 
 def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[float], None] = time.sleep) -> None:
-    """Send what is not there yet. Raises RefusedError, and AwayError once it has failed for too long."""
+    """Send the missing bytes. Raises RefusedError, and AwayError after ATTEMPTS failures in a row."""
     progress, failures, received = Progress(), 0, 0
     while True:
         try:
@@ -58,7 +58,7 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
             progress.end()
             return
         except (AwayError, RefusedError) as error:
-            # A piece may have arrived though its answer did not: only the server knows, so it is asked again.
+            # A piece may have arrived although its response was lost, so the server's state is requested again.
             progress.end()
             failures += 1
             if failures >= ATTEMPTS or (isinstance(error, RefusedError) and error.code != "wrong_offset"):
