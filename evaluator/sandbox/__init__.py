@@ -1,5 +1,5 @@
-"""Where untrusted bytes meet hidden gold: a server that forks one confined child for each job.
+"""Sandboxes for jobs on untrusted bytes and hidden gold.
 
-`contract` says what any sandbox does, `process` is the client of the one for scorers and validation,
-`launch` starts its server. `docs/sandbox.md` tells the whole story.
+`contract` defines the interface. `process` is a server that forks one confined child per job (scoring, validation),
+with its client and launcher; `confinement` has its layers. `containers` runs submitted images. See `docs/sandbox.md`.
 """

@@ -1,7 +1,6 @@
-"""The server as a program of its own: `python -I .../evaluator/sandbox/__main__.py --socket PATH`.
+"""Entry point of the sandbox server: `python -I .../evaluator/sandbox/__main__.py --socket PATH`.
 
-Isolated mode leaves the project's folder off the import path; this file knows where it is, and adds each `--path` that
-is not on it.
+Isolated mode leaves the project's folder off the import path; this module adds it, and each missing `--path`.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A file that a job may read: an open descriptor, read at offsets of our own."""
+"""Read-only file objects on open descriptors, which never use the descriptor's shared offset."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def check_readable(name: str, descriptor: int) -> None:
-    """Raises ValueError unless the descriptor is a regular file opened for reading alone."""
+    """Raise ValueError unless the descriptor is a regular file opened read-only."""
     try:
         kind = os.fstat(descriptor).st_mode
         access = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
@@ -23,9 +23,9 @@ def check_readable(name: str, descriptor: int) -> None:
 
 
 class OpenFile(io.RawIOBase):
-    """Reads with pread: two jobs may hold the same descriptor, whose one offset would be shared between them.
+    """Reads with pread, since two jobs may have the same descriptor and would share its offset.
 
-    The size is taken once; a file that grows afterwards is not followed.
+    The size is read once; later growth of the file is ignored.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -68,5 +68,5 @@ class OpenFile(io.RawIOBase):
 
 
 def open_file(descriptor: int) -> io.BufferedReader:
-    """descriptor: of a regular file; it stays open when the file is closed."""
+    """Return a buffered reader. descriptor: of a regular file; it stays open when the reader is closed."""
     return io.BufferedReader(OpenFile(descriptor), buffer_size=1 << 20)

@@ -1,7 +1,7 @@
-"""From a fresh fork of the server to a process that can compute and write one report, in this order for a reason.
+"""Confines a fork of the server to computing and writing one report. The order of the steps matters.
 
-Ids before capabilities (dropping ids needs them), no_new_privs before Landlock and seccomp (both ask for it),
-limits after Landlock (it needs a descriptor for a moment), seccomp last (it refuses all of the above).
+Ids before capabilities (dropping ids needs them), no_new_privs before Landlock and seccomp (both require it),
+limits after Landlock (it needs a descriptor temporarily), seccomp last (it refuses all of the above).
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from evaluator.sandbox.confinement import landlock, rlimits, seccomp, syscalls
 from evaluator.sandbox.confinement.layers import Layers, drop_uid
 from evaluator.sandbox.contract import Limits
 
-NULL = (0, 1, 2)  # what a job prints goes nowhere
+NULL = (0, 1, 2)  # a job's standard streams are discarded
 REPORT, STATUS, FIRST_FILE = 3, 4, 5
 WRITABLE = (REPORT, STATUS, 1, 2)
 
 
 def arrange(*, null: int, report: int, status: int, files: list[int]) -> None:
-    """Put the descriptors where the job expects them, the files from FIRST_FILE on, and close all others."""
-    wanted = [null, null, null, report, status, *files]
-    spare = [_above(descriptor, len(wanted)) for descriptor in wanted]
-    for place, descriptor in enumerate(spare):
-        os.dup2(descriptor, place, inheritable=False)
-    os.closerange(len(wanted), os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") > 0 else 1 << 20)
+    """Move the descriptors to the numbers that the job expects, the files from FIRST_FILE on, and close all others."""
+    targets = [null, null, null, report, status, *files]
+    copies = [_above(descriptor, len(targets)) for descriptor in targets]
+    for number, descriptor in enumerate(copies):
+        os.dup2(descriptor, number, inheritable=False)
+    os.closerange(len(targets), os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") > 0 else 1 << 20)
 
 
 def _above(descriptor: int, least: int) -> int:
-    """A copy with a number that no later dup2 overwrites."""
+    """Duplicate the descriptor to a number that no later dup2 overwrites."""
     import fcntl
 
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
 
 
 def confine(limits: Limits, layers: Layers, *, size: int, descriptors: int) -> None:
-    """Apply every layer to this process. Raises OSError, ValueError or KeyError: then it must not go on."""
+    """Apply every layer to this process, which must not continue if this raises OSError, ValueError or KeyError."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     if layers.uid_drop:

@@ -1,6 +1,6 @@
-"""Landlock: no file may be opened, changed or run, no TCP port used, no abstract socket or process outside reached.
+"""Landlock rules: a job cannot open, change or run files, use TCP, or reach abstract sockets or processes outside.
 
-It does not cover stat and its kin; seccomp does. Source: landlock(7), linux/landlock.h.
+Landlock does not cover stat and similar calls; seccomp does. Source: landlock(7), linux/landlock.h.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import os
 
 from evaluator.sandbox.confinement import syscalls
 
-_VERSION = 1  # a flag: asks for the ABI only
-# rights over files that each ABI handles: bits 0-12, then refer, truncate, and ioctl on devices
+_VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION: query the ABI only
+# number of file access rights per ABI: bits 0-12, then refer, truncate, and ioctl on devices
 _FILE_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_FROM, _SCOPE_FROM = 4, 6
 _TWO_BITS = 0b11  # bind and connect; abstract sockets and signals
 
 
 def abi() -> int:
-    """The kernel's Landlock ABI; 0 where there is none or it is turned off."""
+    """Return the kernel's Landlock ABI; 0 if it is missing or disabled."""
     try:
         return syscalls.call("landlock_create_ruleset", None, 0, _VERSION)
     except (OSError, KeyError):
@@ -26,7 +26,7 @@ def abi() -> int:
 
 
 def restrict(version: int) -> None:
-    """Deny this process all that `version` of the ABI handles; `no_new_privs` must be set. Raises OSError."""
+    """Deny this process every right that ABI `version` handles; `no_new_privs` must be set. Raises OSError."""
     files = (1 << _FILE_BITS[min(version, max(_FILE_BITS))]) - 1
     ports = _TWO_BITS if version >= _NET_FROM else 0
     scopes = _TWO_BITS if version >= _SCOPE_FROM else 0

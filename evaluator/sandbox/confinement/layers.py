@@ -1,4 +1,4 @@
-"""Which layers of confinement a job has here: those that are always required, and those the machine permits."""
+"""Layers of confinement of a job: the required ones, and the best-effort ones that the machine permits."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ REQUIRED = ("no_new_privs", "rlimits", "seccomp", "descriptors")
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """The best-effort layers. What was found to hold at the start must hold for every job."""
+    """The best-effort layers. Those that hold at the start must hold for every job."""
 
     user_namespace: bool
     namespaces: bool  # network, ipc, uts, cgroup, mount
     empty_root: bool
-    pid_namespace: bool  # one a job
+    pid_namespace: bool  # one per job
     uid_drop: bool
     landlock: int  # ABI, 0 = none
 
     def report(self) -> dict[str, bool | str]:
-        """All layers by name, as recorded with a run."""
-        found: dict[str, bool | str] = dict.fromkeys(REQUIRED, True)
-        found |= {name: value for name, value in vars(self).items() if isinstance(value, bool)}
-        found["landlock"] = f"abi {self.landlock}" if self.landlock else False
-        return found
+        """Return all layers by name, as recorded with a run."""
+        layers: dict[str, bool | str] = dict.fromkeys(REQUIRED, True)
+        layers |= {name: value for name, value in vars(self).items() if isinstance(value, bool)}
+        layers["landlock"] = f"abi {self.landlock}" if self.landlock else False
+        return layers
 
 
 def find(plan: Plan, pids: JobPids | None) -> Layers:
-    """Try each layer in a throw-away process; the caller has already followed the plan."""
+    """Try each layer in a throw-away process. The caller has already carried out the plan."""
     abi = landlock.abi()
     return Layers(
         user_namespace=plan.user,
@@ -51,6 +51,6 @@ def drop_uid() -> None:
 
 
 def lock_files(abi: int) -> None:
-    """Landlock as it is in a job. Raises OSError."""
+    """Apply Landlock as in a job. Raises OSError."""
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(abi)

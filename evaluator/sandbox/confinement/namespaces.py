@@ -1,7 +1,7 @@
-"""Namespaces and the empty root of the server itself, so that every job it forks is born inside them.
+"""Namespaces and the empty root of the server, which every forked job inherits.
 
-Two steps, since a process never enters its own pid namespace: `leave_host` in the outer process, then, in a
-child of it, `empty_root`. Which of PLANS this machine permits is found by trying each in throw-away processes.
+It takes two steps, since a process never enters its own pid namespace: `leave_host` in the outer process, then
+`empty_root` in its child. Each of PLANS is tried in throw-away processes to find one that this machine permits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ALL = (
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to unshare: everything, with or without a user namespace around it, or nothing."""
+    """Namespaces to unshare: all, with or without a user namespace around them, or none."""
 
     user: bool
     rest: bool
@@ -37,7 +37,7 @@ PLANS = (Plan(user=True, rest=True), Plan(user=False, rest=True), Plan(user=Fals
 
 
 def permitted(action: Callable[[], object]) -> bool:
-    """Whether `action` succeeds; it runs in a process of its own, which it may maim."""
+    """Return True if `action` succeeds in a throw-away process."""
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -54,7 +54,7 @@ def permitted(action: Callable[[], object]) -> bool:
 
 
 def choose() -> Plan:
-    """The strictest plan that works here, whole."""
+    """Return the strictest plan that works completely on this machine."""
     return next(plan for plan in PLANS if not plan.rest or permitted(partial(_rehearse, plan)))
 
 
@@ -65,9 +65,9 @@ def _rehearse(plan: Plan) -> None:
 
 
 def leave_host(plan: Plan) -> None:
-    """Unshare what the plan says; takes effect on pids for children only. The process must be single-threaded.
+    """Unshare the plan's namespaces; the pid namespace affects children only. The process must be single-threaded.
 
-    Raises OSError; after that the process is in no fit state to go on.
+    Raises OSError, after which the process must not continue.
     """
     if not plan.rest:
         return
@@ -78,10 +78,10 @@ def leave_host(plan: Plan) -> None:
 
 
 def _unshare_mapped(flags: int) -> None:
-    """A user namespace with our own ids in it, and nobody's when root may map them.
+    """Unshare a user namespace that maps our own ids, and nobody's if we are root.
 
     A process that has unshared may map one id at most, so a helper that stays outside writes the maps. Changing
-    credentials makes a process undumpable, and then only root may write them: hence the flag, until they stand.
+    credentials makes a process undumpable, and then only root may write them: hence the dumpable flag until then.
     """
     uid, gid, target = os.geteuid(), os.getegid(), os.getpid()
     go_read, go_write = os.pipe()
@@ -120,16 +120,13 @@ def _write_maps(target: int, uid: int, gid: int) -> None:
 
 
 def empty_root() -> None:
-    """See no file at all any more: an empty, read-only tmpfs becomes the root, the old one is let go.
-
-    Raises OSError.
-    """
+    """Replace the root with an empty, read-only tmpfs, and detach the old one. Raises OSError."""
     syscalls.unshare(syscalls.CLONE_NEWNS)
     syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
-    place = next(folder for folder in ("/tmp", "/proc") if Path(folder).is_dir())  # noqa: S108 mounted over
+    mount_point = next(folder for folder in ("/tmp", "/proc") if Path(folder).is_dir())  # noqa: S108 mounted over
     bare = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
-    syscalls.mount("none", place, "tmpfs", bare, "size=4k,nr_inodes=2,mode=0555")
-    os.chdir(place)
+    syscalls.mount("none", mount_point, "tmpfs", bare, "size=4k,nr_inodes=2,mode=0555")
+    os.chdir(mount_point)
     syscalls.pivot_root(".", ".")
     syscalls.umount(".", syscalls.MNT_DETACH)
     os.chdir("/")
@@ -139,7 +136,7 @@ def empty_root() -> None:
 
 
 class JobPids:
-    """Gives the next fork a pid namespace of its own, in which the child is pid 1 and sees nobody else."""
+    """Gives the next fork its own pid namespace, in which the child is pid 1 and sees no other process."""
 
     def __init__(self) -> None:
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -148,10 +145,10 @@ class JobPids:
         syscalls.unshare(syscalls.CLONE_NEWPID)
 
     def rehearse(self) -> None:
-        """There and back, in a process that is thrown away. Raises OSError."""
+        """Enter and leave a namespace, to test for permission in a throw-away process. Raises OSError."""
         self.next_fork()
         self.back()
 
     def back(self) -> None:
-        """Further forks are ordinary ones: a namespace takes no second pid 1."""
+        """Return to the original namespace for further forks, since a namespace takes no second pid 1."""
         syscalls.setns(self._own, syscalls.CLONE_NEWPID)

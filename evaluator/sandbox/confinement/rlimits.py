@@ -1,4 +1,4 @@
-"""The resource limits of a job. Root without CAP_SYS_RESOURCE may lower them too, which is all that is done."""
+"""Resource limits of a job. They are only lowered, which even root without CAP_SYS_RESOURCE may do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CPU_GRACE = 1  # seconds from SIGXCPU, which a process with pid 1 ignores, to th
 
 
 def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int, int]]:
-    """Limit -> (soft, hard).
+    """Return limit -> (soft, hard).
 
-    size: bytes of address space that the process has before the job; descriptors: how many it may have open.
+    size: bytes of address space of the process before the job; descriptors: maximum number of open descriptors.
     """
     memory = size + limits.memory_bytes
     cpu = math.ceil(limits.cpu_seconds)
@@ -30,10 +30,10 @@ def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int
 
 
 def apply(limits: Limits, *, size: int, descriptors: int) -> None:
-    """Raises OSError or ValueError where a limit cannot be set or does not read back."""
+    """Set the limits. Raises OSError or ValueError if a limit cannot be set or does not read back."""
     for kind, (soft, hard) in table(limits, size=size, descriptors=descriptors).items():
         ceiling = resource.getrlimit(kind)[1]
-        wanted = (soft, hard) if ceiling == resource.RLIM_INFINITY else (min(soft, ceiling), min(hard, ceiling))
-        resource.setrlimit(kind, wanted)
-        if (found := resource.getrlimit(kind)) != wanted:
-            raise OSError(f"resource limit {kind} reads back as {found}, expected {wanted}")
+        expected = (soft, hard) if ceiling == resource.RLIM_INFINITY else (min(soft, ceiling), min(hard, ceiling))
+        resource.setrlimit(kind, expected)
+        if (actual := resource.getrlimit(kind)) != expected:
+            raise OSError(f"resource limit {kind} reads back as {actual}, expected {expected}")

@@ -1,8 +1,8 @@
-"""A list of the system calls that a job may make, as a BPF program; every other one fails with EPERM.
+"""Seccomp filter for jobs: an allow-list of system calls as a BPF program; every other call fails with EPERM.
 
-No call here takes a path, makes a descriptor, a process or executable memory, or reaches another process. Files are
-read at explicit offsets alone: a descriptor's own offset is shared with the client that sent it.
-Calls of a foreign table (i386, x32) end the process. Source: seccomp(2), linux/seccomp.h, linux/filter.h.
+No allowed call takes a path, creates a descriptor, a process or executable memory, or reaches another process. Files
+are read only at explicit offsets: a descriptor's own offset is shared with the client that sent it.
+Calls of a foreign table (i386, x32) kill the process. Source: seccomp(2), linux/seccomp.h, linux/filter.h.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "clock_nanosleep": (230, 115),
     "exit_group": (231, 94),
     "preadv": (295, 69),
-    "preadv2": (327, 286),  # glibc and Python may make one of the other
+    "preadv2": (327, 286),  # glibc and Python may turn one into the other
     "getrandom": (318, 278),
 }
 
@@ -65,13 +65,13 @@ KILL = 0x80000000
 
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
-ARGUMENT_0, ARGUMENT_2 = 16, 32  # their lower halves: both machines are little-endian, and only these bits count
+ARGUMENT_0, ARGUMENT_2 = 16, 32  # lower 32 bits: both machines are little-endian, and only these bits count
 
 Instruction = tuple[int, int, int, int]  # code, steps to jump if true, if false, operand
 
 
 def program(machine: str, writable: Sequence[int]) -> list[Instruction]:
-    """The filter for one architecture. Raises KeyError for an architecture without a table."""
+    """Return the filter for one architecture. Raises KeyError for an architecture without a table."""
     column = COLUMN[machine]
     code: list[Instruction] = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -106,7 +106,7 @@ class _Program(ctypes.Structure):
 
 
 def install(writable: Sequence[int]) -> None:
-    """Confine this process for good; `no_new_privs` must be set. Raises OSError, KeyError."""
+    """Install the filter in this process, irrevocably; `no_new_privs` must be set. Raises OSError, KeyError."""
     code = program(syscalls.machine(), writable)
     text = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
     filter_mode = 2

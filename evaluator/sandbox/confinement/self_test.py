@@ -1,6 +1,6 @@
-"""The required layers, checked by attempt: a job process of the real kind tries what none may do.
+"""Self-test of the required layers: a real job process attempts every forbidden action.
 
-Below the minimum the server refuses to start, and says what to change.
+If a required layer is missing, the server refuses to start and says what to change.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _map_executable() -> int | None:
 
 
 def attempt_everything(_: Mapping[str, BinaryIO], __: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """The self-test's job: which forbidden things were not refused with EPERM."""
+    """Run as the self-test's job: report the forbidden actions that were not refused with EPERM."""
     allowed = []
     for name, attempt in _FORBIDDEN.items():
         ctypes.set_errno(0)
@@ -65,8 +65,8 @@ def attempt_everything(_: Mapping[str, BinaryIO], __: Mapping[str, Any]) -> tupl
         allowed.append("fork")
     except PermissionError:
         pass
-    strangers = [descriptor for descriptor in range(FIRST_FILE, 1024) if _is_open(descriptor)]
-    return {"allowed": allowed, "descriptors": strangers}, b""
+    inherited = [descriptor for descriptor in range(FIRST_FILE, 1024) if _is_open(descriptor)]
+    return {"allowed": allowed, "descriptors": inherited}, b""
 
 
 def _is_open(descriptor: int) -> bool:
@@ -78,7 +78,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def check(layers: Layers, kept: Kept) -> None:
-    """Raises SandboxError, saying what is missing and what to do, unless a job has the required layers."""
+    """Raise SandboxError, with what is missing and what to do, unless a job has the required layers."""
     forker = Forker({SELF_TEST: attempt_everything}, layers, kept)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     report_read, report_write = os.pipe2(os.O_CLOEXEC)

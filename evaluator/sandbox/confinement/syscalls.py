@@ -1,4 +1,4 @@
-"""The system calls that Python has no function for, through libc; each raises OSError with its name."""
+"""System calls without a Python function, made through libc; each raises OSError with its name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NUMBERS = {
 
 
 def machine() -> str:
-    """This machine's architecture, `x86_64` or `aarch64`, or whatever else it is."""
+    """Return this machine's architecture, such as `x86_64` or `aarch64`."""
     return platform.machine()
 
 
@@ -56,7 +56,7 @@ def _checked(result: int, name: str) -> int:
 
 
 def call(name: str, *arguments: object) -> int:
-    """One raw system call of NUMBERS; integers are widened to a register."""
+    """Make a raw system call of NUMBERS; integers are widened to a register. Raises OSError, KeyError."""
     column = {"x86_64": 0, "aarch64": 1}[machine()]
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return _checked(LIBC.syscall(ctypes.c_long(NUMBERS[name][column]), *wide), name)
@@ -90,7 +90,7 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability; a process may always do that. Raises OSError."""
+    """Drop every capability, which a process may always do. Raises OSError."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     nothing = (ctypes.c_uint32 * 6)()
     call("capset", header, nothing)

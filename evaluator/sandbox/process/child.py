@@ -1,6 +1,6 @@
-"""One job, in the process that the server forked for it: take the order, get confined, work, write the report.
+"""One job in its forked process: receives the order, confines itself, runs the job and writes the report.
 
-Only this process ever holds the order and the files, so nothing of one job can be left over for another.
+Only this process ever has the order and the files, so nothing of one job can leak into another.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ EXIT_RAISED, EXIT_MEMORY, EXIT_OUTPUT, EXIT_UNCONFINED, EXIT_UNPREPARED = 81, 82
 def run(
     connection: socket.socket, *, jobs: Jobs, limits: Limits, layers: Layers, null: int, status: int, size: int
 ) -> NoReturn:
-    """Never returns, nor lets anything unwind into the server's code, of which this process is a copy.
+    """Run one job and exit. Nothing unwinds into the server's code, of which this process is a copy.
 
-    Before READY stands on the status pipe a failure is the sandbox's; after it, the job's.
-    size: bytes of address space of the server.
+    A failure before READY is written to the status pipe is the sandbox's; after it, the job's.
+    size: the server's address space in bytes.
     """
     code = EXIT_UNCONFINED
     try:
@@ -42,13 +42,13 @@ def run(
         apply.arrange(null=null, report=descriptors[0], status=status, files=descriptors[1:])
         status = STATUS
         files: dict[str, BinaryIO] = {
-            name: open_file(place) for place, name in enumerate(order.files, start=FIRST_FILE)
+            name: open_file(number) for number, name in enumerate(order.files, start=FIRST_FILE)
         }
         apply.confine(limits, layers, size=size, descriptors=FIRST_FILE + len(files))
         os.write(STATUS, READY)
         code = EXIT_RAISED
         code = _work(jobs[order.job], order.arguments, files, limits)
-    except BaseException as problem:  # noqa: BLE001 - whatever it is, a child never goes on as its parent
+    except BaseException as problem:  # noqa: BLE001 - a child must never continue as its parent
         if code == EXIT_UNCONFINED:
             os.write(status, f"failed {type(problem).__name__}: {problem}"[:2000].encode())
     finally:
@@ -56,7 +56,7 @@ def run(
 
 
 def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
-    """The order and its descriptors. Raises ValueError when they do not match."""
+    """Return the order and its descriptors. Raises ValueError if they do not match."""
     connection.setblocking(True)
     packet, descriptors, flags, _ = socket.recv_fds(connection, protocol.PACKET_BYTES + 1, protocol.MOST_FILES + 1)
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
@@ -68,7 +68,7 @@ def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
 
 
 def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limits: Limits) -> int:
-    """The exit status. No exception leaves: a traceback could quote gold."""
+    """Run the job, write its report and return the exit status. Raises nothing: a traceback could quote gold."""
     try:
         report, attachment = job(files, arguments)
         try:
@@ -84,7 +84,7 @@ def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limit
         return EXIT_MEMORY
     except BaseException as problem:  # noqa: BLE001 SystemExit too
         os.write(STATUS, sanitized_errors.describe(problem))
-        # With the root gone nothing more can be imported: warm_up() has missed a path, which is our fault.
+        # Nothing can be imported under the empty root: warm_up() missed a code path, which is an internal error.
         return EXIT_UNPREPARED if isinstance(problem, ImportError) else EXIT_RAISED
     return 0
 

@@ -1,4 +1,4 @@
-"""The client of the sandbox server: one connection a run, usable from any process and any thread."""
+"""Client of the sandbox server: one connection per run, usable from any process and thread."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from evaluator.sandbox.openfile import check_readable
 from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.listener import address
 
-PATIENCE = 60.0  # seconds until a job is ready: more than that and the server is overloaded or stuck
-GRACE = 5.0  # seconds that the server may take to say that a job's time was up
-_PIPE_BYTES = 1 << 20  # fewer turns for a large attachment; the kernel may grant less
+PATIENCE = 60.0  # seconds until a job is ready; after that the server is overloaded or stuck
+GRACE = 5.0  # seconds that the server may take to report that a job's time ran out
+_PIPE_BYTES = 1 << 20  # fewer reads for a large attachment; the kernel may grant less
 
 
 class ProcessSandbox:
@@ -35,7 +35,7 @@ class ProcessSandbox:
     def run(self, execution: Execution) -> Result:
         """Run one job to its end; the calling thread waits.
 
-        Raises SandboxError when the server is gone, overloaded, silent or fails; the job may be run again.
+        Raises SandboxError if the server is gone, overloaded, silent or fails; the job may be run again.
         """
         try:
             for name, descriptor in execution.files.items():
@@ -51,23 +51,23 @@ class ProcessSandbox:
         with contextlib.ExitStack() as stack:
             run = _Run(execution, time.monotonic())
             connection = stack.enter_context(self._connect())
-            read, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-            stack.callback(os.close, read)
+            read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+            stack.callback(os.close, read_end)
             try:
-                os.set_blocking(write, True)
+                os.set_blocking(write_end, True)
                 with contextlib.suppress(OSError):
-                    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-                self._send(connection, packets, [write, *execution.files.values()])
+                    fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+                self._send(connection, packets, [write_end, *execution.files.values()])
             finally:
-                os.close(write)
-            return run.follow(connection, read, self.patience)
+                os.close(write_end)
+            return run.follow(connection, read_end, self.patience)
 
     def layers(self) -> Mapping[str, bool | str]:
-        """The layers of confinement that the server's jobs have. Raises SandboxError."""
+        """Return the layers of confinement of the server's jobs. Raises SandboxError."""
         return self._describe().layers
 
     def code(self) -> str:
-        """The digest of the sources that the server runs (`evaluator.code_digest`). Raises SandboxError."""
+        """Return the digest of the sources that the server runs (`evaluator.code_digest`). Raises SandboxError."""
         return self._describe().code
 
     def _describe(self) -> protocol.Reply:
@@ -77,7 +77,7 @@ class ProcessSandbox:
             return _receive(connection)
 
     def answers(self) -> bool:
-        """Whether there is a server that takes connections."""
+        """Return True if a server accepts connections."""
         try:
             self._connect().close()
         except SandboxError:
@@ -87,7 +87,7 @@ class ProcessSandbox:
     def _connect(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            # A socket with a timeout would not wait for a place in the server's queue; one with SO_SNDTIMEO does.
+            # A socket with a timeout would not wait while the server's backlog is full; one with SO_SNDTIMEO does.
             wait = struct.pack("@ll", int(self.patience) + 1, 0)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
             with address(self.path) as short:
@@ -102,13 +102,13 @@ class ProcessSandbox:
 
     @staticmethod
     def _send(connection: socket.socket, packets: list[bytes], descriptors: list[int]) -> None:
-        """The last packet carries the descriptors."""
+        """Send the packets, the last one with the descriptors. Raises SandboxError with the server's reason, if any."""
         try:
             for packet in packets[:-1]:
                 connection.send(packet, socket.MSG_NOSIGNAL)
             socket.send_fds(connection, packets[-1:], descriptors, socket.MSG_NOSIGNAL)
         except OSError:
-            # It may have said why before it hung up.
+            # The server may have sent a reason before it closed the connection.
             why = "the sandbox server hung up before it took the job"
             with contextlib.suppress(SandboxError):
                 connection.settimeout(1.0)
@@ -117,7 +117,7 @@ class ProcessSandbox:
 
 
 class _Run:
-    """One run as it is followed: what has come through the pipe, and what the server has said."""
+    """State of one run: the bytes received through the pipe, and the server's replies."""
 
     def __init__(self, execution: Execution, began: float) -> None:
         self.limits = execution.limits
@@ -140,7 +140,7 @@ class _Run:
                     if not self._drain(pipe):
                         poll.unregister(pipe)
                     if len(self.received) > self.most:
-                        return self._result(Verdict.OUTPUT)  # the hang-up ends the job
+                        return self._result(Verdict.OUTPUT)  # closing the connection ends the job
                     continue
                 reply = _receive(connection)
                 if reply.event == "ready":
@@ -156,7 +156,7 @@ class _Run:
         raise SandboxError("the sandbox server did not answer in time")
 
     def _drain(self, pipe: int) -> bool:
-        """Take what the pipe holds, to one byte over the limit; False when nothing more can come."""
+        """Read what the pipe holds, up to one byte over the limit. Return False if it is empty or at its end."""
         room = self.most + 1 - len(self.received)
         try:
             piece = os.read(pipe, min(room, _PIPE_BYTES))
@@ -199,7 +199,8 @@ def _receive(connection: socket.socket) -> protocol.Reply:
         try:
             packet = connection.recv(protocol.PACKET_BYTES)
         except ConnectionResetError:
-            packet = connection.recv(protocol.PACKET_BYTES)  # told once that it left; its last words still lie there
+            # The reset is reported once; the server's last reply is still queued.
+            packet = connection.recv(protocol.PACKET_BYTES)
         if not packet:
             raise SandboxError("the sandbox server hung up in the middle of a job")
         return protocol.unpack(packet, protocol.Reply)

@@ -1,7 +1,7 @@
-"""The server's event loop: one thread, any number of clients, a bounded number of jobs at a time.
+"""Event loop of the server: one thread, up to MOST_CONNECTIONS clients, a bounded number of concurrent jobs.
 
-It never sees what a job is about: it reads a request's limits, forks, and waits for the end, the deadline or the
-client's hang-up.
+It never sees a job's content: it reads a request's limits, forks, and waits for the end, the deadline or the client's
+hang-up.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.job import Forker, RunningJob
 
 MOST_CONNECTIONS = 256
-REQUEST_SECONDS = 5.0  # a client that connects and says nothing is let go after this
-LONGEST_NAP = 3600.0  # epoll cannot wait for ever and a day
+REQUEST_SECONDS = 5.0  # a client that sends no request is disconnected after this
+LONGEST_NAP = 3600.0  # epoll limits its timeout
 _HANG_UP = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 
 
 class Loop:
-    """listener: bound and listening; stops: readable (or hung up) when the server shall end; parallel: jobs at once."""
+    """listener: bound and listening; stops: readable (or hung up) when the server must stop; parallel: jobs at once."""
 
     def __init__(
         self, listener: socket.socket, forker: Forker, *, stops: list[int], parallel: int, log: Callable[..., None]
@@ -35,12 +35,12 @@ class Loop:
         self._parallel = parallel
         self._log = log
         self._poll = select.epoll()
-        self._silent: dict[int, tuple[socket.socket, float]] = {}  # connected, nothing asked: until when
+        self._silent: dict[int, tuple[socket.socket, float]] = {}  # connected without a request yet, with deadline
         self._waiting: deque[tuple[socket.socket, protocol.Request]] = deque()
-        self._running: dict[int, RunningJob] = {}  # by connection, status pipe and pidfd alike
+        self._running: dict[int, RunningJob] = {}  # each job by its connection, its status pipe and its pidfd
 
     def run(self) -> None:
-        """Until one of `stops` wakes it; ends all jobs before it returns."""
+        """Serve until one of `stops` is readable; kill all jobs before returning."""
         self._listener.setblocking(False)
         self._poll.register(self._listener.fileno(), select.EPOLLIN)
         for stop in self._stops:
@@ -49,7 +49,7 @@ class Loop:
             ready = self._poll.poll(self._patience())
             if any(descriptor in self._stops for descriptor, _ in ready):
                 break
-            # Those who leave first, then those who come: a place that is free is not refused.
+            # Handle the listener last: connections closed in this round free capacity for new ones.
             for descriptor, events in sorted(ready, key=lambda entry: entry[0] == self._listener.fileno()):
                 self._handle(descriptor, events)
             self._expire()
@@ -135,7 +135,7 @@ class Loop:
                 entry[0].close()
 
     def _ignore(self, descriptor: int) -> None:
-        """Closing alone would not do: a fork that has not yet closed its copies keeps the entry alive."""
+        """Unregister a descriptor. Closing is not enough: a fork with open copies of it keeps the epoll entry alive."""
         with contextlib.suppress(OSError):
             self._poll.unregister(descriptor)
 
@@ -166,4 +166,4 @@ def _reply(connection: socket.socket, reply: protocol.Reply) -> None:
     try:
         connection.send(protocol.pack(reply), socket.MSG_NOSIGNAL)
     except OSError:
-        return  # the client is gone: nobody is left to tell
+        return  # the client is gone

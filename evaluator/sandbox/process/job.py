@@ -1,4 +1,4 @@
-"""A job as the server sees it: a forked process, a deadline, and in the end a verdict."""
+"""Jobs from the server's side: a forked process, a deadline and a verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluator.sandbox.process import child, protocol, sanitized_errors
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATUS_BYTES = 4096
-READY_SECONDS = 10.0  # for the order to come and the confinement to stand
+READY_SECONDS = 10.0  # to receive the order and apply the confinement
 _VERDICTS = {
     0: Verdict.DONE,
     child.EXIT_MEMORY: Verdict.MEMORY,
@@ -25,7 +25,7 @@ _VERDICTS = {
 
 
 class Kept:
-    """The few things of the host that a server keeps open when its root goes away."""
+    """Descriptors of the host that the server keeps open after it gives up its root."""
 
     def __init__(self, *, pids: bool) -> None:
         self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -34,7 +34,7 @@ class Kept:
 
 
 class Forker:
-    """Makes job processes of the server's own image."""
+    """Forks job processes from the server."""
 
     def __init__(self, jobs: child.Jobs, layers: Layers, kept: Kept) -> None:
         self.jobs = jobs
@@ -43,11 +43,11 @@ class Forker:
         self._pids = kept.pids if layers.pid_namespace else None
 
     def size(self) -> int:
-        """Bytes of address space of this process, which a fork starts with."""
+        """Return the bytes of address space of this process, with which a fork starts."""
         return int(os.pread(self._kept.statm, 100, 0).split()[0]) * _PAGE
 
     def fork(self, connection: socket.socket, limits: Limits) -> RunningJob:
-        """Returns in the server alone. Raises OSError when there is no process to be had."""
+        """Fork a job process; return only in the server. Raises OSError if no process can be created."""
         size = self.size()
         status_read, status_write = os.pipe2(os.O_CLOEXEC)
         try:
@@ -79,7 +79,7 @@ class Forker:
 
 
 class RunningJob:
-    """One forked job: what its status pipe has said, and what killed it if we did."""
+    """One forked job: the content of its status pipe, and the reason if the server killed it."""
 
     def __init__(self, connection: socket.socket, limits: Limits, pid: int, status: int, layers: Layers) -> None:
         self.connection = connection
@@ -95,9 +95,9 @@ class RunningJob:
         self._announced = False
 
     def read_status(self) -> bool:
-        """Take in what the status pipe holds; False when no more is wanted of it.
+        """Read from the status pipe; return False when no more is to be read.
 
-        Tells the client once that the job is ready.
+        Informs the client once that the job is ready.
         """
         room = min(_STATUS_BYTES, len(child.READY) + int(self.limits.log_bytes)) - len(self._said)
         try:
@@ -112,24 +112,24 @@ class RunningJob:
             try:
                 self.connection.send(protocol.pack(ready), socket.MSG_NOSIGNAL)
             except OSError:
-                return bool(piece)  # gone: the hang-up is an event of its own
+                return bool(piece)  # the client is gone; its hang-up is a separate event
         return bool(piece)
 
     def kill(self, why: str) -> None:
-        """why: `time`, `hang-up` or `stopped`; the first one stands."""
+        """Kill the process. why: `time`, `hang-up` or `stopped`; only the first reason counts."""
         if not self.killed:
             self.killed = why
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def finish(self) -> protocol.Reply:
-        """Reap the process, which has ended, and judge it."""
+        """Reap the ended process and return the reply with its verdict."""
         _, status, usage = os.wait4(self.pid, 0)
         while self.read_status() and len(self._said) < _STATUS_BYTES:
             pass
         if not self._announced:
-            said = self._said.decode("utf-8", "replace").removeprefix("failed ")
+            text = self._said.decode("utf-8", "replace").removeprefix("failed ")
             ended = "had no time to get" if self.killed == "time" else f"ended (status {status}) before it was"
-            self.diagnosis = said or f"the job's process {ended} ready"
+            self.diagnosis = text or f"the job's process {ended} ready"
             return protocol.Reply(event="failed", what=self.diagnosis)
         return self._judge(status, usage.ru_utime + usage.ru_stime)
 
@@ -140,16 +140,16 @@ class RunningJob:
         if code == -signal.SIGKILL:
             if cpu_seconds >= self.limits.cpu_seconds:
                 return protocol.Reply(event="end", verdict=Verdict.TIME)
-            # A job cannot send signals, so this came from outside: an operator, or a machine short of memory.
+            # A job cannot send signals, so this came from outside: an operator, or the kernel's OOM killer.
             return protocol.Reply(event="failed", what="the job was killed from outside")
-        said = sanitized_errors.sanitise(self._said.removeprefix(child.READY))
+        text = sanitized_errors.sanitise(self._said.removeprefix(child.READY))
         if code == child.EXIT_UNPREPARED:
-            self.diagnosis = f"warm_up() does not cover what the job imports: {said}"
+            self.diagnosis = f"warm_up() does not cover what the job imports: {text}"
             return protocol.Reply(event="failed", what=self.diagnosis)
         if code in _VERDICTS:
             return protocol.Reply(event="end", verdict=_VERDICTS[code])
         error_id = secrets.token_hex(6)
-        self.diagnosis = said if code == child.EXIT_RAISED else f"ended with status {code}"
+        self.diagnosis = text if code == child.EXIT_RAISED else f"ended with status {code}"
         return protocol.Reply(event="end", verdict=Verdict.EXIT, error_id=error_id)
 
     def close(self) -> None:

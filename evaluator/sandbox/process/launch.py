@@ -1,4 +1,4 @@
-"""Starting the sandbox server: a program of its own, with a clean environment and nothing inherited."""
+"""Starts the sandbox server as a separate program, with a clean environment and nothing inherited."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 
 def environment() -> dict[str, str]:
-    """All that a server's environment holds: no secret of the site, and one thread for every BLAS."""
+    """Return the server's whole environment: no secret of the site, and one thread for every BLAS."""
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | dict.fromkeys(_ONE_THREAD, "1")
 
 
 def command(python: str, arguments: Sequence[str], root: Path = ROOT) -> list[str]:
-    """The server's command line; root: the folder that holds the `evaluator` package to run."""
+    """Return the server's command line. root: the folder that holds the `evaluator` package to run."""
     return [python, "-I", str(root / "evaluator/sandbox/__main__.py"), "--clean", *arguments]
 
 
@@ -39,12 +39,12 @@ def start(
     timeout: float = 60.0,
     stderr: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A server that is ready for clients; it ends with `terminate()`, or when this process dies.
+    """Start a server and return it when it is ready for clients; it ends with `terminate()`, or when this process dies.
 
-    jobs: the module with JOBS and warm_up; paths: more folders to import from; wrapper: words put before the
-    command (`setpriv ...`); root: the folder that holds the `evaluator` package; stderr: where the operator's log
-    goes, as for Popen.
-    Raises SandboxError, with the server's own words, when it refuses or is not ready in `timeout` seconds.
+    jobs: the module with JOBS and warm_up; paths: additional folders to import from; wrapper: words put before the
+    command (`setpriv ...`); root: the folder that holds the `evaluator` package; stderr: destination of the operator's
+    log, as for Popen.
+    Raises SandboxError with the server's reason if it refuses, or if it is not ready in `timeout` seconds.
     """
     ready_read, ready_write = os.pipe()
     arguments = ["--socket", os.fspath(socket_path), "--jobs", jobs, "--ready-fd", str(ready_write), "--tied"]
@@ -80,18 +80,18 @@ def start(
 
 
 def _words(descriptor: int, timeout: float) -> dict[str, object]:
-    """What the server says when it is ready or refuses: one JSON object, then the end of the pipe."""
+    """Read the server's message when it is ready or refuses: one JSON object, then the end of the pipe."""
     deadline = time.monotonic() + timeout
-    said = b""
+    received = b""
     while (left := deadline - time.monotonic()) > 0:
         if select.select([descriptor], [], [], left)[0]:
             piece = os.read(descriptor, 1 << 16)
             if not piece:
                 break
-            said += piece
+            received += piece
     else:
         return {}
-    if not said:
+    if not received:
         return {"error": "the sandbox server ended before it was ready; its log says why"}
-    words: dict[str, object] = json.loads(said)
+    words: dict[str, object] = json.loads(received)
     return words

@@ -1,4 +1,4 @@
-"""The server's socket: one owner at a time, and nobody but its user may connect."""
+"""The server's socket: one owner at a time, and only the server's user may connect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_BYTES = 107  # of a socket's path: sockaddr_un
 
 @contextlib.contextmanager
 def address(path: Path) -> Iterator[str]:
-    """The path, or where it is too long for a socket a short one that means the same for this process."""
+    """Yield the path, or if it is too long for a socket, a short equivalent that is valid in this process."""
     if len(os.fsencode(path)) <= _MOST_BYTES:
         yield os.fspath(path)
         return
@@ -29,9 +29,9 @@ def address(path: Path) -> Iterator[str]:
 
 
 def listen(path: Path) -> socket.socket:
-    """A SEQPACKET socket at `path`, mode 0600. A lock beside it tells a live server's socket from a stale one.
+    """Return a SEQPACKET socket at `path`, mode 0600. A lock file shows if an existing socket is stale.
 
-    The lock lasts as long as this process and those it forks. Raises SandboxError.
+    The lock is held as long as this process and its forks exist. Raises SandboxError.
     """
     lock = _lock(path.with_name(path.name + ".lock"))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,4 +1,4 @@
-"""The server's log: one JSON object a line on standard error, short, and so many a minute at most."""
+"""The server's log: one short JSON object per line on standard error, rate-limited per minute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_A_MINUTE = 120
 
 
 class OperatorLog:
-    """Never blocks a job's end for long and never fails: a log that cannot be written is dropped."""
+    """Writes log lines. Never fails and never delays a job for long: a line that cannot be written is dropped."""
 
     def __init__(self, descriptor: int = 2) -> None:
         self._descriptor = descriptor
@@ -27,8 +27,8 @@ class OperatorLog:
             return
         if self._written == MOST_A_MINUTE:
             event, fields = "log_suppressed", {"until": "the minute is over"}
-        cut = {name: value[:MOST_LINE] if isinstance(value, str) else value for name, value in fields.items()}
-        line = json.dumps({"time": round(time.time(), 3), "event": event, **cut}, default=str)
+        truncated = {name: value[:MOST_LINE] if isinstance(value, str) else value for name, value in fields.items()}
+        line = json.dumps({"time": round(time.time(), 3), "event": event, **truncated}, default=str)
         try:
             os.write(self._descriptor, line.encode() + b"\n")
         except OSError:

@@ -1,7 +1,7 @@
-"""What goes over the socket and through the report's pipe. Both ends read it here.
+"""Messages on the socket and the report's pipe, shared by client and server.
 
-Socket (SEQPACKET, one connection a run): a Request; for a run, an Order with descriptors (the report's pipe first,
-then the files). Back come Replies: ready, then end; or failed, which is the sandbox's own fault.
+Socket (SEQPACKET, one connection per run): a Request; for a run, an Order with descriptors (the report's pipe first,
+then the files). The server sends Replies: ready, then end; or failed, which is the sandbox's own fault.
 Pipe: a header, the report as JSON, the attachment; nothing after it.
 """
 
@@ -41,11 +41,11 @@ class Reply(msgspec.Struct, omit_defaults=True):
     error_id: str = ""
     what: str = ""
     layers: dict[str, bool | str] = {}
-    code: str = ""  # the digest of the server's own sources, when it is ready
+    code: str = ""  # digest of the server's sources, in a ready reply
 
 
 def pack(message: msgspec.Struct) -> bytes:
-    """Raises ValueError when a packet could not hold it."""
+    """Return the message as JSON. Raises ValueError if it does not fit in a packet."""
     packet = msgspec.json.encode(message)
     if len(packet) > PACKET_BYTES:
         raise ValueError(f"a packet of {len(packet)} bytes, expected at most {PACKET_BYTES}")
@@ -61,14 +61,14 @@ def frame_header(report: bytes, attachment: bytes) -> bytes:
 
 
 def encode_report(report: Mapping[str, Any]) -> bytes:
-    """Raises ValueError or TypeError for what JSON has no word for, NaN and infinities included."""
+    """Return the report as JSON. Raises ValueError or TypeError for values without a JSON form, such as NaN."""
     return json.dumps(report, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def read_frame(received: bytes | bytearray) -> tuple[dict[str, Any], bytes]:
-    """(report, attachment) of all that came through the pipe.
+    """Return (report, attachment) from all bytes of the pipe.
 
-    Raises ValueError, with no word of the content, when it is cut, has more, or is no JSON object.
+    Raises ValueError, which does not quote the content, if it is truncated, too long or not a JSON object.
     """
     if len(received) < HEADER_BYTES:
         raise ValueError("the report is cut short")

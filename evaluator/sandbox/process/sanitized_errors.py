@@ -1,6 +1,6 @@
-"""What the operator's log may say of an exception in a job: its type and where it arose, never its message.
+"""Sanitized descriptions of exceptions in a job, for the operator's log: type and traceback, never the message.
 
-A message may quote gold. The text comes out of a job that may be hostile, so the reader checks its shape.
+A message may quote gold. The description comes from a job that may be hostile, so the reader checks its format.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import traceback
 from pathlib import Path
 
 MOST_FRAMES = 12
-_PLACE = r" at [\w./<>-]{1,80}:\d{1,7} in [\w<>]{1,80}"
-_SHAPE = re.compile(rf"[\w.]{{1,80}}(?: errno \d{{1,4}})?(?:{_PLACE}){{0,{MOST_FRAMES}}}", re.ASCII)
+_LOCATION = r" at [\w./<>-]{1,80}:\d{1,7} in [\w<>]{1,80}"
+_SHAPE = re.compile(rf"[\w.]{{1,80}}(?: errno \d{{1,4}})?(?:{_LOCATION}){{0,{MOST_FRAMES}}}", re.ASCII)
 
 
 def describe(problem: BaseException) -> bytes:
-    """`TypeName errno 1 at package/module.py:41 in function at ...`, innermost place last."""
+    """Return `TypeName errno 1 at package/module.py:41 in function at ...`, innermost frame last."""
     kind = type(problem)
     text = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     if isinstance(problem, OSError) and problem.errno is not None:
@@ -28,6 +28,6 @@ def describe(problem: BaseException) -> bytes:
 
 
 def sanitise(text: bytes) -> str:
-    """The description as it may be logged; a stock phrase for whatever is none."""
+    """Return the description as logged; a fixed phrase if it does not have the expected format."""
     decoded = text.decode("ascii", "replace")
     return decoded if _SHAPE.fullmatch(decoded) else "no readable diagnosis"

@@ -1,10 +1,10 @@
-"""The sandbox server: loads the jobs' libraries once, confines itself, and forks one confined child a job.
+"""The sandbox server: loads the jobs' libraries once, confines itself, and forks one confined child per job.
 
     python -m evaluator.sandbox.process.server --socket PATH [--jobs MODULE] [--path FOLDER]... [--parallel N]
     python -m evaluator.sandbox.process.server --probe
 
-Two processes: the outer one owns the socket's file and outlives the other, the inner one is pid 1 of its namespaces,
-sees an empty root and serves. Clients are told apart by nothing but the socket's mode: it is the user's own.
+There are two processes. The outer one owns the socket's file and outlives the inner one, which is pid 1 of its
+namespaces, sees an empty root and serves. Only the socket's mode authenticates clients: it admits the server's user.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from evaluator.sandbox.process.operator_log import OperatorLog
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Exit status 0 after a stop; 1 when the server refuses, with the reason on standard error and the ready pipe."""
+    """Run the server. Return 0 after a stop; 1 on refusal, with the reason on standard error and the ready pipe."""
     arguments = _parser().parse_args(argv)
     if not arguments.clean:
-        again = launch.command(sys.executable, sys.argv[1:] if argv is None else argv)
-        os.execve(again[0], again, launch.environment())  # noqa: S606 itself, no shell
+        server_command = launch.command(sys.executable, sys.argv[1:] if argv is None else argv)
+        os.execve(server_command[0], server_command, launch.environment())  # noqa: S606 itself, no shell
     try:
         return _serve(arguments)
     except SandboxError as problem:
@@ -92,7 +92,7 @@ def _guarded(action: Callable[[], None], ready: int | None) -> int:
         action()
     except SandboxError as problem:
         text = str(problem)
-    except Exception as problem:  # noqa: BLE001 told, and the process ends
+    except Exception as problem:  # noqa: BLE001 reported, and the process ends
         text = f"{type(problem).__name__}: {problem}"
     else:
         return 0
@@ -103,9 +103,9 @@ def _guarded(action: Callable[[], None], ready: int | None) -> int:
 
 
 def load(module: str) -> Jobs:
-    """Import the jobs and exercise them, so that nothing is left to import when there are no files any more.
+    """Import the jobs and run their warm-up, since nothing can be imported later under the empty root.
 
-    Raises SandboxError when they fail, or when a library has started threads, which a fork would lose.
+    Raises SandboxError if they fail, or if a library has started threads, which a fork would lose.
     """
     try:
         loaded = importlib.import_module(module)
@@ -135,20 +135,20 @@ def _inside(
     if plan.rest:
         namespaces.empty_root()
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
-    found = layers.find(plan, kept.pids)
-    self_test.check(found, kept)
+    active_layers = layers.find(plan, kept.pids)
+    self_test.check(active_layers, kept)
     if listener is None:
-        sys.stdout.write(describe(found))
+        sys.stdout.write(describe(active_layers))
         sys.stdout.flush()
         return
     log = OperatorLog()
-    log("sandbox_ready", layers=found.report())
-    _tell(arguments.ready_fd, {"ready": True, "layers": found.report()})
-    Loop(listener, Forker(jobs, found, kept), stops=stops, parallel=arguments.parallel, log=log).run()
+    log("sandbox_ready", layers=active_layers.report())
+    _tell(arguments.ready_fd, {"ready": True, "layers": active_layers.report()})
+    Loop(listener, Forker(jobs, active_layers, kept), stops=stops, parallel=arguments.parallel, log=log).run()
 
 
 def describe(found: layers.Layers) -> str:
-    """The layers as a table for people."""
+    """Return the layers as a text table."""
     lines = [
         f"{name:16} {'no' if value is False else 'yes' if value is True else value:8} "
         f"{'required' if name in layers.REQUIRED else 'best effort'}"
@@ -158,7 +158,7 @@ def describe(found: layers.Layers) -> str:
 
 
 def _signals() -> int:
-    """A descriptor that is readable once the server was told to stop."""
+    """Return a descriptor that becomes readable when the server receives SIGTERM or SIGINT."""
     read, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
@@ -174,7 +174,7 @@ def _wait(inner: int, socket_path: Path | None) -> int:
         try:
             socket_path.unlink(missing_ok=True)
         except OSError:
-            return status  # in a namespace the folder's owner may be unknown; the next server removes it
+            return status  # in a namespace the folder's owner may be unmapped; the next server removes the file
     return status
 
 
