@@ -1,1 +1,1 @@
-"""The container sandbox: `docker` runs images, `image_reader` reads them. Only `engine` imports Docker's client."""
+"""The container sandbox: `docker` runs images, `image_reader` validates them. Only `engine` imports Docker's client."""

@@ -1,4 +1,4 @@
-"""What is run in a container, whatever it is for: what it is given, and which files it owes. Data alone."""
+"""Specification of a container's job, for systems and scorers: its input and output files. Pure data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TASK_FILE = "task.json"
 
 @dataclass(frozen=True)
 class Given:
-    """A file that a container finds: its bytes, or the descriptor of a file that holds them."""
+    """An input file of a container: its bytes, or the descriptor of a file that contains them."""
 
     name: str
     content: bytes | int
@@ -25,7 +25,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A file that a container leaves: the first of these paths that is there goes to `into`, with `most` bytes."""
+    """An output file of a container: the first of these paths that exists is copied to `into`, up to `most` bytes."""
 
     paths: tuple[str, ...]
     into: BinaryIO
@@ -35,7 +35,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """kind: "system" or "scorer", which its container's label tells. folders: mount point -> files, read-only."""
+    """A job. kind: "system" or "scorer", used as the container's label. folders: mount point -> files, read-only."""
 
     kind: str
     execution_id: str
@@ -47,21 +47,21 @@ class Job:
 
     @property
     def descriptors(self) -> dict[str, int]:
-        """Of the files that it is given, by name."""
-        given = [file for files in self.folders.values() for file in files]
-        return {file.name: file.content for file in given if isinstance(file.content, int)}
+        """Descriptors of its input files, by name."""
+        input_files = [file for files in self.folders.values() for file in files]
+        return {file.name: file.content for file in input_files if isinstance(file.content, int)}
 
 
 def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
-    """Inputs in, predictions out."""
-    told = Given(TASK_FILE, system_task(execution))
+    """Return the job of a system: inputs in, predictions out."""
+    task_file = Given(TASK_FILE, system_task(execution))
     return Job(
         kind="system",
         execution_id=execution.execution_id,
         image=execution.image,
         limits=execution.limits,
         environment=system_environment(execution),
-        folders={"/input": [told, Given("inputs.jsonl", execution.inputs)]},
+        folders={"/input": [task_file, Given("inputs.jsonl", execution.inputs)]},
         wanted=[
             Wanted((system_contract.OUTPUT, system_contract.OUTPUT_PACKED), predictions, execution.limits.output_bytes)
         ],
@@ -69,7 +69,7 @@ def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
 
 
 def of_scorer(execution: ScorerExecution, scores: BinaryIO, outcomes: BinaryIO) -> Job:
-    """Gold and predictions in, scores and perhaps outcomes out."""
+    """Return the job of a scorer: gold and predictions in, scores and optionally outcomes out."""
     most = execution.limits.output_bytes
     return Job(
         kind="scorer",
@@ -90,8 +90,8 @@ def of_scorer(execution: ScorerExecution, scores: BinaryIO, outcomes: BinaryIO) 
 
 
 def system_task(execution: SystemExecution) -> bytes:
-    """What a system finds in /input/task.json."""
-    return _written(
+    """Return the content of a system's /input/task.json."""
+    return _as_json(
         {
             "format_version": FORMAT_VERSION,
             "task": execution.task,
@@ -104,8 +104,8 @@ def system_task(execution: SystemExecution) -> bytes:
 
 
 def scorer_task(execution: ScorerExecution) -> bytes:
-    """What a scorer finds in /input/task.json."""
-    return _written(
+    """Return the content of a scorer's /input/task.json."""
+    return _as_json(
         {
             "format_version": FORMAT_VERSION,
             "task": execution.task,
@@ -124,19 +124,19 @@ def scorer_task(execution: ScorerExecution) -> bytes:
 
 
 def system_environment(execution: SystemExecution) -> dict[str, str]:
-    """What a system finds in its environment, beside what its image sets."""
+    """Return a system's environment variables, in addition to its image's."""
     paths = {"HOLDOUT_INPUTS": system_contract.INPUTS, "HOLDOUT_OUTPUT": system_contract.OUTPUT}
     return {**_environment(execution.task, execution.limits), **paths}
 
 
 def scorer_environment(execution: ScorerExecution) -> dict[str, str]:
-    """The same for a scorer."""
+    """Return a scorer's environment variables, in addition to its image's."""
     paths = {
         "HOLDOUT_GOLD": scorer_contract.GOLD,
         "HOLDOUT_PREDICTIONS": scorer_contract.PREDICTIONS,
         "HOLDOUT_SCORES": scorer_contract.SCORES,
         "HOLDOUT_OUTCOMES": scorer_contract.OUTCOMES,
-        # Strings are hashed by this in Python: sets come in one order, so that two executions write the same bytes.
+        # A fixed seed for Python's string hashing gives sets one order, so that executions are reproducible.
         "PYTHONHASHSEED": "0",
     }
     return {**_environment(execution.task, execution.limits), **paths}
@@ -150,7 +150,7 @@ def _environment(task: str, limits: SystemLimits) -> dict[str, str]:
         "HOLDOUT_WALL_SECONDS": f"{limits.wall_seconds:g}",
         "HOLDOUT_CPUS": f"{limits.cpus:g}",
         "HOLDOUT_MEMORY_BYTES": str(limits.memory_bytes),
-        # Libraries that count the host's processors would start that many threads.
+        # Otherwise libraries start one thread per processor of the host.
         "OMP_NUM_THREADS": str(math.ceil(limits.cpus)),
         "HOME": "/tmp",  # noqa: S108
     }
@@ -161,5 +161,5 @@ def _limits(limits: SystemLimits) -> dict[str, float]:
     return {name: getattr(limits, name) for name in names}
 
 
-def _written(told: Mapping[str, Any]) -> bytes:
-    return json.dumps(told, indent=1).encode() + b"\n"
+def _as_json(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, indent=1).encode() + b"\n"

@@ -1,7 +1,7 @@
-"""What containers are created with, as the engine's API has it: data alone, so a test reads it without an engine.
+"""Settings for creating containers and volumes, in the engine API's format; pure data, testable without an engine.
 
-Whatever an image says of USER, HEALTHCHECK, STOPSIGNAL, labels and ports is overridden here. Its ENTRYPOINT, CMD, ENV
-and WORKDIR stay: they act inside.
+They override an image's USER, HEALTHCHECK, STOPSIGNAL, labels and ports. Its ENTRYPOINT, CMD, ENV and WORKDIR stay,
+since they only act inside the container.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from evaluator.sandbox.containers.container_spec import Job
 NOBODY = "65534:65534"
 _SHARED_MEMORY_BYTES = 64 << 20
 _TMP_INODES = 100_000
-# The keeper needs next to nothing. The room is for its runtime's start, whose threads count too: with one allowed, runc
-# died of it now and then ("cannot start a stopped process").
+# The volume holder needs almost nothing. The limits leave room for the runtime's start, whose threads count too: with
+# one process allowed, runc failed occasionally ("cannot start a stopped process").
 _KEEPER_MEMORY_BYTES = 64 << 20
 _KEEPER_PROCESSES = 64
 
 
 def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
-    """A tmpfs that the engine mounts: bounded in bytes and inodes, whatever the container does.
+    """Return the options of a tmpfs volume with limited bytes and inodes.
 
-    Mode 0777, since nobody's uid may be another number outside (user namespaces); no other container mounts it, and
-    on the host it lies below a folder that is root's alone.
+    Its mode is 0777, since nobody's uid may differ outside the container (user namespaces). No other container mounts
+    it, and on the host it is below a folder that only root can access.
     """
     size = -(-output_bytes // 4096) * 4096
     limits = f"size={size},nr_inodes={output_files + 1},mode=0777"
@@ -42,7 +42,7 @@ def work(
     labels: Mapping[str, str],
     image_labels: Iterable[str],
 ) -> dict[str, Any]:
-    """The container of a submitted system, or of a scorer. folders: mount point -> volume; output: a volume's name."""
+    """Return the settings of a system's or scorer's container. folders: mount point -> volume; output: volume name."""
     limits = job.limits
     host = _confined(runtime, architecture) | {
         "Memory": limits.memory_bytes,
@@ -55,16 +55,19 @@ def work(
             _ulimit("nofile", limits.open_files),
             _ulimit("fsize", max(limits.tmp_bytes, limits.output_bytes)),
         ],
-        # Two files of a megabyte: what it prints is bounded on the host's disk, and its end is kept.
+        # Two files of a megabyte limit its printed output on the host's disk, and retain the end.
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "2", "compress": "false"}},
-        "Mounts": [*(_mount(at, name, read_only=True) for at, name in folders.items()), _mount("/output", output)],
+        "Mounts": [
+            *(_mount(target, name, read_only=True) for target, name in folders.items()),
+            _mount("/output", output),
+        ],
     }
     return {
         "Image": job.image,
         "User": NOBODY,
         "Hostname": job.kind,
         "Env": [f"{name}={value}" for name, value in job.environment.items()],
-        # Other programs on the host act on labels of containers, and an image's are passed on: they are blanked.
+        # Containers inherit an image's labels, which other programs on the host may act on: blank them.
         "Labels": {**dict.fromkeys(image_labels, ""), **labels},
         "Healthcheck": {"Test": ["NONE"]},
         "StopSignal": "SIGKILL",
@@ -76,19 +79,22 @@ def work(
 def keeper(
     image: str, *, folders: Mapping[str, str], output: str, architecture: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Holds the volumes: a tmpfs is gone when no running container has it."""
+    """Return the settings of the volume holder: a tmpfs exists only while a running container mounts it."""
     host = _confined("", architecture) | {
         "Memory": _KEEPER_MEMORY_BYTES,
         "MemorySwap": _KEEPER_MEMORY_BYTES,
         "PidsLimit": _KEEPER_PROCESSES,
         "LogConfig": {"Type": "none", "Config": {}},
-        "Mounts": [*(_mount(at, name) for at, name in folders.items()), _mount("/output", output, read_only=True)],
+        "Mounts": [
+            *(_mount(target, name) for target, name in folders.items()),
+            _mount("/output", output, read_only=True),
+        ],
     }
     return {"Image": image, "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True, "HostConfig": host}
 
 
 def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """Confined as a system is; prints what it sees."""
+    """Return the settings of the health check's probe, confined like a system."""
     host = _confined(runtime, architecture) | {
         "Memory": 64 << 20,
         "MemorySwap": 64 << 20,
@@ -106,7 +112,7 @@ def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, s
 
 
 def _confined(runtime: str, architecture: str) -> dict[str, Any]:
-    """What every container of ours has. runtime: empty for the engine's default."""
+    """Return the host settings of every container. runtime: empty for the engine's default."""
     return {
         "NetworkMode": "none",
         "ReadonlyRootfs": True,
@@ -125,7 +131,7 @@ def _confined(runtime: str, architecture: str) -> dict[str, Any]:
 
 
 def _mount(target: str, volume: str, *, read_only: bool = False) -> dict[str, Any]:
-    # NoCopy: else the engine would copy what the image has there into the volume, as root.
+    # Without NoCopy the engine would copy the image's files at this path into the volume, as root.
     options = {"NoCopy": True}
     return {"Type": "volume", "Source": volume, "Target": target, "ReadOnly": read_only, "VolumeOptions": options}
 

@@ -1,7 +1,7 @@
-"""The container sandbox: submitted systems, and organisers' scorers, in containers of a Docker engine.
+"""The container sandbox: runs submitted systems and custom scorers in containers of a Docker engine.
 
-`systems` and `scorers` say what it promises. The engine's socket is root on its host, so the worker that runs submitted
-systems holds no gold (`docs/sandbox.md`).
+`system_contract` and `scorer_contract` define its behaviour. Access to the engine's socket amounts to root on its host,
+so the worker that runs submitted systems has no gold (`docs/sandbox.md`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _CONTAINERD_STORE = "io.containerd.snapshotter"
 
 
 class DockerSandbox:
-    """Runs submitted systems by one engine. Threads may share it; nothing is asked of the engine before the first use.
+    """Runs submitted systems with one engine. Threads may share it. It connects to the engine on first use.
 
-    instance: whose containers these are; two sites on one engine have two names. runtime: as the engine knows it
-    (runc, runsc); there is no falling back to another. registries: from which `pull` may fetch, as `host[:port]`.
+    instance: name that labels its containers; two sites on one engine need two names. runtime: the engine's name for it
+    (runc, runsc); there is no fallback. registries: those that `pull` may use, as `host[:port]`.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class DockerSandbox:
         self.registries = frozenset(registries)
         self.image_limits = image_limits or ImageLimits()
         self._engine = Engine(url)
-        # What is known of the engine; forgotten when it fails, since it may come back as another.
+        # Cached facts about the engine; cleared when it fails, since a different engine may come back.
         self._info: dict[str, Any] = {}
         self._layers: Mapping[str, bool | str] = {}
         self._keeper: KeeperImage | None = None
@@ -62,7 +62,7 @@ class DockerSandbox:
     def run(
         self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
     ) -> SystemResult:
-        """As `systems.SystemSandbox.run`."""
+        """Implement `system_contract.SystemSandbox.run`."""
         if execution.gpus:
             raise UsageError(f"{execution.gpus} GPUs are asked for, expected 0: this sandbox passes no device on")
         return self._run(container_spec.of_system(execution, predictions), keep_going)
@@ -75,10 +75,10 @@ class DockerSandbox:
         outcomes: BinaryIO,
         keep_going: Callable[[], bool] | None = None,
     ) -> SystemResult:
-        """Run an organiser's scorer to its end; what it wrote goes, as it is, to `scores` and `outcomes`.
+        """Run a custom scorer to its end and copy its output files, unchanged, to `scores` and `outcomes`.
 
-        It counts only if the verdict is DONE; `outputs` names what was there. Raises what `run` raises, and leaves as
-        little behind. None of the result is for participants.
+        They are valid only if the verdict is DONE; the result's `outputs` names the files that existed. Raises the same
+        errors as `run`, and cleans up like it. Nothing in the result is for participants.
         """
         return self._run(container_spec.of_scorer(execution, scores, outcomes), keep_going)
 
@@ -110,35 +110,35 @@ class DockerSandbox:
         return run.told(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
 
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """As `systems.SystemSandbox.load`."""
+        """Implement `system_contract.SystemSandbox.load`."""
         return engine_images.load(self._engine, archive, has_containerd_store=self._has_containerd_store())
 
     def pull(self, reference: str) -> LoadedImage:
-        """As `systems.SystemSandbox.pull`."""
-        wanted = parse_reference(reference, self.registries)
-        return engine_images.pull(self._engine, wanted, limits=self.image_limits, architecture=self.architecture)
+        """Implement `system_contract.SystemSandbox.pull`."""
+        target = parse_reference(reference, self.registries)
+        return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
     def images(self) -> frozenset[str]:
-        """The ids of the images that the engine has, whosever they are. Raises SandboxError."""
+        """Return the ids of all images on the engine, including those of others. Raises SandboxError."""
         return self._engine.images()
 
     def forget(self, image: str) -> bool:
-        """As `systems.SystemSandbox.forget`."""
+        """Implement `system_contract.SystemSandbox.forget`."""
         return engine_images.forget(self._engine, image)
 
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), settle_seconds: float = 60.0
     ) -> list[str]:
-        """As `systems.SystemSandbox.reap`. settle_seconds: 0 at a start, when no worker of this instance runs, and
-        where `keep` is a function that knows of every execution before it begins.
+        """Implement `system_contract.SystemSandbox.reap`. settle_seconds: may be 0 at a start, when no worker of this
+        instance runs, and if `keep` is a function that knows every execution before it begins.
         """
         removed = reaper.reap(self._engine, self.instance, keep, settle_seconds)
-        for what in removed:
-            _log.warning("removed what a dead worker left: %s", what)
+        for item in removed:
+            _log.warning("removed what a dead worker left: %s", item)
         return removed
 
     def check(self) -> None:
-        """Raises SandboxError unless the engine answers and the last health check passed. Cheap: no container."""
+        """Raise SandboxError unless the engine responds and the last health check passed. Starts no container if so."""
         if not self._layers:
             self.layers()
             return
@@ -149,7 +149,7 @@ class DockerSandbox:
             raise
 
     def layers(self) -> Mapping[str, bool | str]:
-        """As `systems.SystemSandbox.layers`. Raises SandboxError also where the runtime is not the one asked for."""
+        """Implement `system_contract.SystemSandbox.layers`. Raises SandboxError also for a missing or wrong runtime."""
         self._info, self._keeper = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
@@ -168,12 +168,12 @@ class DockerSandbox:
 
     @property
     def processors(self) -> float:
-        """How many the engine has: a container that asks for more is not made. Raises SandboxError."""
+        """Number of processors of the engine, the most that a container may request. Raises SandboxError."""
         return float(self._about().get("NCPU") or 1)
 
     @property
     def architecture(self) -> str:
-        """The engine's: amd64 or arm64. Raises SandboxError."""
+        """The engine's architecture, amd64 or arm64. Raises SandboxError."""
         machine = str(self._about().get("Architecture"))
         names = {"x86_64": "amd64", "aarch64": "arm64"}
         if machine not in names:
@@ -204,13 +204,13 @@ class DockerSandbox:
         return any(_CONTAINERD_STORE in str(pair) for pair in self._about().get("DriverStatus") or ())
 
     def _keeper_image(self) -> KeeperImage:
-        """Loaded if the engine has it not: it has no tag, so an operator's cleaning may have taken it."""
+        """Return the volume holder's image. Load it if missing: it has no tag, so an operator's prune may remove it."""
         if self._keeper is None:
-            made = keeper_image(self.architecture)
+            keeper = keeper_image(self.architecture)
             try:
-                self._engine.image(made.id)
+                self._engine.image(keeper.id)
             except NotThereError:
-                found = self._engine.load([made.archive])
-                made = KeeperImage(found[0] if found else made.id, made.archive)
-            self._keeper = made
+                ids = self._engine.load([keeper.archive])
+                keeper = KeeperImage(ids[0] if ids else keeper.id, keeper.archive)
+            self._keeper = keeper
         return self._keeper

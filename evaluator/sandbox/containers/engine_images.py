@@ -1,4 +1,4 @@
-"""How images come to an engine, and go: from an archive that was read or from a registry, checked before they run."""
+"""Loading, pulling and removing images on an engine, with checks before they run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluator.sandbox.containers.system_contract import ImageMissingError, Load
 
 
 def described(engine: Engine, image: str) -> dict[str, Any]:
-    """What the engine says of an image. Raises ImageMissingError, EngineError."""
+    """Return the engine's description of an image. Raises ImageMissingError, EngineError."""
     try:
         return engine.image(image)
     except NotThereError:
@@ -23,7 +23,7 @@ def described(engine: Engine, image: str) -> dict[str, Any]:
 
 
 def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -> LoadedImage:
-    """As `systems.SystemSandbox.load`. With the containerd store an id is a manifest's digest, not the config's."""
+    """Implement `SystemSandbox.load`. With the containerd store an id is the manifest's digest, not the config's."""
     ids = engine.load(archive.clean())
     if not has_containerd_store:
         ids = [archive.id]
@@ -37,7 +37,7 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
 
 
 def pull(engine: Engine, wanted: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
-    """As `systems.SystemSandbox.pull`, of a reference that is allowed. An image that may not be run does not stay."""
+    """Implement `SystemSandbox.pull` for an allowed reference. An image that may not be run is removed again."""
     _fetch(engine, wanted, limits.archive_bytes)
     image = described(engine, str(wanted))
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
@@ -48,14 +48,14 @@ def pull(engine: Engine, wanted: Reference, *, limits: ImageLimits, architecture
         check_layers(len(_layers(image)), limits.layers)
         check_settings(image.get("Config") or {})
     except Exception:
-        with contextlib.suppress(SandboxError):  # why it may not stay is what is told
+        with contextlib.suppress(SandboxError):  # the original error is the one to report
             engine.remove_image(str(wanted))
         raise
     return loaded
 
 
 def forget(engine: Engine, image: str) -> bool:
-    """As `systems.SystemSandbox.forget`."""
+    """Implement `SystemSandbox.forget`."""
     try:
         if engine.image(image).get("RepoTags"):
             return False
@@ -68,13 +68,13 @@ def forget(engine: Engine, image: str) -> bool:
 
 
 def _fetch(engine: Engine, wanted: Reference, most: int) -> None:
-    """most: bytes of the packed layers; what is under way is broken off above it."""
+    """Pull an image. most: maximum of the compressed layers' bytes, above which the pull is aborted."""
     sizes: dict[str, int] = {}
     try:
-        for word in engine.pull(wanted.repository, wanted.digest):
-            progress = word.get("progressDetail") or {}
+        for message in engine.pull(wanted.repository, wanted.digest):
+            progress = message.get("progressDetail") or {}
             packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
-            sizes[str(word.get("id"))] = max(sizes.get(str(word.get("id")), 0), packed)
+            sizes[str(message.get("id"))] = max(sizes.get(str(message.get("id")), 0), packed)
             if sum(sizes.values()) > most:
                 raise TooLargeError(f"{wanted} is over {most} bytes packed")
     except EngineError as problem:

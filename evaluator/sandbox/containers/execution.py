@@ -1,4 +1,4 @@
-"""One execution of a submitted system, or of a scorer, from its start to its result."""
+"""One execution of a submitted system or a scorer, from its start to its result."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from evaluator.sandbox.containers.system_contract import CancelledError, KilledE
 from evaluator.sandbox.contract import Verdict
 
 _log = logging.getLogger(__name__)
-_DEATH = 8.0  # seconds that a killed container may take to be gone
-_ASK = 1.0  # seconds between two questions to the caller
+_DEATH = 8.0  # seconds that a killed container may take to end
+_ASK = 1.0  # seconds between calls of keep_going
 _KILLED = 128 + 9
-_NOT_STARTED = (126, 127)  # the engine's statuses for a command that is not there or cannot be run
+_NOT_STARTED = (126, 127)  # the engine's statuses for a command that is missing or not executable
 
 
 class Run:
-    """One execution, and what is known of it so far."""
+    """State of one execution."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Run:
         layers: Mapping[str, bool | str],
         probe: Callable[[], bool],
     ) -> None:
-        """layers: what the last probe saw. probe: whether another one can be started."""
+        """layers: those that the last probe found. probe: returns True if a probe can still be run."""
         self.engine = engine
         self.job = job
         self.limits = job.limits
@@ -52,7 +52,7 @@ class Run:
         self._measurements = ThreadPoolExecutor(1)
 
     def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
-        """To the container's end and its output's. Raises SandboxError; `clean_up` must follow, whatever comes."""
+        """Run the container, copy its output, return the result. Raises SandboxError; `clean_up` must always follow."""
         with self._timed("prepare"):
             keeper, working = self.belongings.make()
         with self._timed("start"):
@@ -69,21 +69,21 @@ class Run:
             return self._judge(state, in_time, keeper)
 
     def told(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
-        """The result with what is known only after the cleaning up."""
+        """Return the result, completed with the facts that are known only after the clean-up."""
         known = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
         return SystemResult(**{**vars(result), **known})
 
     def clean_up(self) -> None:
-        """Take away what exists of it on the engine; what that does not let go is the reaper's."""
+        """Remove its resources from the engine; what cannot be removed is left to the reaper."""
         with self._timed("clean_up"):
             self.belongings.remove()
-        self._measurements.shutdown(wait=False)  # a late one may still be under way
+        self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
     def _start(self, system: str) -> str:
-        """Empty, or why the image could not be started.
+        """Start the container. Return an empty string, or the reason why the image could not be started.
 
-        Engines give one status for a WORKDIR that is no folder and for a runtime that is broken. So where they do not
-        tell, the probe is run once more: if it can be started and the system cannot, that is the image's fault.
+        Engines give the same status for a WORKDIR that is not a folder and for a broken runtime. In that case the probe
+        is run again: if it can be started and the system cannot, the image is at fault.
         """
         try:
             self.engine.start(system)
@@ -98,21 +98,21 @@ class Run:
         return ""
 
     def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:
-        """Whether it ended in time; if not, it is dead all the same. Raises CancelledError."""
+        """Return True if the container ended in time; kill it at its limit and return False. Raises CancelledError."""
         deadline = began + self.limits.wall_seconds
-        asked = began
+        last_call = began
         measuring: Future[None] | None = None
         while (left := deadline - (now := time.monotonic())) > 0:
             if self.engine.wait(system, min(left, self.meter.gap)):
                 return True
             if time.monotonic() - now < min(left, self.meter.gap) / 2:
-                self.engine.inspect(system)  # the engine hung up: raises if it is gone
+                self.engine.inspect(system)  # the wait broke off early: raises if the engine is gone
             if measuring is None or measuring.done():
                 if measuring:
                     measuring.result()
                 measuring = self._measurements.submit(self._measure, system)
-            if keep_going and time.monotonic() - asked >= _ASK:
-                asked = time.monotonic()
+            if keep_going and time.monotonic() - last_call >= _ASK:
+                last_call = time.monotonic()
                 if not keep_going():
                     raise CancelledError(f"execution {self.job.execution_id} was cancelled")
         self.engine.kill(system)
@@ -121,37 +121,37 @@ class Run:
         return False
 
     def _measure(self, system: str) -> None:
-        """In a thread, since an engine may take a second over it when the container is just ending."""
+        """Sample usage. Called in a thread, since an engine may take a second while the container is ending."""
         self.meter.look(self.engine.stats(system))
 
     def _judge(self, state: dict[str, Any], in_time: bool, keeper: str) -> SystemResult:
         if not in_time:
             return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
         code = int(state.get("ExitCode") or 0)
-        # OOMKilled is true also when only a child was killed and the system lived with it.
+        # OOMKilled is also true if only a child was killed and the system continued.
         if code and state.get("OOMKilled"):
             return self._result(Verdict.MEMORY, f"it needed more than {self.limits.memory_bytes} bytes of memory", code)
         if code == _KILLED:
-            # Neither by us nor for memory. A program cannot send this to the first process of its own namespace, but
-            # that process may end with this status of its own accord, and the engine tells no difference.
+            # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but
+            # that process may exit with this status itself, which the engine does not distinguish.
             raise KilledError(f"the container of {self.job.execution_id} was killed from outside, or says so")
         if code:
             return self._result(Verdict.EXIT, "it ended with an exit status that is not 0", code)
         if state.get("Error"):
             raise EngineError("the engine lost a container", said=str(state["Error"]))
         try:
-            left = [output for one in self.job.wanted if (output := fetch(self.engine, keeper, one))]
+            outputs = [output for wanted in self.job.wanted if (output := fetch(self.engine, keeper, wanted))]
         except OutputError as problem:
-            # The output lies in memory that the keeper holds: who has lost that has lost the file, not its author.
+            # The volume holder keeps the output in memory: if it has ended, the loss is not the author's fault.
             if not self.engine.state(keeper).get("Running"):
                 raise EngineError("the container that holds the output is gone") from None
             return self._result(Verdict.OUTPUT, str(problem), code)
-        return self._result(Verdict.DONE, "", code, left)
+        return self._result(Verdict.DONE, "", code, outputs)
 
     def _result(
-        self, verdict: Verdict, explanation: str, code: int | None = None, left: Sequence[Output] = ()
+        self, verdict: Verdict, explanation: str, code: int | None = None, fetched: Sequence[Output] = ()
     ) -> SystemResult:
-        first = left[0] if left else Output("", 0, "")
+        first = fetched[0] if fetched else Output("", 0, "")
         return SystemResult(
             verdict=verdict,
             explanation=explanation,
@@ -159,7 +159,7 @@ class Run:
             output_name=first.name,
             output_bytes=first.size,
             output_sha256=first.sha256,
-            outputs={output.name: output.size for output in left},
+            outputs={output.name: output.size for output in fetched},
             wall_seconds=self.wall_seconds,
             usage=self.meter.usage(),
             log=self.log,
@@ -177,7 +177,7 @@ class Run:
 
 
 def _lasted(state: dict[str, Any]) -> float:
-    """Seconds by the engine's clock; 0 where it does not tell."""
+    """Return the container's duration in seconds by the engine's clock; 0 if unknown."""
     try:
         started, finished = (datetime.fromisoformat(str(state[name])) for name in ("StartedAt", "FinishedAt"))
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""What holds in a container here, found by running one: the health check."""
+"""Health check: runs a probe container to find which layers of confinement are active."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from evaluator.sandbox.containers.log_tail import tail
 from evaluator.sandbox.containers.volume_holder_image import UNAME_BYTES, UNAME_FIELD
 
 PATIENCE = 30.0
-_SHARE_KERNEL = {"runc", "crun", "io.containerd.runc.v2"}  # any other runtime has to show a kernel of its own
+_SHARE_KERNEL = {"runc", "crun", "io.containerd.runc.v2"}  # any other runtime must show its own kernel
 
 
 def examine(
     engine: Engine, image: str, *, runtime: str, info: Mapping[str, Any], architecture: str, labels: Mapping[str, str]
 ) -> dict[str, bool | str]:
-    """Run the probe as a system would run, and tell what it saw. Raises SandboxError where a layer is missing.
+    """Run the probe, confined like a system, and return its layers. Raises SandboxError if a required one is missing.
 
-    runc must show the host's kernel, and runsc must not: so an engine that runs one in place of the other is found out.
+    runc must show the host's kernel, and runsc must not. This detects an engine that substitutes one for the other.
     """
     container = engine.create(create_settings.probe(image, runtime=runtime, architecture=architecture, labels=labels))
     try:
@@ -28,13 +28,13 @@ def examine(
         if not engine.wait(container, PATIENCE):
             raise SandboxError(f"the probe did not end in {PATIENCE:g} seconds under the runtime {runtime}")
         inspected = engine.inspect(container)
-        said = b"".join(engine.logs(container))
+        output = b"".join(engine.logs(container))
     finally:
         engine.remove(container)
-    if inspected["State"]["ExitCode"] != 0 or len(said) < UNAME_BYTES:
-        text, _ = tail([said], 300)
+    if inspected["State"]["ExitCode"] != 0 or len(output) < UNAME_BYTES:
+        text, _ = tail([output], 300)
         raise SandboxError(f"the probe failed under the runtime {runtime}: {text!r}")
-    release, status = read_probe(said)
+    release, status = read_probe(output)
     own_kernel = release != str(info.get("KernelVersion", ""))
     layers: dict[str, bool | str] = {
         "runtime": str(inspected["HostConfig"].get("Runtime", "")),
@@ -42,7 +42,7 @@ def examine(
         "own_kernel": own_kernel,
         "nobody": status.get("Uid", "").split() == ["65534"] * 4,
         "no_capabilities": all(not status.get(name, "0").strip("0") for name in ("CapEff", "CapPrm", "CapBnd")),
-        # gVisor's kernel has its own filter outside, and does not tell a program of these two.
+        # gVisor's kernel is filtered from outside, and does not report these two to programs.
         "no_new_privs": status.get("NoNewPrivs") == "1",
         "seccomp": status.get("Seccomp") == "2",
         "user_namespace": any("name=userns" in str(option) for option in info.get("SecurityOptions") or ()),
@@ -64,7 +64,7 @@ def examine(
 
 
 def read_probe(said: bytes) -> tuple[str, dict[str, str]]:
-    """The kernel's release, and /proc/self/status by name."""
+    """Return the kernel's release, and the fields of /proc/self/status by name."""
     release = said[2 * UNAME_FIELD : 3 * UNAME_FIELD].split(b"\0", 1)[0].decode("ascii", "replace")
     lines = said[UNAME_BYTES:].decode("ascii", "replace").splitlines()
     return release, {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -1,4 +1,4 @@
-"""The outer archive of an image: an index of its members, each read where it lies."""
+"""The outer archive of an image: an index of its members, each read in place."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from evaluator.sandbox.containers.image_errors import (
 )
 from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, Allowance, plain
 
-# Engines to 24 write the second of two equal layers as a link to the first.
+# Engines up to version 24 write the second of two equal layers as a link to the first.
 _LAYER = re.compile(r"[0-9a-f]{64}/layer\.tar")
-_RATIO = 1000  # of a packed archive; what it may come to is bounded already
+_RATIO = 1000  # of a compressed archive; its uncompressed size is limited separately
 
 
 class Archive:
-    """Members by name. Nothing is unpacked, save a packed archive as a whole: to an unnamed file in `scratch`."""
+    """Members by name, not unpacked. A compressed archive is decompressed to an unnamed file in `scratch`."""
 
     def __init__(self, descriptor: int, most_bytes: int, most_members: int, scratch: str | Path | None) -> None:
-        """Raises ArchiveError and its kinds, TooLargeError."""
+        """Raises ArchiveError and its subclasses, TooLargeError."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ArchiveError("the image is no regular file")
@@ -47,14 +47,14 @@ class Archive:
             raise ArchiveError(f"the image is not what `docker save` writes: {problem}") from None
 
     def read(self, name: str, most: int) -> bytes:
-        """Raises ArchiveError, TooLargeError."""
+        """Return a member's content of at most `most` bytes. Raises ArchiveError, TooLargeError."""
         member = self._find(name)
         if member.size > most:
             raise TooLargeError(f"{shown(name)} has {member.size} bytes, expected at most {most}")
         return b"".join(self.pieces(name))
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """A member's content. Raises ArchiveError."""
+        """Return a member's content in pieces. Raises ArchiveError."""
         member = self._find(name)
         return _range(self._descriptor, member.offset, member.size)
 
@@ -86,7 +86,7 @@ class Archive:
         self._members[name] = member
 
     def _unpack(self, most_bytes: int, scratch: str | Path | None) -> None:
-        self._spool = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 it lives as long as the archive
+        self._spool = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 closed with the archive
         allowance = Allowance(bytes=most_bytes, members=0, ratio=_RATIO)
         for piece in plain(_range(self._descriptor, 0, self._size), allowance, "the archive"):
             self._spool.write(piece)
@@ -96,7 +96,7 @@ class Archive:
 
 
 class _Seeking(tar.Reader):
-    """Skips without reading."""
+    """A tar reader that skips by seeking."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         super().__init__(())
@@ -114,7 +114,7 @@ class _Seeking(tar.Reader):
 
 
 def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
-    """Raises ArchiveError when the file was cut since."""
+    """Yield a range of the file. Raises ArchiveError if the file has been truncated."""
     end = start + size
     while start < end:
         piece = os.pread(descriptor, min(CHUNK, end - start), start)

@@ -1,4 +1,4 @@
-"""An image's config, as strangers write it: what it may say, and what of it counts."""
+"""Validation of an untrusted image's config."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ _KERNELS_FOLDERS = ("proc", "sys", "dev")
 
 
 def this_architecture() -> str:
-    """As engines call it."""
+    """Return this machine's architecture by the engines' name, such as amd64."""
     return _ARCHITECTURES.get(platform.machine(), platform.machine())
 
 
 def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple[dict[str, Any], list[str]]:
-    """The config with its keys in lower case, and its layers' digests, base first. Raises ConfigError and its kinds."""
+    """Return the checked config, with keys in lower case, and its layers' digests, base first.
+
+    Raises ConfigError and its subclasses, LayerCountError.
+    """
     config = read_json(content, "the image's config")
     if not isinstance(config, dict):
         raise ConfigError(f"the image's config is {shown(config)}, expected an object")
@@ -41,7 +44,7 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
 
 
 def check_platform(system: str, made_for: str, architecture: str) -> None:
-    """Raises PlatformError."""
+    """Raise PlatformError unless the image is for Linux on this architecture."""
     if (system, made_for) != ("linux", architecture):
         raise PlatformError(
             f"the image is for {shown(system)} on {shown(made_for)}, expected linux on {architecture}: build it with "
@@ -50,15 +53,15 @@ def check_platform(system: str, made_for: str, architecture: str) -> None:
 
 
 def check_layers(count: int, most: int) -> None:
-    """Raises LayerCountError."""
+    """Raise LayerCountError unless there are 1 to `most` layers."""
     if not 0 < count <= most:
         raise LayerCountError(f"the image has {count} layers, expected 1 to {most}: join RUN and COPY lines")
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """What an image asks of those who run it; keys in any case. Raises ConfigError and its kinds.
+    """Check an image's run settings, with keys in any case. Raises ConfigError and its subclasses.
 
-    USER, HEALTHCHECK, STOPSIGNAL, labels and ports are overridden when it is run, ONBUILD means nothing then.
+    USER, HEALTHCHECK, STOPSIGNAL, labels and ports are overridden at run time; ONBUILD has no effect then.
     """
     settings = {key.lower(): value for key, value in settings.items()}
     if volumes := settings.get("volumes"):
@@ -79,7 +82,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def _check_folder(folder: object) -> None:
-    """WORKDIR on a descriptor has let containers out (CVE-2024-21626)."""
+    """Refuse a WORKDIR in /proc, /sys or /dev: one on a descriptor let containers escape (CVE-2024-21626)."""
     path = PurePosixPath(folder) if isinstance(folder, str) and "\0" not in folder else PurePosixPath()
     if not path.is_absolute() or ".." in path.parts or path.parts[1:2] in [(name,) for name in _KERNELS_FOLDERS]:
         raise ConfigError(
@@ -88,20 +91,20 @@ def _check_folder(folder: object) -> None:
 
 
 def read_json(content: bytes, what: str) -> Any:
-    """JSON with each key once. Keys of the two upper levels come in lower case.
+    """Return parsed JSON without duplicate keys; keys of the two upper levels in lower case. Raises ConfigError.
 
-    Engines read keys in any case, by Unicode's folding even, and take the last: so keys that differ in nothing else
-    are refused. Raises ConfigError.
+    Engines ignore the case of keys, even by Unicode case folding, and take the last: so keys that differ only in case
+    are duplicates.
     """
 
     def refuse(why: str) -> NoReturn:
         raise ConfigError(f"{what} {why}") from None
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len({key.casefold() for key in made}) != len(pairs):
+        result = dict(pairs)
+        if len({key.casefold() for key in result}) != len(pairs):
             refuse("names a key twice, expected each key once in an object (engines ignore case)")
-        return made
+        return result
 
     try:
         read = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=refuse)

@@ -1,4 +1,4 @@
-"""Why a submitted image is not run. Each refusal is a class with a code of its own; its text is for the participant."""
+"""Reasons to refuse a submitted image: one class per reason, with its own code. The text is for the participant."""
 
 from __future__ import annotations
 
@@ -8,84 +8,84 @@ from evaluator.errors import EvaluatorError
 
 
 class ImageError(EvaluatorError):
-    """The image is its author's to mend: sending the same again ends the same. `str()` says what, found, expected."""
+    """The image is invalid; its author has to fix it. `str()` gives the problem, the value and what was expected."""
 
     code: ClassVar[str] = "image"
 
 
 class ArchiveError(ImageError):
-    """Not an archive that `docker save` writes, or cut, or with members that such an archive does not have."""
+    """Not an archive as `docker save` writes it: truncated, or with unexpected members."""
 
     code = "archive"
 
 
 class UnsafeMemberError(ArchiveError):
-    """A member whose name or kind could reach outside the archive."""
+    """A member's name or type could reach outside the archive."""
 
     code = "member"
 
 
 class DuplicateMemberError(ArchiveError):
-    """Two members of one name: readers disagree on which counts."""
+    """Two members have the same name; readers disagree on which counts."""
 
     code = "duplicate"
 
 
 class SeveralImagesError(ImageError):
-    """Not exactly one image."""
+    """The archive does not have exactly one image."""
 
     code = "several_images"
 
 
 class TooLargeError(ImageError):
-    """More bytes, files or packing than an image may have."""
+    """The image exceeds the limit on bytes, files or compression ratio."""
 
     code = "too_large"
 
 
 class LayerCountError(ImageError):
-    """More layers than an engine mounts."""
+    """The image has no layers, more than an engine mounts, or different numbers in manifest and config."""
 
     code = "layers"
 
 
 class LayerDigestError(ImageError):
-    """A layer is not what the config says it is."""
+    """A layer's digest differs from the image's config."""
 
     code = "layer_digest"
 
 
 class LayerContentError(ImageError):
-    """A layer that is no plain tar, or holds what would unpack to something else than it is."""
+    """A layer is not a plain tar, or has members that engines could unpack differently."""
 
     code = "layer_content"
 
 
 class ConfigError(ImageError):
-    """The image's config is malformed, or asks for what a submitted system may not have."""
+    """The image's config is malformed, or requests what a submitted system may not have."""
 
     code = "config"
 
 
 class PlatformError(ConfigError):
-    """Made for another processor or operating system."""
+    """The image is for another processor or operating system."""
 
     code = "platform"
 
 
 class VolumeError(ConfigError):
-    """It declares VOLUMEs: folders that stay writable on a read-only root, without a limit."""
+    """The image declares VOLUMEs: folders that stay writable on a read-only root, without a size limit."""
 
     code = "volume"
 
 
 class RegistryReferenceError(ImageError):
-    """No reference by digest, or a registry that is not allowed."""
+    """The reference has no digest, or its registry is not allowed."""
 
     code = "reference"
 
 
 class ImageMismatchError(ImageError):
-    """The engine made something else of the archive than its config says."""
+    """The engine loaded an image that differs from the archive's config."""
 
     code = "mismatch"

@@ -1,4 +1,4 @@
-"""The layers of an image: unpacked within limits, hashed, and walked, all in one pass and without a disk."""
+"""Checks an image's layers: decompressed within limits, hashed and parsed in one pass, without writing to disk."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.image_errors import LayerContentError, LayerDigestError, TooLargeError
 
 CHUNK = 1 << 20
-_GRACE = 1 << 20  # bytes before a ratio is judged: a small layer of zeros is no bomb
-# What an engine's reader would unpack by its first bytes, whatever the member is called.
+_GRACE = 1 << 20  # bytes before the ratio is checked: a small layer of zeros is not a bomb
+# Formats that an engine would decompress by their first bytes, regardless of the member's name.
 _FOREIGN = {b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x50\x2a\x4d\x18": "zstd"}
 GZIP = b"\x1f\x8b"
 
 
 @dataclass
 class Allowance:
-    """What is left for the layers that are still to come."""
+    """Remaining limits for the layers that are not read yet."""
 
     bytes: int
     members: int
@@ -28,7 +28,7 @@ class Allowance:
 
 
 def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
-    """The bytes that an engine would unpack, gunzipped if they are packed. Raises TooLargeError, LayerContentError."""
+    """Yield the bytes that an engine would unpack, decompressed if gzip. Raises TooLargeError, LayerContentError."""
     first = next(pieces, b"")
     for magic, name in _FOREIGN.items():
         if first.startswith(magic):
@@ -46,7 +46,7 @@ def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[
 
 
 def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
-    """One gzip stream and nothing after it. Raises LayerContentError, TooLargeError."""
+    """Decompress one gzip stream, which nothing may follow. Raises LayerContentError, TooLargeError."""
     packed = produced = 0
     unpacker = zlib.decompressobj(wbits=31)
     for piece in pieces:
@@ -72,7 +72,7 @@ def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iter
 
 
 def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, what: str) -> int:
-    """Its unpacked bytes. Raises LayerDigestError, LayerContentError, TooLargeError."""
+    """Check a layer and return its uncompressed bytes. Raises LayerDigestError, LayerContentError, TooLargeError."""
     digest = hashlib.sha256()
     size = 0
 
@@ -94,7 +94,7 @@ def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, wha
                 raise LayerContentError(f"{what} has the path {shown(member.name)}, expected none with ..")
     except tar.TarError as problem:
         raise LayerContentError(f"{what} is not a tar: {problem}") from None
-    found = f"sha256:{digest.hexdigest()}"
-    if found != diff_id:
-        raise LayerDigestError(f"{what} is {found}, expected {diff_id} as the image's config says")
+    actual = f"sha256:{digest.hexdigest()}"
+    if actual != diff_id:
+        raise LayerDigestError(f"{what} is {actual}, expected {diff_id} as the image's config says")
     return size

@@ -1,9 +1,9 @@
-"""Reads image archives as strangers write them, and writes the clean archive that an engine may load.
+"""Validates untrusted image archives, and writes the clean archive that an engine may load.
 
-`docker load` is no validator: it moves existing tags, unpacks bombs, and believes a layer's claimed digest where it has
-that layer. So an archive is read here first, without an engine and without unpacking an image to a disk: an index of
-its members, then the manifest and the config, then each layer, hashed and walked. Both layouts that `docker save` has
-written are known: a folder a layer with `layer.tar` (engines to 24), and `blobs/sha256/...` (from 25).
+`docker load` does not validate: it moves existing tags, unpacks bombs, and trusts a layer's claimed digest if it has
+that layer. So an archive is read here first, without an engine and without unpacking the image to disk: an index of its
+members, then the manifest and the config, then each layer, hashed and parsed. Both layouts of `docker save` are
+supported: one folder per layer with `layer.tar` (engines up to 24), and `blobs/sha256/...` (from 25).
 """
 
 from __future__ import annotations
@@ -30,39 +30,38 @@ from evaluator.sandbox.containers.image_layers import Allowance, check_layer, pl
 
 @dataclass(frozen=True, kw_only=True)
 class ImageLimits:
-    """What an image may be. Sizes are bytes."""
+    """Limits on an image. Sizes are bytes."""
 
     archive_bytes: int = 10_000_000_000  # as received
     unpacked_bytes: int = 10_000_000_000  # of all layers
-    ratio: int = 200  # of a packed layer's unpacked bytes to its packed ones
+    ratio: int = 200  # uncompressed to compressed bytes of a layer
     members: int = 2000  # of the archive
-    layers: int = 127  # what overlayfs engines mount
+    layers: int = 127  # the maximum of engines with overlayfs
     layer_members: int = 1_000_000  # files of all layers
     config_bytes: int = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageArchive:
-    """An image whose every layer is what its config says. Its source stays in use until `clean` is through.
+    """An image whose layers all match its config. Its source stays in use until `clean` has finished.
 
-    id: `sha256:` and the digest of its config, the id that an engine without the containerd store gives it. config: in
-    lower case at its upper levels.
+    id: `sha256:` and the digest of its config, its id on an engine without the containerd store. config: with the keys
+    of its two upper levels in lower case.
     """
 
     id: str
     config: Mapping[str, Any]
     diff_ids: Sequence[str]
-    size: int  # bytes of its layers, unpacked
+    size: int  # uncompressed bytes of its layers
     _config_bytes: bytes = field(repr=False)
     _archive: Archive = field(repr=False)
-    _layers: Sequence[str] = field(repr=False)  # names of members, base first
+    _layers: Sequence[str] = field(repr=False)  # member names, base first
     _sizes: Sequence[int] = field(repr=False)
 
     def clean(self) -> Iterator[bytes]:
-        """The archive to load: plain layers, the config, one manifest entry without tags.
+        """Yield the archive to load: uncompressed layers, the config, one manifest entry without tags.
 
-        Layers are hashed again on their way, and the archive stays without its end if one has changed.
-        Raises LayerDigestError.
+        Layers are hashed again. If one has changed, raises LayerDigestError and leaves the archive incomplete.
         """
         written: set[str] = set()
         names = []
@@ -95,11 +94,11 @@ def read_image(
     architecture: str | None = None,
     scratch: str | Path | None = None,
 ) -> ImageArchive:
-    """Read what `docker save` wrote, plain or packed with gzip.
+    """Read and validate an archive of `docker save`, plain or compressed with gzip.
 
     descriptor: of a regular file, open while the result is used. architecture: the engine's, default this machine's.
-    scratch: where a packed archive is unpacked, to an unnamed file. Raises ImageError: each refusal is a class of
-    `image_errors`, with its code and a text for the participant.
+    scratch: folder in which a compressed archive is decompressed, to an unnamed file. Raises the subclasses of
+    ImageError in `image_errors`, with a code and a text for the participant.
     """
     limits = limits or ImageLimits()
     archive = Archive(descriptor, limits.archive_bytes, limits.members, scratch)
@@ -108,10 +107,14 @@ def read_image(
         found = f"{len(manifest)} images" if isinstance(manifest, list) else shown(manifest)
         raise SeveralImagesError(f"manifest.json lists {found}, expected one: docker save NAME")
     entry = {key.casefold(): value for key, value in manifest[0].items()}
-    named, layers = entry.get("config"), entry.get("layers")
-    if not isinstance(named, str) or not isinstance(layers, list) or not all(isinstance(at, str) for at in layers):
+    config_name, layers = entry.get("config"), entry.get("layers")
+    if (
+        not isinstance(config_name, str)
+        or not isinstance(layers, list)
+        or not all(isinstance(layer, str) for layer in layers)
+    ):
         raise ArchiveError("manifest.json names no config and layers, expected Config and Layers")
-    content = archive.read(named, limits.config_bytes)
+    content = archive.read(config_name, limits.config_bytes)
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)
     if len(layers) != len(diff_ids):
         raise LayerCountError(f"manifest.json lists {len(layers)} layers, the image's config {len(diff_ids)}")

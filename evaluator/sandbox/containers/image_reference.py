@@ -1,4 +1,4 @@
-"""A registry's image, named by its digest: the only name that always means the same bytes."""
+"""References to registry images by digest, the only name that always denotes the same bytes."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Reference:
 
 
 def parse_reference(text: str, allowed: Iterable[str]) -> Reference:
-    """allowed: registries as `host` or `host:port`. Raises RegistryReferenceError.
+    """Parse a reference. allowed: registries as `host` or `host:port`. Raises RegistryReferenceError.
 
-    The registry must be written out: without a dot or a port an engine would take it for a folder of Docker Hub.
+    The registry must be explicit: an engine takes a first part without a dot or port as a namespace of Docker Hub.
     """
     allowed = sorted(allowed)
-    found = _REFERENCE.fullmatch(text) if len(text) <= 400 else None
-    if found is None:
+    match = _REFERENCE.fullmatch(text) if len(text) <= 400 else None
+    if match is None:
         raise RegistryReferenceError(
             f"the image is {shown(text)}, expected registry/name@sha256: and 64 hexadecimal digits, in lower case"
         )
-    registry = found["host"]
+    registry = match["host"]
     if registry not in allowed:
         expected = f"one of: {', '.join(allowed)}" if allowed else "an archive: this server pulls from no registry"
         raise RegistryReferenceError(f"the registry is {shown(registry)}, expected {expected}")
-    return Reference(registry, found["name"], found["digest"])
+    return Reference(registry, match["name"], match["digest"])

@@ -1,11 +1,11 @@
-"""The end of what a container printed, made harmless: no escape sequences, no control or invisible characters."""
+"""The end of a container's output, sanitized: without escape sequences, control or invisible characters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-_MOST_READ = 8 << 20  # an engine keeps two files of a megabyte; more than this is not waited for
+_MOST_READ = 8 << 20  # bytes; an engine stores two files of a megabyte
 # ECMA-48: control sequences, operating system commands and the like with their text, and other two-byte escapes.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x1b\\|\x07|\Z)|\x1b[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]", re.S
@@ -13,15 +13,15 @@ _ESCAPES = re.compile(
 
 
 def tail(pieces: Iterable[bytes], most: int) -> tuple[str, bool]:
-    """The last `most` bytes as text, and whether something came before them."""
-    kept = b""
+    """Return the last `most` bytes as text, and whether the output was longer."""
+    last = b""
     read = 0
     for piece in pieces:
         read += len(piece)
-        kept = (kept + piece)[-most:]
+        last = (last + piece)[-most:]
         if read > _MOST_READ:
             break
-    return cleaned(kept), read > most
+    return cleaned(last), read > most
 
 
 def cleaned(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What a container leaves, out of its volume: the tar header is judged before a byte of content is read."""
+"""Copies a container's output files from its volume. Each tar header is checked before its content is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluator.sandbox.containers.engine import Engine, NotThereError
 
 
 class OutputError(Exception):
-    """There is no output that can be used; the text is for the participant."""
+    """The output is missing or unusable; the text is for the participant."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Output:
 
 
 def fetch(engine: Engine, keeper: str, wanted: Wanted) -> Output | None:
-    """Copy a file to where it is wanted, once the container has ended; None: it is not there, and need not be.
+    """Copy a file of an ended container to `wanted.into`. Return None if it is missing and not required.
 
-    Raises OutputError, EngineError. A sparse file of a terabyte fits a small tmpfs, and only its header says so.
-    Another name for the same file (a hard link) is that file.
+    Raises OutputError, EngineError. Only the header reveals a sparse file, which may have a terabyte on a small tmpfs.
+    A hard link counts as the file itself.
     """
     for path in wanted.paths:
         try:
-            # Closed before anything else is asked: an engine holds the keeper's lock until the stream is at its end.
+            # Close before the next request: an engine locks the volume holder until the stream ends.
             with contextlib.closing(engine.get(keeper, path)) as archive:
                 return copy(archive, PurePosixPath(path).name, wanted.most, wanted.into)
         except NotThereError:
@@ -44,7 +44,7 @@ def fetch(engine: Engine, keeper: str, wanted: Wanted) -> Output | None:
 
 
 def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Output:
-    """The one file of a tar. Raises OutputError, and EngineError when the archive is not what an engine writes."""
+    """Copy the only file of a tar to `into`. Raises OutputError unless it is a regular file of at most `most` bytes."""
     reader = tar.Reader(archive)
     try:
         member = next(tar.members(reader), None)
@@ -53,7 +53,7 @@ def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Outp
         if member.kind != "file":
             raise OutputError(f"its {name} is a {member.kind}, expected a regular file")
         if member.size > most:
-            # How many it has was the container's choice: a number could carry hidden inputs out.
+            # The container chose the actual size, so reporting it could leak hidden inputs.
             raise OutputError(f"its {name} has more bytes than it may, expected at most {most}")
         digest = hashlib.sha256()
         for piece in reader.content(member.size):

@@ -1,4 +1,4 @@
-"""Whose a container or volume is, by its labels; and the removal of what a dead worker left."""
+"""Labels of containers and volumes, and removal of orphans that dead workers left."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from evaluator.sandbox.containers.engine import Engine, EngineError
 
 PROBE = "health"
-"""The execution that a probe's container is labelled with; several may be under way."""
+"""Execution id in the label of probe containers; several may be running."""
 INSTANCE, EXECUTION, PART, DEADLINE = (f"holdout.{name}" for name in ("instance", "execution", "part", "deadline"))
 
 
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:
-    """seconds: from now until nobody needs it any more."""
+    """Return the labels of a container or volume. seconds: from now until its deadline."""
     deadline = str(int(time.time() + seconds))
     return {INSTANCE: instance, EXECUTION: execution, PART: part, DEADLINE: deadline}
 
@@ -23,28 +23,29 @@ def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str
 def reap(
     engine: Engine, instance: str, keep: frozenset[str] | Callable[[], frozenset[str]], settle_seconds: float
 ) -> list[str]:
-    """Remove this instance's containers, then its volumes, save those of executions in `keep`.
+    """Remove this instance's containers, then its volumes, except those of executions in `keep`.
 
-    What is younger than `settle_seconds` stays: a set may have been read before it was made. A function is asked after
-    each listing, so what is noted before it is made needs no such time. What is past its deadline goes, whatever `keep`
-    says. Nothing without our label is ever touched. Raises EngineError when nothing can be
-    listed; what cannot be removed is left for the next time.
+    Resources younger than `settle_seconds` stay: they may have been created after a set was read. A function is called
+    after each listing, so executions that are recorded before their resources exist do not need this delay. Resources
+    past their deadline are removed regardless of `keep`. Nothing without our label is ever touched. Returns
+    descriptions of what was removed. Raises EngineError if nothing can be listed; what cannot be removed is left for
+    the next call.
     """
     label = f"{INSTANCE}={instance}"
     removed = []
     containers = engine.containers(label)
-    kept = keep() if callable(keep) else keep
+    keep_ids = keep() if callable(keep) else keep
     for container in containers:
-        if _is_left(container.get("Labels"), container.get("Created"), instance, kept, settle_seconds):
+        if _is_left(container.get("Labels"), container.get("Created"), instance, keep_ids, settle_seconds):
             try:
                 engine.remove(container["Id"])
             except EngineError:
                 continue
             removed.append(f"{container['Labels'][PART]} container of {container['Labels'][EXECUTION]}")
     volumes = engine.volumes(label)
-    kept = keep() if callable(keep) else keep
+    keep_ids = keep() if callable(keep) else keep
     for volume in volumes:
-        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, kept, settle_seconds):
+        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, keep_ids, settle_seconds):
             try:
                 engine.remove_volume(volume["Name"])
             except EngineError:
@@ -62,12 +63,12 @@ def _is_left(
     if deadline.isdigit() and int(deadline) < time.time():
         return True
     if labels[EXECUTION] == PROBE:
-        return False  # it has a deadline of half a minute, and nobody notes it
+        return False  # probes are not recorded; their deadline is half a minute
     return labels[EXECUTION] not in keep and (created or 0) <= time.time() - settle_seconds
 
 
 def _seconds(moment: Any) -> float | None:
-    """Of an engine's time stamp, which may have nine digits of a second."""
+    """Return the POSIX time of an engine's timestamp, which may have nanoseconds; None if it is invalid."""
     try:
         return datetime.fromisoformat(str(moment).replace("Z", "+00:00")).astimezone(UTC).timestamp()
     except ValueError:

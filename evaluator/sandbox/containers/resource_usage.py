@@ -1,4 +1,4 @@
-"""What a container uses, by looking at it while it runs: its control group is gone with it."""
+"""Resource usage of a container, sampled while it runs, since its control group ends with it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST_GAP, _MOST_GAP = 0.05, 1.0
 
 
 class Meter:
-    """Looks often at first, then once a second."""
+    """Collects samples, at intervals that grow to one second."""
 
     def __init__(self) -> None:
         self.gap = _FIRST_GAP
@@ -23,7 +23,7 @@ class Meter:
         self._last = time.monotonic()
 
     def look(self, stats: Mapping[str, Any]) -> None:
-        """stats: one answer of the engine. An ended container's has no figures, and changes nothing."""
+        """Add a sample. stats: the engine's response; an ended container's has no figures and is ignored."""
         self.gap = min(self.gap * 2, _MOST_GAP)
         memory = stats.get("memory_stats") or {}
         nanoseconds = ((stats.get("cpu_stats") or {}).get("cpu_usage") or {}).get("total_usage")
@@ -32,11 +32,11 @@ class Meter:
         self._last = time.monotonic()
         self._samples += 1
         self._cpu = max(self._cpu or 0.0, nanoseconds / 1e9)
-        self._sampled = not memory.get("max_usage")  # cgroup 2: the engine does not pass memory.peak on
+        self._sampled = not memory.get("max_usage")  # cgroup 2: the engine does not report memory.peak
         self._peak = max(self._peak or 0, memory.get("max_usage") or memory["usage"])
 
     def usage(self) -> Usage:
-        """At the container's end."""
+        """Return the usage at the container's end."""
         return Usage(
             cpu_seconds=self._cpu,
             peak_memory_bytes=self._peak,

@@ -1,4 +1,4 @@
-"""What exists on the engine for one execution, its volumes and containers: made, filled, and taken away again."""
+"""Volumes and containers of one execution: created, filled and removed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
-_GRACE = 60.0  # seconds that an execution may last beyond its limit, before the reaper may take it
+_GRACE = 60.0  # seconds beyond an execution's limit before the reaper may remove its resources
 
 
 class Belongings:
-    """The containers and volumes of a job. `remove` must follow, whatever comes."""
+    """The containers and volumes of a job. `remove` must always be called."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class Belongings:
         self.image_labels = image_labels
         self.containers: list[str] = []
         self.volumes: list[str] = []
-        self._pool = ThreadPoolExecutor(3)  # to do at one time what does not depend on the other
+        self._pool = ThreadPoolExecutor(3)  # for independent requests to the engine
 
     def make(self) -> tuple[str, str]:
-        """A running keeper whose volumes hold what the job is given, and a container that is created.
+        """Create the resources; return the running volume holder, with the job's files, and the job's container.
 
-        Raises SandboxError.
+        The job's container is created, not started. Raises SandboxError.
         """
         limits = self.job.limits
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
@@ -71,11 +71,11 @@ class Belongings:
                 raise SandboxError(f"a file changed while it was read: {problem}") from None
             self.engine.start(keeper)
         finally:
-            working.exception()  # it is known, and so cleaned up, before anything else happens
+            working.exception()  # wait until the container is registered, so that it is cleaned up
         return keeper, working.result()
 
     def remove(self) -> None:
-        """Containers, then volumes. What the engine does not let go is the reaper's."""
+        """Remove containers, then volumes. What cannot be removed is left to the reaper."""
         self._each("container", self.engine.remove, self.containers)
         self._each("volume", self.engine.remove_volume, self.volumes)
         self._pool.shutdown()
@@ -116,7 +116,7 @@ class Belongings:
 
 
 def _packed(files: Sequence[Given]) -> Iterator[bytes]:
-    """The files of a folder as tar. Raises ValueError where one has changed its size meanwhile."""
+    """Yield the files of a folder as tar. Raises ValueError if the size of a file has changed meanwhile."""
     for file in files:
         if isinstance(file.content, bytes):
             yield from tar.file(file.name, [file.content], len(file.content))

@@ -1,15 +1,15 @@
-"""What an organiser's own scorer image is given, and what it owes: the contract of its container.
+"""Contract of a custom scorer's container: its inputs and required outputs.
 
-It finds, all of it read-only,
+The container has these read-only files:
 
     /gold/gold.jsonl                  the gold version of this run, unpacked
     /predictions/predictions.jsonl    the one prediction of this run, unpacked
     /input/task.json                  {"format_version", "task", "task_version", "options", "measures", "primary",
                                       "dimensions", "gold", "predictions", "scores", "outcomes", "limits"}
 
-and writes `/output/scores.json`, and `/output/outcomes.jsonl` if it can (`evaluator.custom_scorer.scores_file` says how
-they look), then exits with status 0. It is held exactly as a submitted system is (`systems`): nobody, read-only root,
-no network. Whoever runs it passes nothing on of what it prints: gold could be in it.
+It writes `/output/scores.json`, and optionally `/output/outcomes.jsonl` (`evaluator.custom_scorer.scores_file`
+describes both), then exits with status 0. It is confined like a submitted system (`system_contract`): nobody, read-only
+root, no network. The caller must not pass on what it prints, which could contain gold.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ OUTCOMES = "/output/outcomes.jsonl"
 class ScorerExecution:
     """One execution of one scorer on one gold and one prediction.
 
-    execution_id, image: as for `systems.SystemExecution`. gold, predictions: open read-only descriptors of regular
-    files, neither moved nor closed. task_version: what `scores.json` must name; the scorer's number. measures:
-    {"name", "title", "doc", "lower", "upper", "higher_is_better"} each. dimensions: those of the gold, with values.
-    scores_bytes: the most that `scores.json` may have.
+    execution_id, image: as for `system_contract.SystemExecution`. gold, predictions: open read-only descriptors of
+    regular files; they are not closed, and their offsets do not change. task_version: the scorer's number, which
+    `scores.json` must repeat. measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}.
+    dimensions: those of the gold, with values. scores_bytes: maximum size of `scores.json`.
     """
 
     execution_id: str

@@ -1,10 +1,10 @@
-"""The system calls of a submitted system, as a seccomp profile of ours.
+"""Seccomp profile of submitted systems: an allow-list of system calls.
 
-Engines' default profiles differ: before version 25 they let io_uring through, some let vsock, which leads out of a
-virtual machine. Here is a list of what computing needs. Not in it, so refused with EPERM: namespaces, mounts, keyrings,
-bpf, perf, io_uring, userfaultfd, ptrace and other processes' memory, modules, clocks, quota, file handles, NUMA policy.
-Sockets are local or IP (there is no network to reach); clone makes no namespace; clone3, whose flags a filter cannot
-see, does not exist, as in engines' own profiles. Only the machine's own call table is allowed.
+Engines' default profiles differ: before version 25 they allow io_uring, and some allow vsock, which reaches outside a
+virtual machine. This list has the calls that computing needs. Refused with EPERM are, among others, namespaces, mounts,
+keyrings, bpf, perf, io_uring, userfaultfd, ptrace and other processes' memory, modules, clocks, quota, file handles and
+NUMA policy. Sockets are local or IP (no network is reachable); clone cannot create namespaces; clone3, whose flags a
+filter cannot see, fails with ENOSYS, as in engines' own profiles. Only the machine's native call table is allowed.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ socketpair
 """
 NAMES = tuple(" ".join((_FILES, _MEMORY, _PROCESSES, _TIME_AND_SIGNALS, _WAITING_AND_TALKING)).split())
 
-_NEW_NAMESPACES = 0x7E020000  # CLONE_NEW* of all kinds that clone can make
+_NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag of clone
 _FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
 _ENOSYS = 38
 _TABLES = {"amd64": "SCMP_ARCH_X86_64", "arm64": "SCMP_ARCH_AARCH64"}
 
 
 def profile(architecture: str) -> str:
-    """The profile as an engine takes it, in JSON. architecture: amd64 or arm64; else KeyError."""
+    """Return the profile as JSON for an engine. architecture: amd64 or arm64; else raises KeyError."""
     sockets = [
         {"names": ["socket"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": family, "op": "SCMP_CMP_EQ"}]}
         for family in _FAMILIES
     ]
-    # personality(0xffffffff) asks, 0 is what everybody has, 0x40000 switches address randomisation off.
+    # personality(0xffffffff) queries, 0 is the default, 0x40000 (refused) disables address randomisation.
     personalities = [
         {"names": ["personality"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": it, "op": "SCMP_CMP_EQ"}]}
         for it in (0, 0xFFFFFFFF)

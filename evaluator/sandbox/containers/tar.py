@@ -1,7 +1,7 @@
-"""Tar as strangers write it: read strictly, header by header, with bounded memory; and written from streams.
+"""Strict reader for untrusted tar archives, with bounded memory, and a streaming writer.
 
-Go's reader (the engines') and Python's disagree on odd archives, so what is odd is refused here instead of guessed at:
-then what was checked is what the engine sees.
+Go's reader (the engines') and Python's disagree on unusual archives. These are refused, so that the engine sees what
+was checked.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _KINDS |= {b"4": "block device", b"5": "folder", b"6": "FIFO", b"S": "sparse fil
 
 
 class TarError(ValueError):
-    """Not a tar that is read here; the text says why, and where it broke."""
+    """The archive is invalid or unsupported; the text gives the reason and position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """kind: file, folder, symlink, hard link, FIFO, character device, block device or sparse file.
+    """A member of an archive. kind: file, folder, symlink, hard link, FIFO, character or block device, or sparse file.
 
-    size: bytes of content, which lie at `offset` of the stream.
+    size: bytes of content, which start at `offset` of the stream.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Member:
 
 
 class Reader:
-    """Reads exact amounts from an iterator of pieces of any length."""
+    """Reads exact numbers of bytes from an iterator of pieces of any length."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -44,13 +44,13 @@ class Reader:
         self.offset = 0
 
     def upto(self, count: int) -> bytes:
-        """`count` bytes, fewer at the end."""
-        taken = []
-        missing = count
-        while missing and (piece := self._some(missing)):
-            taken.append(piece)
-            missing -= len(piece)
-        return taken[0] if len(taken) == 1 else b"".join(taken)
+        """Return `count` bytes, fewer at the end."""
+        pieces = []
+        remaining = count
+        while remaining and (piece := self._some(remaining)):
+            pieces.append(piece)
+            remaining -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def exactly(self, count: int) -> bytes:
         content = self.upto(count)
@@ -59,7 +59,7 @@ class Reader:
         return content
 
     def content(self, size: int) -> Iterator[bytes]:
-        """`size` bytes, in pieces."""
+        """Yield `size` bytes in pieces. Raises TarError if the archive ends before."""
         while size:
             piece = self._some(size)
             if not piece:
@@ -83,8 +83,8 @@ class Reader:
 
 
 def members(reader: Reader) -> Iterator[Member]:
-    """The members in order. Content that the caller leaves in the reader is skipped. Raises TarError."""
-    long: dict[str, str] = {}
+    """Yield the members in order. Content that the caller does not read is skipped. Raises TarError."""
+    extensions: dict[str, str] = {}
     while (block := reader.upto(BLOCK)) not in (b"", _ZERO):
         if len(block) < BLOCK:
             raise TarError(f"it ends at byte {reader.offset}, in the middle of a header")
@@ -93,26 +93,26 @@ def members(reader: Reader) -> Iterator[Member]:
             if size > _MOST_EXTENSION:
                 raise TarError(f"a header of {size} bytes, expected at most {_MOST_EXTENSION}")
             content = reader.exactly(_padded(size))[:size]
-            long |= _records(content) if flag == b"x" else {_LONG[flag]: _text(content)}
+            extensions |= _records(content) if flag == b"x" else {_LONG[flag]: _text(content)}
             continue
         kind = _KINDS.get(flag, "")
         if not kind:
             raise TarError(f"a member of type {flag!r}, expected a file, folder or link")
-        if "size" in long:
-            if not long["size"].isascii() or not long["size"].isdigit() or len(long["size"]) > 18:
+        if "size" in extensions:
+            if not extensions["size"].isascii() or not extensions["size"].isdigit() or len(extensions["size"]) > 18:
                 raise TarError("a size that is no number")
-            size = int(long["size"])
+            size = int(extensions["size"])
         if kind not in ("file", "sparse file", "global header") and size:
             raise TarError(f"a {kind} of {size} bytes, expected 0")
-        if any(key.startswith("GNU.sparse.") for key in long):
+        if any(key.startswith("GNU.sparse.") for key in extensions):
             kind = "sparse file"
-        name = long.get("path", _name(block))
+        name = extensions.get("path", _name(block))
         if flag == b"\0" and name.endswith("/") and size:
             raise TarError(f"a folder of {size} bytes, expected 0")
         end = reader.offset + _padded(size)
         if kind != "global header":
-            yield Member(name, kind, size, long.get("linkpath", _text(block[157:257])), reader.offset)
-            long = {}
+            yield Member(name, kind, size, extensions.get("linkpath", _text(block[157:257])), reader.offset)
+            extensions = {}
         reader.skip(end - reader.offset)
     _check_rest(reader)
 
@@ -125,7 +125,7 @@ def _padded(size: int) -> int:
 
 
 def _checked(block: bytes, at: int) -> tuple[bytes, int]:
-    """Type and size, from a header whose sum is right."""
+    """Return type and size from a header. Raises TarError if its checksum is wrong."""
     stated = _number(block[148:156])
     if stated != sum(block[:148]) + 8 * 32 + sum(block[156:]):
         raise TarError(f"no tar header at byte {at - BLOCK}: its sum is wrong")
@@ -154,7 +154,7 @@ def _name(block: bytes) -> str:
 
 
 def _records(content: bytes) -> dict[str, str]:
-    """PAX records: `LENGTH KEY=VALUE` and a newline, where LENGTH counts all of it."""
+    """Parse PAX records: `LENGTH KEY=VALUE` and a newline, where LENGTH counts the whole record."""
     records = {}
     while content:
         length, space, _ = content[:20].partition(b" ")
@@ -169,21 +169,21 @@ def _records(content: bytes) -> dict[str, str]:
 
 
 def _check_rest(reader: Reader) -> None:
-    """After the end mark there may be padding, and nothing else: readers that go on would see other members."""
+    """Allow only padding after the end marker, since other readers might continue and see more members."""
     while rest := reader.upto(1 << 20):
         if rest.strip(b"\0"):
             raise TarError(f"something follows the end mark, before byte {reader.offset}")
 
 
 def header(name: str, size: int, *, mode: int = 0o444) -> bytes:
-    """The header of a regular file that belongs to root and has no date."""
+    """Return the header of a regular file owned by root, with the modification time 0."""
     info = tarfile.TarInfo(name)
     info.size, info.mode = size, mode
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
 def file(name: str, content: Iterable[bytes], size: int, *, mode: int = 0o444) -> Iterator[bytes]:
-    """A regular file as tar, in pieces; `content` must come to `size` bytes."""
+    """Yield a regular file as tar, in pieces. Raises ValueError if `content` does not have `size` bytes."""
     yield header(name, size, mode=mode)
     sent = 0
     for piece in content:

@@ -1,8 +1,7 @@
-"""The keeper's image, made here: two static programs of a few dozen bytes, so no registry and no compiler is needed.
+"""Builds the volume holder's image: two static programs of about a hundred bytes, without a registry or compiler.
 
-`/keep` sleeps for ever. `/probe` prints the kernel it sees (uname) and its own /proc/self/status, and exits: that is
-how the health check learns what truly holds in a container. The archive is the same wherever it is made, so its id is
-known.
+`/keep` sleeps for ever. `/probe` prints the kernel that it sees (uname) and its own /proc/self/status, and exits: the
+health check reads from this which confinement a container really has. The archive is reproducible, so its id is known.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from evaluator.sandbox.containers import tar
 
 _BASE = 0x400000
 _HEADERS = 64 + 56
-_MACHINES = {"amd64": 62, "arm64": 183}  # as ELF numbers them
+_MACHINES = {"amd64": 62, "arm64": 183}  # ELF e_machine
 
 _KEEP = {
     # again: mov eax, 34 (pause); syscall; jmp again
@@ -30,8 +29,8 @@ _PROBE = {
         "4889e7 b83f000000 0f05"  # uname(rsp)
         "bf01000000 4889e6 ba86010000 b801000000 0f05"  # write(1, rsp, 390)
         "488d3d31000000 31f6 b802000000 0f05"  # open(path, O_RDONLY)
-        "89c7 4889e6 ba00200000 31c0 0f05"  # read(it, rsp, 8192)
-        "bf01000000 4889e6 89c2 b801000000 0f05"  # write(1, rsp, what was read)
+        "89c7 4889e6 ba00200000 31c0 0f05"  # read(fd, rsp, 8192)
+        "bf01000000 4889e6 89c2 b801000000 0f05"  # write(1, rsp, number of bytes read)
         "31ff b83c000000 0f05"  # exit(0)
     )
     + b"/proc/self/status\0",
@@ -79,7 +78,7 @@ class KeeperImage:
 
 
 def keeper_image(architecture: str) -> KeeperImage:
-    """architecture: amd64 or arm64; else KeyError."""
+    """Return the image for an architecture, amd64 or arm64; else raises KeyError."""
     layer = b"".join(
         [
             *_program("keep", architecture, _KEEP[architecture]),
