@@ -26,9 +26,9 @@ class Read:
 
 def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:
     """Return the checked output. files: scores, and outcomes if the scorer wrote any. Raises ScorerError."""
-    found = read_scores(files["scores"], expected)
+    content = read_scores(files["scores"], expected)
     if "outcomes" not in files:
-        return Read(found, without_intervals(found), None, [])
-    table = read_outcomes(files["outcomes"], expected, found, MOST_BYTES)
-    scores, measures = with_intervals(found, table, expected, resamples=resamples, seed=seed)
-    return Read(found, scores, table, measures)
+        return Read(content, without_intervals(content), None, [])
+    table = read_outcomes(files["outcomes"], expected, content, MOST_BYTES)
+    scores, measures = with_intervals(content, table, expected, resamples=resamples, seed=seed)
+    return Read(content, scores, table, measures)

@@ -165,14 +165,16 @@ def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOut
         dimensions=request.dimensions,
     )
     output = scorer_reading.read(files, expected, resamples=request.resamples, seed=request.seed)
-    found = output.found
-    result = ScoreResult(found.task, found.task_version, found.n_units, found.n_groups, _rows(output.scores), [])
+    content = output.found
+    result = ScoreResult(
+        content.task, content.task_version, content.n_units, content.n_groups, _rows(output.scores), []
+    )
     report = ScorerOutputReport(
         result,
         primary=request.primary,
         given=output.given,
         units_sha256=output.table.facts["units_sha256"] if output.table else "",
-        n_warnings=len(found.warnings),
+        n_warnings=len(content.warnings),
     )
     return report, to_bytes(output.table) if output.table else b""
 

@@ -41,7 +41,7 @@ def wanted_output(output: str | None) -> Path:
 
 
 def keep(made: BinaryIO, wanted: Path, name: str) -> Path:
-    """Save `made` and return its path: `wanted` with `.gz` added or removed as in `name`. Raises UsageError."""
+    """Copy `made` to `wanted`, with `.gz` added or removed as in `name`; return the path. Raises UsageError."""
     plain = wanted.with_suffix("") if wanted.suffix == ".gz" else wanted
     output = plain.with_name(plain.name + ".gz") if name.endswith(".gz") else plain
     made.seek(0)

@@ -93,19 +93,19 @@ class Server:
         if body is not None:
             length = len(body) if isinstance(body, bytes) else os.fstat(body.fileno()).st_size
             headers |= {"Content-Type": content_type, "Content-Length": str(length)}
-        with self._opened(verb, path, query=query, body=body, headers=headers, seconds=seconds) as answer:
-            return _json(self._read(answer, _MOST_BYTES))
+        with self._opened(verb, path, query=query, body=body, headers=headers, seconds=seconds) as response:
+            return _json(self._read(response, _MOST_BYTES))
 
     def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str] | None = None) -> str:
         """Write the raw response to `to`; return its ETag without quotes. Raises RefusedError, AwayError."""
-        with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as answer:
-            expected_size, received = int(answer.headers.get("Content-Length") or -1), 0
-            while piece := self._read(answer, _PIECE):
+        with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as response:
+            expected_size, received = int(response.headers.get("Content-Length") or -1), 0
+            while piece := self._read(response, _PIECE):
                 to.write(piece)
                 received += len(piece)
             if expected_size not in (-1, received):
                 raise AwayError(f"the connection to {self.address} broke after {received} of {expected_size} bytes")
-            return str(answer.headers.get("ETag", "")).removeprefix("W/").strip('"')
+            return str(response.headers.get("ETag", "")).removeprefix("W/").strip('"')
 
     def _opened(
         self,
@@ -131,12 +131,12 @@ class Server:
         except (OSError, http.client.HTTPException) as error:
             raise self._away(error) from None
 
-    def _read(self, answer: Any, most: int) -> bytes:
+    def _read(self, response: Any, most: int) -> bytes:
         try:
-            read: bytes = answer.read(most)
+            content: bytes = response.read(most)
         except (OSError, http.client.HTTPException) as error:
             raise self._away(error) from None
-        return read
+        return content
 
     def _away(self, error: Exception) -> AwayError:
         reason = getattr(error, "reason", None) or error

@@ -17,25 +17,25 @@ from evaluator.exit_codes import DONE
 def login(given: argparse.Namespace) -> int:
     """Log in, store the token and return the exit status. Raises UsageError, RefusedError and SandboxError."""
     address = given.server.rstrip("/")
-    known = token_store.read()
+    stored = token_store.read()
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so whoever is on the way can read what is sent")
     token = from_file(given.token_file) if given.token_file else _prompt_for_token(server, given.user)
     # Only the server knows if the token is valid.
     Server(address, token).get("submissions/", page_size="1")
-    known.tokens[address] = token
-    known.latest = address
-    token_store.write(known)
+    stored.tokens[address] = token
+    stored.latest = address
+    token_store.write(stored)
     say(f"logged in to {address}; the token is in {token_store.place()}, for you alone")
     return DONE
 
 
 def logout(given: argparse.Namespace) -> int:
     """Revoke the token and delete it; one that the server no longer accepts is deleted as well."""
-    known = token_store.read()
-    address = (given.server or known.latest).rstrip("/")
-    token = known.tokens.pop(address, None)
+    stored = token_store.read()
+    address = (given.server or stored.latest).rstrip("/")
+    token = stored.tokens.pop(address, None)
     if token is None:
         raise UsageError(f"you are not logged in to {address or 'any server'}")
     try:
@@ -43,8 +43,8 @@ def logout(given: argparse.Namespace) -> int:
     except RefusedError as error:
         if error.status != 401:
             raise
-    known.latest = "" if known.latest == address else known.latest
-    token_store.write(known)
+    stored.latest = "" if stored.latest == address else stored.latest
+    token_store.write(stored)
     say(f"logged out of {address}; the token is revoked")
     return DONE
 

@@ -153,8 +153,8 @@ class DockerSandbox:
         self._info, self._keeper = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
-            known = ", ".join(sorted(info.get("Runtimes") or {}))
-            raise SandboxError(f"the engine has no runtime {self.runtime}, it has: {known}")
+            runtimes = ", ".join(sorted(info.get("Runtimes") or {}))
+            raise SandboxError(f"the engine has no runtime {self.runtime}, it has: {runtimes}")
         labels = reaper.labels(self.instance, reaper.PROBE, "probe", health.PATIENCE)
         self._layers = health.examine(
             self._engine,

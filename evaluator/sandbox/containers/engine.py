@@ -42,9 +42,9 @@ def _translated_errors(doing: str) -> Iterator[None]:
     try:
         yield
     except docker.errors.APIError as problem:
-        said = str(problem.explanation or problem)
+        message = str(problem.explanation or problem)
         kind = NotThereError if problem.status_code == 404 else EngineError
-        raise kind(f"{doing}: the engine says {shown(said)}", problem.status_code or 0, said) from None
+        raise kind(f"{doing}: the engine says {shown(message)}", problem.status_code or 0, message) from None
     except _FAILURES as problem:
         raise EngineError(f"{doing}: the engine does not answer ({type(problem).__name__})") from None
 
@@ -53,7 +53,7 @@ class Engine:
     """Client of one engine. Threads may share it."""
 
     def __init__(self, url: str | None = None) -> None:
-        """url: `unix:///path/docker.sock` or `tcp://...`; default: DOCKER_HOST, else the usual socket. Connects later."""
+        """url: `unix:///path/docker.sock` or `tcp://...`; default: DOCKER_HOST or the usual socket. Connects on use."""
         self._url = url
         self._client: docker.APIClient | None = None
 

@@ -70,8 +70,8 @@ class Run:
 
     def told(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
         """Return the result, completed with the facts that are known only after the clean-up."""
-        known = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
-        return SystemResult(**{**vars(result), **known})
+        facts = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
+        return SystemResult(**{**vars(result), **facts})
 
     def clean_up(self) -> None:
         """Remove its resources from the engine; what cannot be removed is left to the reaper."""

@@ -63,8 +63,12 @@ def profile(architecture: str) -> str:
     ]
     # personality(0xffffffff) queries, 0 is the default, 0x40000 (refused) disables address randomisation.
     personalities = [
-        {"names": ["personality"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": it, "op": "SCMP_CMP_EQ"}]}
-        for it in (0, 0xFFFFFFFF)
+        {
+            "names": ["personality"],
+            "action": "SCMP_ACT_ALLOW",
+            "args": [{"index": 0, "value": persona, "op": "SCMP_CMP_EQ"}],
+        }
+        for persona in (0, 0xFFFFFFFF)
     ]
     clone = {"index": 0, "value": _NEW_NAMESPACES, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
     return json.dumps(

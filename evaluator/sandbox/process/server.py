@@ -131,12 +131,12 @@ def _inside(
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     stops = [*stops, _signals()]
-    kept = Kept(pids=plan.rest)
+    descriptors = Kept(pids=plan.rest)
     if plan.rest:
         namespaces.empty_root()
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
-    active_layers = layers.find(plan, kept.pids)
-    self_test.check(active_layers, kept)
+    active_layers = layers.find(plan, descriptors.pids)
+    self_test.check(active_layers, descriptors)
     if listener is None:
         sys.stdout.write(describe(active_layers))
         sys.stdout.flush()
@@ -144,7 +144,7 @@ def _inside(
     log = OperatorLog()
     log("sandbox_ready", layers=active_layers.report())
     _tell(arguments.ready_fd, {"ready": True, "layers": active_layers.report()})
-    Loop(listener, Forker(jobs, active_layers, kept), stops=stops, parallel=arguments.parallel, log=log).run()
+    Loop(listener, Forker(jobs, active_layers, descriptors), stops=stops, parallel=arguments.parallel, log=log).run()
 
 
 def describe(found: layers.Layers) -> str:
