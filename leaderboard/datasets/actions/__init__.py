@@ -1,1 +1,1 @@
-"""Splits and their gold: kept, checked, audited, published, corrected."""
+"""Actions on splits and their gold: store, validate, audit, publish, correct."""

@@ -1,8 +1,8 @@
-"""The audit of a split's gold: asked for at the desk, made by a worker of the scoring side, part by part.
+"""Audits of a split's gold: requested on the management pages, run part by part by an evaluation worker.
 
-A part is a job of the sandbox, and stored when it is told: a worker that dies loses one part, and who waits sees how
-far it is. Whoever waits for a score goes first. What is stored quotes gold;
-`leaderboard.datasets.queries.audit_results` says who reads what.
+Each part is one sandbox job and is stored as soon as it is reported: a worker that dies loses one part, and the page
+can show progress. Scoring has priority over audits. The stored report quotes gold;
+`leaderboard.datasets.queries.audit_results` decides who reads what.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 
 def begin(*, split: Split, by: User) -> SplitAudit:
-    """Queue an audit of the split's current gold beside all public gold of its dataset; one that is under way serves.
+    """Queue an audit of the split's current gold against all public gold of its dataset.
 
+    Returns the new audit, or the one that is already queued or running.
     Raises Refused: NOT_READY without gold, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
@@ -47,9 +48,9 @@ def begin(*, split: Split, by: User) -> SplitAudit:
     at = timezone.now()
     try:
         with transaction.atomic():
-            if (there := under_way.first()) is not None:
-                return there
-            made = SplitAudit.objects.create(
+            if (existing := under_way.first()) is not None:
+                return existing
+            audit = SplitAudit.objects.create(
                 gold=gold,
                 inputs_sha256=split.inputs_sha256,
                 options=split.options,
@@ -57,22 +58,22 @@ def begin(*, split: Split, by: User) -> SplitAudit:
                 queued_at=at,
                 rung_at=at,
             )
-            made.trains.set(_public_gold(split))
-            AuditEntry.record("audit.begun", made, by=by, split=split.name, gold=gold.number)
-            WORK.enqueue(made)
-            return made
-    except IntegrityError:  # somebody else asked at the same moment
+            audit.trains.set(_public_gold(split))
+            AuditEntry.record("audit.begun", audit, by=by, split=split.name, gold=gold.number)
+            WORK.enqueue(audit)
+            return audit
+    except IntegrityError:  # a concurrent request created it
         return under_way.get()
 
 
 def _public_gold(split: Split) -> list[GoldVersion]:
-    """What everybody may have learned answers from: the current gold of the dataset's other splits with public gold."""
+    """Current gold of the dataset's other splits with public gold: the data that systems may have been trained on."""
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
 
 
 def cancel(*, audit: SplitAudit, by: User) -> None:
-    """End it where it is; what a worker still says of it is not heard. Raises Refused where it is over already."""
+    """Cancel an audit; a report that a worker still sends is ignored. Raises Refused where it has already ended."""
     check_manages(audit.gold.split.dataset, by)
     with transaction.atomic():
         ended = SplitAudit.objects.filter(pk=audit.pk, state__in=UNDER_WAY).update(
@@ -88,9 +89,9 @@ def _audit(lease: Lease[SplitAudit]) -> None:
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
         raise NoAnswerError(Reason.SUPERSEDED)
     trains = list(row.trains.select_related("split").order_by("split", "pk"))
-    told = list(row.parts)
+    parts = list(row.parts)
     with _open(row, trains) as files:
-        for name in NAMES[len(told) :]:
+        for name in NAMES[len(parts) :]:
             answer = sandbox_client.audit_part(
                 part=name,
                 gold=row.gold,
@@ -99,23 +100,26 @@ def _audit(lease: Lease[SplitAudit]) -> None:
                 train_names=[_name(train) for train in trains],
                 options=row.options,
             )
-            if told and answer.code_sha256 != row.code_sha256:
-                # Half of it was told by another release, which may have looked otherwise.
-                told.clear()
-                _keep(lease, told, answer.code_sha256)
+            if parts and answer.code_sha256 != row.code_sha256:
+                # Another release reported the earlier parts and may have checked other things.
+                parts.clear()
+                _store_parts(lease, parts, answer.code_sha256)
                 raise sandbox_client.SandboxError("the audit was begun by another release, and begins again")
-            told.append(_checked(answer))
-            _keep(lease, told, answer.code_sha256)
-    lease.finish(state=State.DONE, report=assembled(told), parts=[])
+            parts.append(_read_part(answer))
+            _store_parts(lease, parts, answer.code_sha256)
+    lease.finish(state=State.DONE, report=assembled(parts), parts=[])
 
 
-def _keep(lease: Lease[SplitAudit], told: list[dict[str, Any]], code: str) -> None:
+def _store_parts(lease: Lease[SplitAudit], parts: list[dict[str, Any]], code: str) -> None:
     lease.row.code_sha256 = code
-    lease.write(parts=told, code_sha256=code)
+    lease.write(parts=parts, code_sha256=code)
 
 
-def _checked(answer: sandbox_client.Answer) -> dict[str, Any]:
-    """Raises NoAnswerError where there is no report, ReportError for one that no sound job can have said."""
+def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
+    """Return the report of one part.
+
+    Raises NoAnswerError where there is none, ReportError for a malformed one.
+    """
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
     return dict(msgspec.to_builtins(answer.read(AuditPartReport).told))
@@ -123,8 +127,8 @@ def _checked(answer: sandbox_client.Answer) -> dict[str, Any]:
 
 @contextmanager
 def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[bytes]]]:
-    """The files of an audit, each as its row knows it."""
-    golds = {"gold": row.gold} | {str(place): train for place, train in enumerate(trains)}
+    """Open the files of an audit and check them against the digests in the database."""
+    golds = {"gold": row.gold} | {str(index): train for index, train in enumerate(trains)}
     with ExitStack() as stack:
         files = {}
         for name, gold in golds.items():
@@ -137,7 +141,7 @@ def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[b
 
 
 def _name(gold: GoldVersion) -> str:
-    """As findings call the file; the ending tells whether it is packed."""
+    """Return the file name that findings use; its suffix shows whether the file is compressed."""
     return f"{gold.split.name}.gold.jsonl" + (".gz" if str(gold.file.name).endswith(".gz") else "")
 
 

@@ -1,7 +1,7 @@
-"""Corrections of gold in two steps: an upload that is kept and laid beside the version in force, and a word on it.
+"""Corrections of gold in two steps: upload a file and compare it with the current version, then confirm or drop it.
 
-The laying beside reads both, so a worker of the scoring side asks the sandbox for it (docs/adr/0021). Nothing counts
-before somebody has read what changes, given the reason and confirmed; what nobody confirms goes away by itself.
+The comparison reads both versions, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
+effect only after somebody has read the changes, stated the reason and confirmed; unconfirmed corrections expire.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Spli
 
 Fate = Correction.Fate
 KEPT = timedelta(days=7)
-"""How long an upload waits for a word."""
+"""Time until an unconfirmed correction expires."""
 LONGEST = 1000
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 
 
 def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
-    """Keep a checked gold file until somebody confirms or drops it; one that waits already makes way.
+    """Validate a gold file and store it until somebody confirms or drops it; drops an earlier pending correction.
 
-    Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
-    already, NOT_READY for a split without gold, REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
+    Returns the pending correction. Raises Refused: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file
+    that already is a version of this split, NOT_READY for a split without gold, REFEREE_AWAY, NOT_AN_ORGANISER.
+    Nothing is stored then.
     """
     datasets.check_manages(split.dataset, by)
     base = split.current_gold
@@ -48,7 +49,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     name = (file.name or "gold.jsonl").rpartition("/")[2][-255:]
     prepared = prepare(split=split, file=file, name=name)
     at = timezone.now()
-    made = Correction(
+    correction = Correction(
         split=split,
         base=base,
         name=name,
@@ -61,27 +62,29 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
         expires_at=at + KEPT,
     )
     file.seek(0)
-    made.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
+    correction.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
         with transaction.atomic():
             Split.objects.select_for_update().get(pk=split.pk)
             for earlier in split.corrections.filter(fate=Fate.PENDING):
                 _end(earlier, Fate.DROPPED, by=by)
-            made.save(force_insert=True)
-            AuditEntry.record("correction.proposed", made, by=by, split=split.name, gold=base.number, sha256=digest)
-            gold_diffs.WORK.enqueue(made)
+            correction.save(force_insert=True)
+            AuditEntry.record(
+                "correction.proposed", correction, by=by, split=split.name, gold=base.number, sha256=digest
+            )
+            gold_diffs.WORK.enqueue(correction)
     except BaseException:
-        made.file.storage.delete(str(made.file.name))
+        correction.file.storage.delete(str(correction.file.name))
         raise
-    return made
+    return correction
 
 
 def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User) -> GoldVersion:
-    """Make it the split's next gold version; each phase on the split is scored again.
+    """Make a correction the split's next gold version and rescore each phase on the split.
 
-    tells_count: everybody reads how many items changed; of public gold everybody can count them anyway. Raises Refused:
-    NOT_READY where it was decided already, is not laid beside yet, or gold was corrected since; INPUTS_CHANGED,
-    INVALID_NAME for a reason that is none, and what `splits.add_gold` refuses.
+    tells_count: publish how many items changed; with public gold anybody can count them anyway. Raises Refused:
+    NOT_READY where it is decided already, not compared yet, or the gold was corrected since; INPUTS_CHANGED,
+    INVALID_NAME for an empty or overlong reason, and all that `splits.add_gold` raises.
     """
     datasets.check_manages(correction.split.dataset, by)
     reason = reason.strip()
@@ -91,13 +94,13 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
         code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
         heading = "" if code is Code.INPUTS_CHANGED else "The correction was not confirmed"
         raise Refused(code, why_not, heading=heading)
-    told = {"fate": Fate.CONFIRMED, "decided_by": by, "tells_count": tells_count, "file": ""}
+    decision = {"fate": Fate.CONFIRMED, "decided_by": by, "tells_count": tells_count, "file": ""}
 
     def decide(gold: GoldVersion) -> None:
-        """In the transaction that keeps the gold, under its split's lock."""
+        """Mark the correction as confirmed, in the transaction that stores the gold and locks its split."""
         waiting = Correction.objects.filter(pk=correction.pk, fate=Fate.PENDING, state=State.DONE)
         if gold.number != correction.base.number + 1 or not waiting.update(
-            **told, gold=gold, decided_at=timezone.now()
+            **decision, gold=gold, decided_at=timezone.now()
         ):
             raise Refused(
                 Code.NOT_READY,
@@ -109,7 +112,7 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
     with opened(correction.file) as stored:
         file: File[bytes] = File(stored, name=correction.name)
         file.size = correction.bytes
-        file.sha256 = correction.sha256  # type: ignore[attr-defined]  # as an upload has it
+        file.sha256 = correction.sha256  # type: ignore[attr-defined]  # as uploads carry it
         check_digest(stored, correction.sha256)
         gold = splits.add_gold(split=correction.split, file=file, reason=reason, by=by, within=decide)
     correction.file.storage.delete(str(correction.file.name))
@@ -118,7 +121,7 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
 
 
 def why_not_confirmed(correction: Correction) -> str:
-    """What is in the way of confirming it, for those who manage the split; empty: nothing."""
+    """Return why a correction cannot be confirmed, as text for its managers; empty if it can be."""
     split = correction.split
     if not correction.is_pending:
         return f"This correction is {correction.get_fate_display()}; nothing is left to decide."
@@ -136,34 +139,34 @@ def why_not_confirmed(correction: Correction) -> str:
 
 @transaction.atomic
 def drop(*, correction: Correction, by: User) -> None:
-    """Forget the file; nothing of it counts. Raises Refused NOT_READY where it was decided already."""
+    """Discard a pending correction and its file. Raises Refused NOT_READY where it is decided already."""
     datasets.check_manages(correction.split.dataset, by)
-    found = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
-    if not found.is_pending:
+    locked = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
+    if not locked.is_pending:
         raise Refused(
             Code.NOT_READY,
-            f"This correction is {found.get_fate_display()}; nothing is left to drop.",
+            f"This correction is {locked.get_fate_display()}; nothing is left to drop.",
             heading="The correction was not dropped",
         )
-    _end(found, Fate.DROPPED, by=by)
+    _end(locked, Fate.DROPPED, by=by)
 
 
-def _end(found: Correction, fate: str, *, by: User | None) -> None:
-    """Call in a transaction. Its file and items go; that it was there stays."""
+def _end(correction: Correction, fate: str, *, by: User | None) -> None:
+    """End a pending correction: delete its file and items, keep its row. Call in a transaction."""
     at = timezone.now()
-    if not Correction.objects.filter(pk=found.pk, fate=Fate.PENDING).update(
+    if not Correction.objects.filter(pk=correction.pk, fate=Fate.PENDING).update(
         fate=fate, decided_at=at, decided_by=by, file=""
     ):
         return
-    over: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "lease_until": None}
-    Correction.objects.filter(pk=found.pk, state__in=UNDER_WAY).update(**over, finished_at=at)
-    found.items.all().delete()
-    transaction.on_commit(partial(found.file.storage.delete, str(found.file.name)))
-    AuditEntry.record(f"correction.{fate}", found, by=by, split=found.split.name, gold=found.base.number)
+    cancelled: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "lease_until": None}
+    Correction.objects.filter(pk=correction.pk, state__in=UNDER_WAY).update(**cancelled, finished_at=at)
+    correction.items.all().delete()
+    transaction.on_commit(partial(correction.file.storage.delete, str(correction.file.name)))
+    AuditEntry.record(f"correction.{fate}", correction, by=by, split=correction.split.name, gold=correction.base.number)
 
 
 def sweep() -> int:
-    """Forget what waited too long for a word; how many."""
+    """Expire corrections that were pending too long. Return how many."""
     old = Correction.objects.filter(fate=Fate.PENDING, expires_at__lte=timezone.now())
     pks = list(old.values_list("pk", flat=True))
     for pk in pks:

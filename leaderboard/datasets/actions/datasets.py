@@ -1,4 +1,4 @@
-"""Datasets: made empty for a task, managed with the benchmarks on them, and forgotten while there is none."""
+"""Create and discard datasets, and check who manages them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, User
 
 @transaction.atomic
 def create(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
-    """An empty dataset; `described` may hold description, licence, citation and source_url. For curators."""
+    """Create an empty dataset. For curators.
+
+    described: description, licence, citation and source_url, all optional.
+    """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
     validation.check_task(task)
@@ -27,7 +30,7 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
 
 @transaction.atomic
 def discard(*, dataset: Dataset, by: User) -> None:
-    """Forget a dataset that never came to be part of a benchmark, with its splits, gold and files."""
+    """Delete a dataset that no benchmark uses, with its splits, gold and files."""
     check_manages(dataset, by)
     if dataset.benchmarks.exists():
         raise Refused(
@@ -47,6 +50,6 @@ def discard(*, dataset: Dataset, by: User) -> None:
 
 
 def check_manages(dataset: Dataset, by: User) -> None:
-    """Curators manage every dataset; organisers those of their own benchmarks."""
+    """Raise Refused unless `by` is a curator or organises a benchmark on the dataset."""
     if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")

@@ -1,4 +1,4 @@
-"""Public files that a dataset offers beside its splits."""
+"""Additional public files of a dataset."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from leaderboard.models import AuditEntry, Dataset, Download, GoldVersion, User
 
 
 def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User, description: str = "") -> Download:
-    """Offer a file to everybody who may see the dataset's benchmarks; its name gives the ending, such as .tsv.
+    """Offer a file to everybody who may see the dataset's benchmarks; its file name gives the suffix, such as .tsv.
 
-    The very same file under its name is answered with what is there. Raises Refused: NAME_TAKEN for another one,
-    INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME, NOT_AN_ORGANISER. Nothing is left then.
+    Returns the download; the existing one if the same bytes are stored under `name`. Raises Refused: NAME_TAKEN if
+    other bytes are, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME, NOT_AN_ORGANISER.
+    Nothing is stored then.
     """
     check_manages(dataset, by)
     digest = sha256_of(file)
-    there = dataset.downloads.filter(name=name).first()
-    if there is not None:
-        if there.sha256 != digest:
-            raise Refused(Code.NAME_TAKEN, f"Another file is offered as {there} already, and it stays.")
-        return there
+    existing = dataset.downloads.filter(name=name).first()
+    if existing is not None:
+        if existing.sha256 != digest:
+            raise Refused(Code.NAME_TAKEN, f"Another file is offered as {existing} already, and it stays.")
+        return existing
     _check_is_not_hidden(dataset, digest)
-    made = Download(
+    download = Download(
         dataset=dataset,
         name=name,
         title=title,
@@ -38,27 +39,27 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
         bytes=file.size,
         file=file,
     )
-    validation.check(made)
+    validation.check(download)
     file.seek(0)
-    made.file.save(f"{name}{made.suffix}", file, save=False)
+    download.file.save(f"{name}{download.suffix}", file, save=False)
     try:
         with transaction.atomic():
-            made.save(force_insert=True)
-            AuditEntry.record("download.added", made, by=by, dataset=dataset.slug, name=name, sha256=digest)
+            download.save(force_insert=True)
+            AuditEntry.record("download.added", download, by=by, dataset=dataset.slug, name=name, sha256=digest)
     except BaseException:
-        made.file.storage.delete(str(made.file.name))
+        download.file.storage.delete(str(download.file.name))
         raise
-    return made
+    return download
 
 
 def _suffix(name: str) -> str:
-    """The ending of a file's name, lower-cased: two parts of it where the last is .gz, else one."""
+    """Return the lower-cased suffix of a file name: two parts if the last is .gz, else one."""
     endings = PurePosixPath(name).suffixes
     return "".join(endings[-2:] if endings[-1:] == [".gz"] else endings[-1:]).lower()
 
 
 def _check_is_not_hidden(dataset: Dataset, digest: str) -> None:
     golds = GoldVersion.objects.filter(split__dataset=dataset, split__gold_public=False, sha256=digest)
-    found = golds.select_related("split").first()
-    if found is not None:
-        raise Refused(Code.INVALID_GOLD, f"This file is the hidden gold of {found.split.name}; expected a public one.")
+    gold = golds.select_related("split").first()
+    if gold is not None:
+        raise Refused(Code.INVALID_GOLD, f"This file is the hidden gold of {gold.split.name}; expected a public one.")

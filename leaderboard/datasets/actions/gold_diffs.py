@@ -1,4 +1,4 @@
-"""Gold laid beside what it corrects, by a worker of the scoring side: what changes, item by item."""
+"""Item-by-item diff of corrected gold against the version it corrects, computed by an evaluation worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
 WAITING = Correction.objects.select_related("base__split__dataset", "split__dataset")
-_BATCH = 1000
+_BATCH_SIZE = 1000
 
 
 def _compare(lease: Lease[Correction]) -> None:
@@ -44,8 +44,8 @@ def _compare(lease: Lease[Correction]) -> None:
         raise ReportError(f"{len(items)} items are told of {counts.n_changed}")
     with transaction.atomic():
         lease.finish(state=State.DONE, counts=msgspec.to_builtins(counts))
-        rows = (_row(row, place, item) for place, item in enumerate(items))
-        while batch := list(itertools.islice(rows, _BATCH)):
+        rows = (_row(row, index, item) for index, item in enumerate(items))
+        while batch := list(itertools.islice(rows, _BATCH_SIZE)):
             ChangedItem.objects.bulk_create(batch)
 
 
@@ -54,10 +54,10 @@ def _items(attachment: bytes) -> Iterator[ItemRow]:
     yield from map(decode, attachment.splitlines())
 
 
-def _row(correction: Correction, place: int, item: ItemRow) -> ChangedItem:
+def _row(correction: Correction, index: int, item: ItemRow) -> ChangedItem:
     return ChangedItem(
         correction=correction,
-        place=place,
+        place=index,
         item=msgspec.json.encode(item.id).decode(),
         line=item.line,
         kinds=f"|{'|'.join(item.kinds)}|",

@@ -1,4 +1,4 @@
-"""Gold before it is kept: checked by the referee, which also writes the public inputs from it."""
+"""Validate uploaded gold in the sandbox, which also derives the public inputs from it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SHOWN_FAULTS = 100
 
 
 LONGEST = 200
-"""Characters of a dimension's name, and of a slice's value."""
+"""Maximum characters of a dimension's name and of a slice's value."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A gold file's facts, and the inputs that the public gets: JSON Lines."""
+    """Facts about a gold file, and its public inputs as JSON Lines."""
 
     facts: PrepareGoldReport
     inputs: bytes
 
 
 def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
-    """Check gold for a split; raises Refused INVALID_GOLD with the lines at fault, or REFEREE_AWAY."""
+    """Validate gold for a split. Raises Refused: INVALID_GOLD with the invalid lines, REFEREE_AWAY."""
     try:
         answer = sandbox_client.prepare_gold(
             task=split.dataset.task, gold=_stream(file), name=name, options=split.options
@@ -51,8 +51,8 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
             Code.INVALID_GOLD, "The gold could not be checked within the limits of time and memory for one file."
         )
     if answer.report.get("fault") == "usage":
-        what = " ".join(problem["text"] for problem in answer.report["problems"])
-        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {what}.")
+        causes = " ".join(problem["text"] for problem in answer.report["problems"])
+        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {causes}.")
     if not answer.ok:
         raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
     try:
@@ -69,20 +69,20 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
 
 
 def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
-    """Slices are stored under their names: what is longer could be uploaded, and would fail every scoring."""
+    """Raise Refused for slice names that are too long to store: they would make every scoring fail."""
     faults = []
     for dimension, values in facts.dimensions.items():
-        for what, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
+        for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
             if len(text) > LONGEST:
-                begins = f"{what} is too long: it begins {shown(text[:40])}"
-                told = {"what": begins, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
-                faults.append({"file": name, "line": None, **told, "text": f"{name}: {begins}"})
+                description = f"{kind} is too long: it begins {shown(text[:40])}"
+                detail = {"what": description, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
+                faults.append({"file": name, "line": None, **detail, "text": f"{name}: {description}"})
     if faults:
         raise _refused(faults[:SHOWN_FAULTS], max(0, len(faults) - SHOWN_FAULTS))
 
 
 def _check_symmetry(file: File[bytes], name: str) -> None:
-    """A set that says which claims are original must be symmetric, or its boards would mean nothing."""
+    """Raise Refused unless gold with a dimension `origin` is symmetric; boards on it would be meaningless."""
     faults = check_symmetric(list(_lines(file, name)))
     if faults:
         problems = [
@@ -93,7 +93,7 @@ def _check_symmetry(file: File[bytes], name: str) -> None:
 
 
 def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
-    """The lines of a gold file that the referee has read without a fault, so within its limits."""
+    """Yield the lines of a gold file; the sandbox has already checked its format and limits."""
     file.seek(0)
     stream = gzip.GzipFile(fileobj=_stream(file)) if name.endswith(".gz") else _stream(file)
     decode = msgspec.json.Decoder(dict[str, Any]).decode

@@ -1,4 +1,4 @@
-"""Divisions of gold in two halves, as they are drawn in the sandbox and stored beside the gold."""
+"""Compute public/private splits of gold in the sandbox, and store them with the gold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Drawn:
-    """Halves that are not stored yet. `content` is as secret as gold."""
+    """A public/private split that is not stored yet. n_public, n_private: groups. content: as secret as gold."""
 
     share: Decimal
     seed: int
@@ -30,26 +30,27 @@ class Drawn:
 
 
 def draw(*, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int, kept: Division | None = None) -> Drawn:
-    """The halves of a gold file's groups; groups of an earlier division keep their half.
+    """Split the groups of a gold file at random into public and private.
 
+    share: fraction of the groups that is public. kept: an earlier division, whose groups stay in their subset.
     Raises Refused: INVALID_GOLD where the groups cannot be divided, REFEREE_AWAY.
     """
     gold.seek(0)
-    asked = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": kept}
+    params = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": kept}
     try:
-        answer = sandbox_client.divide(gold=gold, name=name, **asked)
+        answer = sandbox_client.divide(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("not_divided", split=split.pk, error=type(error).__name__)
         raise Refused(Code.REFEREE_AWAY, "The groups could not be divided: ask the operator to look.") from error
     if not answer.ok:
-        what = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])
-        raise Refused(Code.INVALID_GOLD, f"The groups cannot be divided: {what or 'it took too long'}.")
-    counts = {half: int(answer.report[f"n_{half}"]) for half in ("public", "private")}
+        cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])
+        raise Refused(Code.INVALID_GOLD, f"The groups cannot be divided: {cause or 'it took too long'}.")
+    counts = {subset: int(answer.report[f"n_{subset}"]) for subset in ("public", "private")}
     return Drawn(share, seed, counts["public"], counts["private"], answer.attachment)
 
 
 def store(*, gold: GoldVersion, drawn: Drawn, by: User) -> Division:
-    """Keep halves with their gold. Call in a transaction; the file goes again if the row cannot be kept."""
+    """Store a public/private split with its gold. Call in a transaction; deletes the file if saving the row fails."""
     division = Division(
         gold=gold,
         share=drawn.share,

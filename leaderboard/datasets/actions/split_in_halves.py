@@ -1,4 +1,4 @@
-"""Dividing the groups of a split that is there: once, for good, by its organisers."""
+"""Partition the groups of an existing split into public and private, once and irreversibly."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ HALF = Decimal("0.5")
 
 
 def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> Division:
-    """Divide the groups of the split's newest gold; corrections keep the halves from then on.
+    """Partition the groups of the split's current gold; later corrections keep the partition.
 
-    share: of the groups, that is public, over 0 and under 1. seed: of the draw, from 0; None: a random one. It is kept
-    beside the halves, and whoever has it and the groups has the halves. Raises Refused: NOT_AN_ORGANISER, NOT_READY
-    without gold, NAME_TAKEN where the gold is divided already, INVALID_GOLD for fewer than two groups, REFEREE_AWAY.
+    share: public fraction of the groups, between 0 and 1, exclusive. seed: from 0; None: random. It is stored with
+    the partition and must stay secret: with it and the groups, the partition can be recomputed. Raises Refused:
+    NOT_AN_ORGANISER, NOT_READY without gold, NAME_TAKEN where the gold is divided already, INVALID_GOLD for fewer
+    than two groups, REFEREE_AWAY.
     """
     datasets.check_manages(split.dataset, by)
     gold = split.current_gold
@@ -31,11 +32,11 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     _check_undivided(split, Division.objects.filter(gold=gold).exists())
     if not 0 < share < 1:
         raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number over 0 and under 1.")
-    drawn_by = secrets.randbits(48) if seed is None else seed
-    if not 0 <= drawn_by < 1 << 63:
-        raise Refused(Code.INVALID_NAME, f"The seed is {drawn_by}; expected a whole number from 0 to {(1 << 63) - 1}.")
+    used_seed = secrets.randbits(48) if seed is None else seed
+    if not 0 <= used_seed < 1 << 63:
+        raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
     with opened(gold.file) as file:
-        drawn = halves_files.draw(split=split, gold=file, name=str(gold.file.name), share=share, seed=drawn_by)
+        partition = halves_files.draw(split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed)
     with transaction.atomic():
         Split.objects.select_for_update().get(pk=split.pk)
         if split.current_gold != gold:
@@ -45,9 +46,9 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
                 heading="The groups were not divided",
             )
         _check_undivided(split, Division.objects.filter(gold=gold).exists())
-        division = halves_files.store(gold=gold, drawn=drawn, by=by)
+        division = halves_files.store(gold=gold, drawn=partition, by=by)
         AuditEntry.record(
-            "gold.divided", gold, by=by, share=str(share), n_public=drawn.n_public, n_private=drawn.n_private
+            "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
         )
     return division
 

@@ -1,4 +1,4 @@
-"""Splits of datasets, and the gold that is kept of a split, one immutable version after the other."""
+"""Create splits, and add their inputs and their immutable, numbered gold versions."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def create_split(
     inputs_public: bool = True,
     by: User,
 ) -> Split:
-    """A draft without data. `options` are the task's, and hold in each of its phases.
+    """Create a draft split without data. options: the task's, in force in each phase on the split.
 
-    Inputs that are not public are seen by submitted containers alone; gold of such a split cannot be public.
+    Only submitted containers see inputs that are not public; gold of such a split cannot be public.
     """
     check_manages(dataset, by)
     if gold_public and not inputs_public:
@@ -61,12 +61,14 @@ def create_split(
 
 
 def check_name_is_free(dataset: Dataset, name: str) -> None:
-    """Raises Refused NAME_TAKEN for the name of a split of the dataset, in whatever case: addresses tell them apart,
-    people do not."""
-    there = dataset.splits.filter(name__iexact=name).first()
-    if there is not None:
+    """Raise Refused NAME_TAKEN if the dataset has a split of this name, ignoring case.
+
+    URLs distinguish case, people do not.
+    """
+    existing = dataset.splits.filter(name__iexact=name).first()
+    if existing is not None:
         raise Refused(
-            Code.NAME_TAKEN, f"The dataset {dataset} has a split {there.name} already; expected another name."
+            Code.NAME_TAKEN, f"The dataset {dataset} has a split {existing.name} already; expected another name."
         )
 
 
@@ -78,12 +80,12 @@ def add_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None = None,
 ) -> GoldVersion:
-    """Keep a file as the split's next gold version, and publish the inputs that the referee makes of it.
+    """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
 
-    within: what else belongs into the transaction that keeps it; what that raises keeps nothing.
-    Raises Refused: INVALID_GOLD with the lines at fault, GOLD_UNCHANGED for a file that is a version of this split
-    already, INPUTS_CHANGED where the split is published, or teams have answered its inputs, and the file would change
-    them, REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is left behind then.
+    within: called in the transaction that stores the version; an exception from it rolls everything back.
+    Raises Refused: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already is a version of this
+    split, INPUTS_CHANGED if the file would change the inputs of a split that is published or has submissions,
+    REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is stored then.
     """
     check_manages(split.dataset, by)
     digest = sha256_of(file)
@@ -99,11 +101,11 @@ def add_gold(
         **{field: getattr(prepared.facts, field) for field in prepared.facts.__struct_fields__},
     )
     before = Division.objects.filter(gold=split.current_gold).first() if split.current_gold else None
-    drawn = _divided_again(split, file, name, before) if before else None
+    partition = _divide_corrected(split, file, name, before) if before else None
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
-        _keep(gold=gold, prepared=prepared, drawn=drawn, before=before, by=by, within=within)
+        _store_gold(gold=gold, prepared=prepared, drawn=partition, before=before, by=by, within=within)
     except BaseException as error:
         gold.file.storage.delete(str(gold.file.name))
         if isinstance(error, IntegrityError):
@@ -114,9 +116,9 @@ def add_gold(
 
 
 def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
-    """Publish inputs whose gold nobody here has: they can be downloaded, and no phase can be opened on them.
+    """Store inputs without gold: they can be downloaded, but no phase can be opened on them.
 
-    Raises Refused: INVALID_GOLD with the lines at fault, NAME_TAKEN for a split that has inputs already.
+    Raises Refused: INVALID_GOLD with the invalid lines, NAME_TAKEN for a split that has inputs already.
     """
     check_manages(split.dataset, by)
     if split.inputs:
@@ -127,10 +129,10 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     try:
         _check_inputs(waiting)
         with transaction.atomic():
-            kept = Split.objects.filter(pk=split.pk, inputs="").update(
+            updated = Split.objects.filter(pk=split.pk, inputs="").update(
                 inputs=stored, inputs_bytes=size, inputs_sha256=digest
             )
-            if not kept:
+            if not updated:
                 raise Refused(Code.NAME_TAKEN, f"The split {split.name} has inputs already.")
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
     except BaseException:
@@ -141,19 +143,19 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
 
 
 def check_is_another(split: Split, digest: str) -> None:
-    """Raises Refused GOLD_UNCHANGED for the sha256 of a version of the split."""
-    same = split.gold_versions.filter(sha256=digest).first()
-    if same is not None:
-        raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {same.number} of {split.name} already.")
+    """Raise Refused GOLD_UNCHANGED if a version of the split has this sha256."""
+    version = split.gold_versions.filter(sha256=digest).first()
+    if version is not None:
+        raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {version.number} of {split.name} already.")
 
 
-def _divided_again(split: Split, file: File[bytes], name: str, before: Division) -> halves_files.Drawn:
-    """The halves of corrected gold: groups that stay keep their half."""
+def _divide_corrected(split: Split, file: File[bytes], name: str, before: Division) -> halves_files.Drawn:
+    """Return the public/private split of corrected gold; groups that remain keep their subset."""
     assert file.file is not None, "it was read a moment ago"
     return halves_files.draw(split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before)
 
 
-def _keep(
+def _store_gold(
     *,
     gold: GoldVersion,
     prepared: Prepared,
@@ -162,7 +164,7 @@ def _keep(
     by: User,
     within: Callable[[GoldVersion], None] | None,
 ) -> None:
-    """Rows in one transaction; the files of inputs and halves go again if it fails."""
+    """Save all rows in one transaction; delete the files of inputs and division if it fails."""
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
     division: Division | None = None
@@ -228,7 +230,10 @@ def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
 
 
 def _check_inputs(waiting: Split) -> None:
-    """Inputs are no answers, so as predictions they are refused; but the referee reads inputs first, and tells."""
+    """Raise Refused if inputs do not fit the task's format.
+
+    They are sent as predictions too, which always fails; but the sandbox validates inputs first and reports them.
+    """
     try:
         with opened(waiting.inputs) as file:
             answer = sandbox_client.validate(
