@@ -1,4 +1,4 @@
-"""What the API says of corrections of published gold."""
+"""Serializers of errata: corrections of published gold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from leaderboard.datasets.queries.errata import IN_FORCE, SCORED_AGAIN, SET_ASID
 
 
 class ReplacedShape(serializers.Serializer[Any]):
-    """A board whose place was taken by one of corrected gold; it stays to be read."""
+    """A board that one of corrected gold replaced; it stays readable."""
 
     phase = serializers.CharField(source="phase.slug")
     gold_version = serializers.IntegerField(source="gold_version.number")
@@ -18,7 +18,7 @@ class ReplacedShape(serializers.Serializer[Any]):
 
 
 class ErratumShape(serializers.Serializer[Any]):
-    """A correction of gold that was published already."""
+    """A correction of published gold."""
 
     split = serializers.CharField(source="gold.split.name")
     gold_version = serializers.IntegerField(source="gold.number")

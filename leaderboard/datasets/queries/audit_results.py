@@ -1,6 +1,6 @@
-"""What is read of a split's audits: all of it by those who manage it, and by everybody what quotes no gold.
+"""Results of a split's audits: in full for its managers, without quotes of gold for everybody.
 
-A finding's sentence and numbers may quote hidden texts and labels; its code and gravity do not.
+A finding's text and numbers may quote hidden texts and labels; its code and severity do not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TO_ANSWER = ("error", "warning")
 
 @dataclass(frozen=True)
 class Found:
-    """One finding of a report. place: from 0. told: as the report has it, with all that it quotes."""
+    """One finding of a report. place: index from 0. told: its entry in the report, which may quote gold."""
 
     place: int
     told: dict[str, Any]
@@ -32,7 +32,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Digest:
-    """What everybody may know of one finding."""
+    """Public part of a finding."""
 
     severity: str
     code: str
@@ -41,7 +41,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far the audit of a split's current gold has come. audit: the last that is done. open: findings that wait."""
+    """Outcome of the audit of a split's current gold. audit: the latest completed. unanswered: number of warnings."""
 
     gold: GoldVersion | None
     audit: SplitAudit | None
@@ -50,19 +50,19 @@ class Verdict:
 
     @property
     def is_passed(self) -> bool:
-        """Audited: no error, and every warning is answered."""
+        """True for an audit without errors and with all warnings answered."""
         return self.audit is not None and not self.errors and not self.unanswered
 
 
 def findings(audit: SplitAudit) -> list[Found]:
-    """Gravest first, each with its answer. For those who manage the split."""
+    """Return the findings with their answers, most severe first. For managers of the split."""
     answers = {answer.finding: answer for answer in audit.answers.select_related("by")}
-    return [Found(place, told, answers.get(place)) for place, told in enumerate(audit.report.get("findings", []))]
+    return [Found(index, entry, answers.get(index)) for index, entry in enumerate(audit.report.get("findings", []))]
 
 
 def digest(audit: SplitAudit) -> list[Digest]:
-    """Its findings without a word that could quote gold, in their order."""
-    return [Digest(one.severity, one.code, one.answer) for one in findings(audit)]
+    """Return the public part of each finding, in the same order."""
+    return [Digest(finding.severity, finding.code, finding.answer) for finding in findings(audit)]
 
 
 def last_done(gold: GoldVersion) -> SplitAudit | None:
@@ -72,40 +72,40 @@ def last_done(gold: GoldVersion) -> SplitAudit | None:
 def verdict(split: Split) -> Verdict:
     gold = split.current_gold
     audit = last_done(gold) if gold is not None else None
-    found = findings(audit) if audit is not None else []
+    rows = findings(audit) if audit is not None else []
     return Verdict(
         gold,
         audit,
-        errors=sum(one.severity == "error" for one in found),
-        unanswered=sum(one.severity == "warning" and one.answer is None for one in found),
+        errors=sum(finding.severity == "error" for finding in rows),
+        unanswered=sum(finding.severity == "warning" and finding.answer is None for finding in rows),
     )
 
 
 def why_not_published(split: Split) -> str:
-    """What is in the way of publishing a draft; empty: nothing."""
+    """Return why a draft cannot be published; empty if it can be."""
     if not split.is_draft:
         return f"The split {split.name} is {split.state} already."
     if not split.inputs:
         return f"The split {split.name} has no data yet; upload its gold."
     if split.gold_public or split.current_gold is None:
-        # Whoever can read the answers can audit them; and what is not here cannot be audited.
+        # Anybody can audit public gold; and gold that is not on the server cannot be audited.
         return ""
-    found = verdict(split)
-    assert found.gold is not None
-    if found.audit is None:
-        return f"Gold version {found.gold.number} of {split.name} has not been audited; run the audit first."
-    if found.errors:
-        return f"The audit found {_count(found.errors, 'error')}; correct the gold and audit it again."
-    if found.unanswered:
-        return f"{_count(found.unanswered, 'warning')} of the audit must be answered in writing first."
+    current = verdict(split)
+    assert current.gold is not None
+    if current.audit is None:
+        return f"Gold version {current.gold.number} of {split.name} has not been audited; run the audit first."
+    if current.errors:
+        return f"The audit found {_count(current.errors, 'error')}; correct the gold and audit it again."
+    if current.unanswered:
+        return f"{_count(current.unanswered, 'warning')} of the audit must be answered in writing first."
     return ""
 
 
 def public_audits(split: Split) -> list[SplitAudit]:
-    """Those that were made public, newest gold first."""
+    """Return the published audits, newest gold first."""
     rows = SplitAudit.objects.filter(gold__split=split, accepted_at__isnull=False)
     return list(rows.select_related("gold").order_by("-gold__number", "-accepted_at"))
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' if n != 1 else ''}"
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' if n != 1 else ''}"

@@ -1,7 +1,7 @@
-"""What everybody may take home of a split, as one ZIP: its inputs, what they are, under which licence, how to cite.
+"""ZIP download of a split: its inputs, README, licence, citation and checksums.
 
-Nothing of it is read from gold. The members are stored as they are, with one date and in one order, so that the same
-split gives the same bytes on every machine, and a download costs no compressing.
+Never reads gold. Members are stored uncompressed, with a fixed date and order, so that the archive of a split is
+byte-identical on every machine and a download costs no compression.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from leaderboard.models import Benchmark, Split
 
 INPUTS = "inputs.jsonl"
 _DATE = (1980, 1, 1, 0, 0, 0)
-"""The first that a ZIP can say."""
-_PIECE = 1 << 20
+"""Earliest date that ZIP can represent."""
+_CHUNK_SIZE = 1 << 20
 _README = """{title}: inputs of the split "{split}"
 
 Benchmark   {benchmark}
@@ -34,7 +34,7 @@ Each line of {inputs} is one item, as JSON. A system gets these and nothing else
 
 
 class _Outlet:
-    """A file that cannot be sought, whose bytes are handed on as they come."""
+    """Unseekable file object that buffers what ZipFile writes, to be streamed."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
@@ -52,7 +52,7 @@ class _Outlet:
 
 
 def texts(benchmark: Benchmark, split: Split) -> dict[str, bytes]:
-    """The members beside the inputs, by name."""
+    """Return the members other than the inputs: contents by name."""
     dataset = split.dataset
     readme = _README.format(
         title=benchmark.title,
@@ -77,33 +77,33 @@ def texts(benchmark: Benchmark, split: Split) -> dict[str, bytes]:
 
 
 def digest(members: dict[str, bytes]) -> str:
-    """Changes when any byte of the archive does: SHA256SUMS stands for the inputs."""
-    told = hashlib.sha256()
+    """Return a SHA-256 that changes with any byte of the archive; SHA256SUMS covers the inputs."""
+    sha256 = hashlib.sha256()
     for name, content in sorted(members.items()):
-        told.update(f"{name} {len(content)}\n".encode() + content)
-    return told.hexdigest()
+        sha256.update(f"{name} {len(content)}\n".encode() + content)
+    return sha256.hexdigest()
 
 
 def pieces(split: Split, members: dict[str, bytes]) -> Iterator[bytes]:
-    """The archive from its beginning to its end. members: as `texts` gives them. split: one with public inputs."""
+    """Yield the archive in chunks. split: must have public inputs. members: as returned by `texts`."""
     outlet = _Outlet()
-    with ZipFile(_file(outlet), "w", ZIP_STORED) as archive:
+    with ZipFile(_as_file(outlet), "w", ZIP_STORED) as archive:
         for name, content in sorted(members.items()):
             archive.writestr(_member(name), content)
         yield outlet.taken()
-        # Its size is known beforehand, so that the header says whether it needs 64 bits.
-        with opened(split.inputs) as source, closing(_begun(archive, split)) as member:
-            while piece := source.read(_PIECE):
+        # The size is known in advance, so the header can declare whether it needs 64 bits.
+        with opened(split.inputs) as source, closing(_open_inputs(archive, split)) as member:
+            while piece := source.read(_CHUNK_SIZE):
                 member.write(piece)
                 yield outlet.taken()
     yield outlet.taken()
 
 
-def _file(outlet: _Outlet) -> Any:
+def _as_file(outlet: _Outlet) -> Any:
     return outlet
 
 
-def _begun(archive: ZipFile, split: Split) -> IO[bytes]:
+def _open_inputs(archive: ZipFile, split: Split) -> IO[bytes]:
     return archive.open(_member(INPUTS), "w", force_zip64=split.inputs_bytes >= 1 << 31)
 
 

@@ -1,4 +1,4 @@
-"""Corrections of published gold as everybody reads them: when, why, how much, and which boards they replaced."""
+"""Errata: corrections of published gold, with date, reason, number of changes and replaced boards."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ IN_FORCE, SCORED_AGAIN, SET_ASIDE = "in force", "being scored again", "set aside
 class Erratum:
     """One corrected gold version.
 
-    n_changed: items that it changed, without those that are merely written otherwise; None: nobody counted, or the gold
-    is held out and the organisers do not tell.
-    state: IN_FORCE; SCORED_AGAIN, while a board of it is prepared; SET_ASIDE, where its scoring was cancelled.
-    replaced: the boards, one a phase, whose place was taken by one of this gold.
+    n_changed: number of changed items, without purely notational changes; None: not counted, or the gold is held out
+    and the organisers do not publish the number.
+    state: IN_FORCE; SCORED_AGAIN while a board of it is being prepared; SET_ASIDE if its scoring was cancelled.
+    replaced: the boards, one a phase, that a board of this gold replaced.
     """
 
     gold: GoldVersion
@@ -29,12 +29,12 @@ class Erratum:
 
     @property
     def anchor(self) -> str:
-        """Its place on the benchmark's page."""
+        """HTML id on the benchmark's page."""
         return f"erratum-{self.gold.split.name}-{self.gold.number}"
 
 
 def errata_of(benchmark: Benchmark, *, reader: Any, split: Split | None = None) -> list[Erratum]:
-    """The latest first: of one split, or of all that this person sees. What was replaced in a draft is none."""
+    """Return errata, latest first, of one split or of all that the reader sees; gold replaced in a draft is not one."""
     splits = [split] if split else benchmark.dataset.splits.visible_to(reader)
     golds = GoldVersion.objects.filter(split__in=splits, number__gt=1).select_related("split", "correction")
     later = [gold for gold in golds.order_by("-created_at", "-pk") if _is_correction(gold)]
@@ -66,7 +66,7 @@ def _state(gold: GoldVersion, boards: Sequence[Leaderboard]) -> str:
 
 
 def _replaced(gold: GoldVersion, boards: Sequence[Leaderboard]) -> list[Leaderboard]:
-    """Of each phase in which a board of the gold was ever shown, the last that was shown on an earlier gold."""
+    """Return, for each phase that has shown a board of this gold, the last board shown on an earlier gold."""
     shown = {
         board.phase_id for board in boards if board.gold_version_id == gold.pk and board.state in Leaderboard.PUBLIC
     }

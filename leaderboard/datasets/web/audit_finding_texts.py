@@ -1,4 +1,4 @@
-"""What an audit's codes say to everybody: in words that quote no gold, whatever the finding itself quotes."""
+"""Public descriptions of audit finding codes; they never quote gold, even where the finding itself does."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ TELLS = {"order": "the order of lines", "ids": "the ids", "column": "a column", 
 
 
 def told(code: str) -> str:
-    """A finding's code in words that quote no gold; empty for one that has none."""
+    """Return the public description of a finding's code; empty if it has none."""
     kind, _, rest = code.partition("-")
     if kind in TELLS and rest.startswith("tell"):
         return f"{TELLS[kind]} may tell something that is hidden"

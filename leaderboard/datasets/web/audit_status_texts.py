@@ -1,4 +1,4 @@
-"""How an audit of a split is told on pages: its parts, how far it is, why it failed."""
+"""Texts for the status of a split's audit: its parts, its progress, why it failed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evaluator.jobs.audit import NAMES
 from leaderboard.models import Reason, SplitAudit, State
 
 ASK_AGAIN = 1500
-"""Milliseconds until the page asks again."""
+"""Polling interval of the page in milliseconds."""
 PARTS = {
     "sizes": "sizes, and what gold must be like",
     "balance": "labels and groups",
@@ -32,7 +32,7 @@ FAILED = {
 
 @dataclass(frozen=True)
 class Followed:
-    """How far an audit is. done, of: parts. doing: what it is at; why: why it failed, in words."""
+    """Progress of an audit. done, of: numbers of parts. doing: the current part; why: why it failed, in words."""
 
     audit: SplitAudit
     done: int

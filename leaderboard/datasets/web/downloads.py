@@ -1,4 +1,4 @@
-"""Files for everyone: a split's inputs, its gold where the split says that it is public, and what lies beside them."""
+"""Public file downloads: a split's inputs, its gold where that is public, and the dataset's additional files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
 from leaderboard.models import Download
 
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
-"""By ending; every other file is bytes to a browser."""
+"""By suffix; all other files are sent as application/octet-stream."""
 
 
 @require_safe
@@ -20,33 +20,33 @@ def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponse
     found = split_or_404(request.user, slug, split)
     if not found.inputs or not found.inputs_public:
         raise Http404("no inputs")
-    return _sent(request, found.inputs, found.inputs_sha256, _lines(found.inputs, f"{slug}-{split}-inputs"))
+    return _attachment(request, found.inputs, found.inputs_sha256, _filename(found.inputs, f"{slug}-{split}-inputs"))
 
 
 @require_safe
 def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
-    """The current gold of a split whose gold is public; any other split is answered as one that is not there."""
+    """Send the current gold of a split whose gold is public; 404 for any other split."""
     found = split_or_404(request.user, slug, split)
     gold = found.current_gold if found.gold_public else None
     if gold is None:
         raise Http404("no gold")
-    return _sent(request, gold.file, gold.sha256, _lines(gold.file, f"{slug}-{split}-gold"))
+    return _attachment(request, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))
 
 
 @require_safe
 def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
-    """A further public file of the benchmark's dataset, whatever it holds: never shown, always saved."""
+    """Send an additional public file of the benchmark's dataset, as an attachment so that browsers never render it."""
     benchmark = benchmark_or_404(request.user, slug)
-    found = get_object_or_404(Download.objects.select_related("dataset"), dataset=benchmark.dataset, name=name)
-    return _sent(request, found.file, found.sha256, found.filename)
+    download = get_object_or_404(Download.objects.select_related("dataset"), dataset=benchmark.dataset, name=name)
+    return _attachment(request, download.file, download.sha256, download.filename)
 
 
-def _lines(stored: FieldFile, name: str) -> str:
+def _filename(stored: FieldFile, name: str) -> str:
     return f"{name}.jsonl.gz" if (stored.name or "").endswith(".gz") else f"{name}.jsonl"
 
 
-def _sent(request: HttpRequest, stored: FieldFile, sha256: str, filename: str) -> HttpResponseBase:
-    """The stored bytes as an attachment; their digest is the ETag."""
+def _attachment(request: HttpRequest, stored: FieldFile, sha256: str, filename: str) -> HttpResponseBase:
+    """Return the stored bytes as an attachment, with their digest as ETag."""
 
     def etag(_: HttpRequest) -> str:
         return f'"{sha256}"'

@@ -1,4 +1,4 @@
-"""The first lines of a split: what everybody may download, and what is kept back of it."""
+"""Previews of a split: lines of its public inputs, and what its gold adds to them."""
 
 from __future__ import annotations
 
@@ -14,70 +14,70 @@ from leaderboard.models import GoldVersion, Split
 LINES = 4
 LONGEST = 3000
 IDENTITIES = ("documentId", "id")
-"""What a task calls an item by."""
+"""Fields that may identify an item."""
 
 
 def first_inputs(split: Split) -> list[str]:
-    """The first lines of the public inputs, pretty-printed and cut."""
+    """Return the first lines of the public inputs, pretty-printed and truncated."""
     return [pretty(value) for value in islice(_lines(split.inputs), LINES)] if split.inputs else []
 
 
 def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
-    """(public, hidden) for the first public lines; gold is matched by identity, for inputs may be in another order."""
+    """Return (public, hidden) for the first public lines; gold is matched by id, as inputs may be in another order."""
     public = {_identity(line): line for line in islice(_lines(split.inputs), LINES)}
-    found: dict[str, str] = {}
+    gold_texts: dict[str, str] = {}
     for line in _lines(gold.file):
         identity = _identity(line)
         if identity in public:
-            found[identity] = pretty(hidden(line, public[identity]))
-        if len(found) == len(public):
+            gold_texts[identity] = pretty(hidden(line, public[identity]))
+        if len(gold_texts) == len(public):
             break
-    return [(pretty(line), found.get(identity, "")) for identity, line in public.items()]
+    return [(pretty(line), gold_texts.get(identity, "")) for identity, line in public.items()]
 
 
 def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
-    """(line, inputs as they are downloaded, what gold has over them), at even distances over the whole file."""
-    n_lines = sum(1 for _ in _raw_lines(split.inputs))  # read twice: a whole file would fill the memory
+    """Return (line number, raw line of the inputs, what gold adds to it) for up to `most` evenly spaced lines."""
+    n_lines = sum(1 for _ in _raw_lines(split.inputs))  # read twice, so that no whole file is held in memory
     count = min(most, n_lines)
-    places = {number * n_lines // count for number in range(count)}
-    taken = [(place, line) for place, line in enumerate(_raw_lines(split.inputs)) if place in places]
-    known = {place: json.loads(line) for place, line in taken}
-    missing = {_identity(line) for line in known.values()}
-    found = {}
+    indices = {number * n_lines // count for number in range(count)}
+    sampled = [(index, line) for index, line in enumerate(_raw_lines(split.inputs)) if index in indices]
+    public_lines = {index: json.loads(line) for index, line in sampled}
+    missing = {_identity(line) for line in public_lines.values()}
+    gold_lines = {}
     for line in _lines(gold.file):
         if (identity := _identity(line)) in missing:
             missing.discard(identity)
-            found[identity] = line
+            gold_lines[identity] = line
             if not missing:
                 break
     pairs = []
-    for place, public in taken:
+    for index, public in sampled:
         raw = public.decode().rstrip("\n")
-        cut = raw if len(raw) <= LONGEST else raw[:LONGEST] + " …"
-        gold_line = found.get(_identity(known[place]))
-        pairs.append((place + 1, cut, pretty(hidden(gold_line, known[place]))))
+        shown = raw if len(raw) <= LONGEST else raw[:LONGEST] + " …"
+        gold_line = gold_lines.get(_identity(public_lines[index]))
+        pairs.append((index + 1, shown, pretty(hidden(gold_line, public_lines[index]))))
     return pairs
 
 
 def hidden(whole: Any, known: Any) -> Any:
-    """What `whole` has over `known`: keys that are not there, and below shared keys and list places the same."""
+    """Return what `whole` has beyond `known`: extra keys, recursively for shared keys and lists of equal length."""
     if isinstance(whole, dict) and isinstance(known, dict):
         parts = {key: hidden(value, known[key]) if key in known else value for key, value in whole.items()}
         return {key: part for key, part in parts.items() if key not in known or part not in ({}, [], None)}
     if isinstance(whole, list) and isinstance(known, list) and len(whole) == len(known):
-        places = [hidden(*pair) for pair in zip(whole, known, strict=True)]
-        return places if any(place not in ({}, [], None) for place in places) else []
+        items = [hidden(*pair) for pair in zip(whole, known, strict=True)]
+        return items if any(item not in ({}, [], None) for item in items) else []
     return None if whole == known else whole
 
 
 def pretty(value: Any) -> str:
-    """JSON for the eye, cut at LONGEST characters."""
+    """Return indented JSON, truncated to LONGEST characters."""
     text = json.dumps(value, ensure_ascii=False, indent=1)
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
 
 def _identity(line: dict[str, Any]) -> str:
-    """As JSON, for 1 and "1" are two items."""
+    """Return the id of an item as JSON: 1 and "1" are different ids."""
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 

@@ -1,4 +1,4 @@
-"""How a generator's run is told on pages: how far it is, why it failed, and what it was asked for."""
+"""Texts for a run of a split generator: its progress, why it failed, and its parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, Reason, Split, State
 
 ASK_AGAIN = 1500
-"""Milliseconds until the page asks again."""
+"""Polling interval of the page in milliseconds."""
 FAILED = {
     Reason.TIME: "it took longer than the server allows",
     Reason.MEMORY: "it took more memory than the server allows",
@@ -23,7 +23,7 @@ FAILED = {
 
 @dataclass(frozen=True)
 class Followed:
-    """How far it is. done, of: parts looked at; of is 0 while the generator itself runs. why: it failed, in words."""
+    """Progress of a run. done, of: parts checked; of is 0 while the generator itself runs. why: it failed, in words."""
 
     generation: Generation
     title: str
@@ -38,7 +38,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Told:
-    """What a generator was asked for. sources: (title, file); parameters: (title, text); seed: None where not told."""
+    """Parameters of a run. sources: (title, file); parameters: (title, text); seed: None where not shown."""
 
     title: str
     name: str
@@ -50,9 +50,9 @@ class Told:
 
 
 def provenance(split: Split) -> dict[str, Any]:
-    """How a split was made, as everybody may read it: neither seed nor salt, nor what the raw files are called.
+    """Return public template context on how a split was generated, without seed, salt or names of raw files.
 
-    `made`: None where its gold did not come from a generator. `made_version`: the gold version that did.
+    `made`: None if its gold did not come from a generator. `made_version`: the generated gold version.
     """
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     gold = split.gold_versions.filter(sha256=part.sha256).first() if part else None
@@ -74,7 +74,7 @@ def title(generation: Generation) -> str:
 
 
 def told(generation: Generation, *, seed: bool) -> Told:
-    """`seed`: whether who reads it may know the seed; whoever has it and the raw files has the split."""
+    """Return the parameters of a run. seed: show the seed, which with the raw files gives away the split."""
     offer = OFFERS.get(generation.generator)
     titles: dict[str, str] = {}
     if offer:

@@ -1,6 +1,6 @@
-"""The audit of a split on the desk: asking for it, following it, reading it, answering it.
+"""Management pages of a split's audit: start it, follow it, read its report, answer its findings.
 
-The report quotes gold: each look at it is recorded, as each look at gold is.
+The report quotes gold, so each view of it is recorded, as each view of gold is.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """End an audit that is under way."""
+    """Cancel a queued or running audit."""
     benchmark, audit = _audit_or_404(request.user, slug, split, pk)
     try:
         split_audits.cancel(audit=audit, by=request.user)
@@ -57,7 +57,7 @@ def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """The part of the split's page that follows an audit; once that is over the page is asked to load anew."""
+    """Render the progress of an audit; once the audit has ended the whole page is reloaded."""
     benchmark, audit = _audit_or_404(request.user, slug, split, pk)
     context = {"benchmark": benchmark, "split": audit.gold.split, "followed": following(audit)}
     answer = render(request, "datasets/manage_audit_state.html", context)
@@ -70,11 +70,11 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @never_cache
 @require_http_methods(["GET", "POST"])
 def report(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """What was found, with pictures; a POST keeps the answers."""
+    """Show the report with charts; a POST saves the answers."""
     benchmark, audit = _done_or_404(request.user, slug, split, pk)
     if request.method == "POST":
         try:
-            n = _keep_answers(request, audit)
+            n = _save_answers(request, audit)
         except Refused as refused:
             return _page(request, benchmark, audit, Refusal(refused))
         messages.success(request, f"{n} answer{'s' if n != 1 else ''} kept.")
@@ -96,8 +96,8 @@ def show(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse
 
 
 def _audit_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark, SplitAudit]:
-    benchmark, found = managed_split_or_404(user, slug, split)
-    audits = SplitAudit.objects.select_related("gold__split__dataset").filter(gold__split=found)
+    benchmark, managed = managed_split_or_404(user, slug, split)
+    audits = SplitAudit.objects.select_related("gold__split__dataset").filter(gold__split=managed)
     return benchmark, get_object_or_404(audits, pk=pk)
 
 
@@ -108,64 +108,67 @@ def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark,
     return benchmark, audit
 
 
-def _keep_answers(request: PersonRequest, audit: SplitAudit) -> int:
-    """How many findings have an answer after it. Fields that were not sent stay as they are."""
-    for found in audit_results.findings(audit):
-        text = request.POST.get(f"answer-{found.place}")
+def _save_answers(request: PersonRequest, audit: SplitAudit) -> int:
+    """Save the answers that were sent. Return how many findings have an answer then."""
+    for finding in audit_results.findings(audit):
+        text = request.POST.get(f"answer-{finding.place}")
         if text is not None:
-            lifecycle.answer(audit=audit, finding=found.place, text=text, by=request.user)
+            lifecycle.answer(audit=audit, finding=finding.place, text=text, by=request.user)
     return audit.answers.count()
 
 
 def _page(
     request: PersonRequest, benchmark: Benchmark, audit: SplitAudit, refusal: Refusal | None = None
 ) -> HttpResponse:
-    split, told = audit.gold.split, audit.report
+    split, results = audit.gold.split, audit.report
     AuditEntry.record("audit.read", audit, by=request.user, split=split.name, gold=audit.gold.number)
-    found = audit_results.findings(audit)
+    findings = audit_results.findings(audit)
     earlier = _earlier_answers(audit)
     may_answer = audit.accepted_at is None
-    answered = audit_results.TO_ANSWER if not split.is_draft else ("warning",)
+    answerable = audit_results.TO_ANSWER if not split.is_draft else ("warning",)
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "split": split,
         "audit": audit,
-        "report": told,
+        "report": results,
         "trains": audit.trains.select_related("split").order_by("split", "pk"),
-        "findings": [(one, may_answer and one.severity in answered, _draft(request, one, earlier)) for one in found],
-        "may_answer": may_answer and any(one.severity in answered for one in found),
-        "waiting": [one for one in found if one.severity in answered and one.answer is None],
-        "balance": charts.balance(told["balance"]),
-        "widths": charts.widths(told["sizes"]),
-        "sizes": [(charts.slice_name(row["slice"]), row) for row in told["sizes"]],
-        "overlaps": charts.overlaps(told["overlaps"]),
-        "examples": [one for one in found if one.told["numbers"].get("texts")],
-        "cues": _cues(told["cues"]),
+        "findings": [
+            (finding, may_answer and finding.severity in answerable, _initial_text(request, finding, earlier))
+            for finding in findings
+        ],
+        "may_answer": may_answer and any(finding.severity in answerable for finding in findings),
+        "waiting": [finding for finding in findings if finding.severity in answerable and finding.answer is None],
+        "balance": charts.balance(results["balance"]),
+        "widths": charts.widths(results["sizes"]),
+        "sizes": [(charts.slice_name(row["slice"]), row) for row in results["sizes"]],
+        "overlaps": charts.overlaps(results["overlaps"]),
+        "examples": [finding for finding in findings if finding.told["numbers"].get("texts")],
+        "cues": _cues(results["cues"]),
         "refusal": refusal,
         "steps": steps.steps_of_split(benchmark, split),
     }
     return render(request, "datasets/manage_audit.html", context, status=refusal.status if refusal else 200)
 
 
-def _draft(request: PersonRequest, found: Found, earlier: dict[str, str]) -> str:
-    """What stands in the field: what was sent and refused, what was answered, or what an earlier audit was answered."""
-    kept = found.answer.text if found.answer else earlier.get(found.code, "")
-    return request.POST.get(f"answer-{found.place}", kept)
+def _initial_text(request: PersonRequest, found: Found, earlier: dict[str, str]) -> str:
+    """Return the field's initial text: what was sent and refused, the stored answer, or that of an earlier audit."""
+    stored = found.answer.text if found.answer else earlier.get(found.code, "")
+    return request.POST.get(f"answer-{found.place}", stored)
 
 
 def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
-    """By code: what was said to the split's earlier audits, the last of it. To be read again before it is kept."""
+    """Map finding codes to the latest answer in the split's other audits, as drafts to be reviewed before saving."""
     rows = (
         AuditAnswer.objects.filter(audit__gold__split=audit.gold.split_id).exclude(audit=audit).select_related("audit")
     )
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for row in rows.order_by("at"):
-        told[row.audit.report["findings"][row.finding]["code"]] = row.text
-    return told
+        texts[row.audit.report["findings"][row.finding]["code"]] = row.text
+    return texts
 
 
 def _cues(cues: dict[str, Any] | None) -> list[tuple[str, list[dict[str, Any]]]]:
-    """(label, its strongest n-grams); lmi in millionths of a nat."""
+    """Return (label, its strongest n-grams); lmi in millionths of a nat."""
     if not cues:
         return []
     return [(label, [{**row, "lmi": 1e6 * row["lmi"]} for row in rows]) for label, rows in cues["split"].items()]

@@ -1,6 +1,6 @@
-"""A correction of gold that waits for a word: what it changes, item by item, and confirming or dropping it.
+"""Management pages of a pending gold correction: review what it changes, then confirm or drop it.
 
-Numbers tell no answer; the page of the items does, and each look at it is recorded as a look at gold is.
+Counts reveal no answer; the page of changed items does, so each view of it is recorded as a view of gold.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, P
 from leaderboard.scoring.actions import rescoring
 
 ASK_AGAIN = 1000
-"""Milliseconds until the page asks again."""
+"""Polling interval of the page in milliseconds."""
 A_PAGE = 50
 LONGEST = 1500
-"""Characters of one side of a change that are shown."""
+"""Maximum characters shown of either side of a change."""
 WORDS = {
     "added": "added",
     "removed": "removed",
@@ -59,7 +59,7 @@ MEANS = {
 @never_cache
 @require_safe
 def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """How much it changes, and the forms to confirm and to drop it."""
+    """Show how much the correction changes, and the forms to confirm or drop it."""
     benchmark, found = _correction(request.user, slug, split, pk)
     return _page(request, benchmark, found)
 
@@ -68,9 +68,9 @@ def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRe
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """The part that follows the worker; once that is through the page is asked to load anew."""
+    """Render the progress of the comparison; once it has ended the whole page is reloaded."""
     benchmark, found = _correction(request.user, slug, split, pk)
-    answer = render(request, "datasets/manage_correction_state.html", _followed(benchmark, found))
+    answer = render(request, "datasets/manage_correction_state.html", _progress_context(benchmark, found))
     if found.is_over:
         answer["HX-Refresh"] = "true"
     return answer
@@ -80,7 +80,7 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @never_cache
 @require_safe
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """The changed items, some at a time; `?kind=` those that changed in one way alone. Each look is recorded."""
+    """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded."""
     benchmark, found = _correction(request.user, slug, split, pk)
     if found.state != State.DONE or found.fate in (Correction.Fate.DROPPED, Correction.Fate.EXPIRED):
         raise Http404("there are no items")
@@ -89,8 +89,8 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
     if kind in KINDS:
         rows = rows.filter(kinds__contains=f"|{kind}|")
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    told = {"number": found.base.number, "correction": found.pk, "page": page.number}
-    AuditEntry.record("gold.read", found.base, by=request.user, **told)
+    details = {"number": found.base.number, "correction": found.pk, "page": page.number}
+    AuditEntry.record("gold.read", found.base, by=request.user, **details)
     context = {
         "benchmark": benchmark,
         "split": found.split,
@@ -106,7 +106,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @login_required
 @require_POST
 def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Make it the next gold version."""
+    """Make the correction the next gold version."""
     benchmark, found = _correction(request.user, slug, split, pk)
     form = ConfirmForm(request.POST, split=found.split)
     if not form.is_valid():
@@ -126,7 +126,7 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
 @login_required
 @require_POST
 def drop(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Forget the file."""
+    """Drop the correction."""
     benchmark, found = _correction(request.user, slug, split, pk)
     try:
         corrections.drop(correction=found, by=request.user)
@@ -152,11 +152,11 @@ def _page(
 ) -> HttpResponse:
     found.refresh_from_db()
     context = {
-        **_followed(benchmark, found),
+        **_progress_context(benchmark, found),
         "number": found.base.number + 1,
         "kinds": _kinds(found),
         "why_not": corrections.why_not_confirmed(found),
-        "rescored": _named(_rescored(found), benchmark, request.user),
+        "rescored": _visible_phases(_rescored(found), benchmark, request.user),
         "form": form or ConfirmForm(split=found.split),
         "refusal": refusal,
     }
@@ -164,7 +164,7 @@ def _page(
     return render(request, "datasets/manage_correction.html", context, status=status)
 
 
-def _followed(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
+def _progress_context(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
     return {
         "benchmark": benchmark,
         "split": found.split,
@@ -175,20 +175,20 @@ def _followed(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
 
 
 def _kinds(found: Correction) -> list[tuple[str, str, str, int]]:
-    """(kind, its words, what it means, how many items)."""
+    """Return (kind, its name, its consequence, number of items)."""
     counted = found.counts.get("by_kind", {})
     return [(kind, WORDS[kind], MEANS[kind], counted.get(kind, 0)) for kind in KINDS]
 
 
 def _rescored(found: Correction) -> list[tuple[Phase, int]]:
-    """(phase, how many predictions are scored again), of those that have any, in whichever benchmark they are."""
+    """Return (phase, number of predictions to rescore) for phases of any benchmark that have predictions."""
     phases = rescoring.phases_on(found.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
     return [(phase, n) for phase in phases if (n := board_state.to_score(phase).count())]
 
 
-def _named(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:
-    """The same, ours first, with those of benchmarks that `by` may not see as one without a name."""
-    phases = sorted(phases, key=lambda one: one[0].benchmark_id != ours.pk)
+def _visible_phases(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:
+    """Sort our benchmark's phases first; merge phases of benchmarks that `by` may not see into one unnamed row."""
+    phases = sorted(phases, key=lambda row: row[0].benchmark_id != ours.pk)
     named: list[tuple[Phase | None, int]] = []
     hidden = 0
     for phase, n in phases:
@@ -200,12 +200,12 @@ def _named(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> li
 
 
 def _changes(row: ChangedItem) -> list[tuple[str, str | None, str | None]]:
-    """(field, before, after) of what can be laid side by side; None: that side has nothing."""
-    return [(one["field"], _shown(one["before"]), _shown(one["after"])) for one in row.changes]
+    """Return (field, before, after) for each change that can be compared; None: that side has no value."""
+    return [(one["field"], _format(one["before"]), _format(one["after"])) for one in row.changes]
 
 
-def _shown(value: Any) -> str | None:
-    """A text as it is, anything else as JSON; of a collection a member a line."""
+def _format(value: Any) -> str | None:
+    """Format a value: text as it is, anything else as JSON, a list with one item a line; truncated to LONGEST."""
     if value is None:
         return None
     if isinstance(value, list):

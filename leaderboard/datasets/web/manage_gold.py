@@ -1,4 +1,4 @@
-"""A split's gold: its versions, the upload of a corrected one, and an audited look at what stays hidden."""
+"""Management pages of a split's gold: list versions, upload one, and view hidden lines, which is recorded."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation
 @login_required
 @require_http_methods(["GET", "POST"])
 def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """The versions, and what is published of the current one. A POST adds the next of a draft; of a split that is
-    published it is a correction, which waits for a word."""
+    """List the gold versions, with a preview of the public inputs.
+
+    A POST adds the next version of a draft; for a published split it proposes a correction, to be confirmed.
+    """
     benchmark, found = managed_split_or_404(request.user, slug, split)
     is_correction = not found.is_draft and found.current_gold is not None
     form = (CorrectionForm if is_correction else GoldForm)(request.POST or None, request.FILES or None)
@@ -62,7 +64,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 
 
 def _made_by(split: Split) -> Generation | None:
-    """Where its gold came from, if that was a generator which is still offered."""
+    """Return the generator run that the gold came from, if that generator is still offered."""
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     offers = {offer.name for offer in offered(split.dataset.task)}
     return part.generation if part and part.generation.generator in offers else None
@@ -72,7 +74,7 @@ def _made_by(split: Split) -> Generation | None:
 @never_cache
 @require_GET
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
-    """The first lines of one gold version, beside what is published of them. For curators; each look is audited."""
+    """Show the first lines of a gold version, with what is public of them. For curators; each view is recorded."""
     if not request.user.is_curator:
         raise Http404
     benchmark, found = managed_split_or_404(request.user, slug, split)

@@ -1,4 +1,4 @@
-"""Dividing a split's groups into a public and a private half."""
+"""Management page that partitions a split's groups into public and private."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from leaderboard.models import Division
 @login_required
 @require_http_methods(["GET", "POST"])
 def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Shows the halves, or takes the share and divides the groups, once."""
+    """Show the partition, or create it from a share and a seed; it can be created once."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     form = HalvesForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:
-            made = split_in_halves.divide(
+            division = split_in_halves.divide(
                 split=found, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
             )
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, f"{made.n_public:,} groups are public, {made.n_private:,} private.")
+            messages.success(request, f"{division.n_public:,} groups are public, {division.n_private:,} private.")
             return redirect("manage_halves", slug, split)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     gold = found.current_gold

@@ -1,4 +1,4 @@
-"""A split's life on the desk: what it is, its audits, publishing it and retiring it."""
+"""Management page of a split: its state, its audits, publishing and retiring it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from leaderboard.models import Benchmark, Split
 @never_cache
 @require_safe
 def life(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Where it stands, and what comes next. Nothing here quotes gold."""
+    """Show the split's state and the next step. Never quotes gold."""
     return page(request, *managed_split_or_404(request.user, slug, split))
 
 
 @login_required
 @require_POST
 def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show it to everybody."""
+    """Publish the split."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     try:
         lifecycle.publish(split=found, by=request.user)
@@ -45,7 +45,7 @@ def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @login_required
 @require_POST
 def retire(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Take it out of use, with the reason that everybody reads."""
+    """Retire the split, with a public reason."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     form = RetireForm(request.POST)
     if not form.is_valid():
@@ -65,10 +65,10 @@ def page(
     refusal: Refusal | None = None,
     form: RetireForm | None = None,
 ) -> HttpResponse:
-    """The desk's page of a split, with what was refused, if anything was."""
+    """Render the management page of a split, with a refusal if there is one."""
     gold = split.current_gold
     verdict = audit_results.verdict(split)
-    # Gold that was corrected since has no audit of its own yet; the split was published with one all the same.
+    # Corrected gold has no audit of its own yet, although the split was published with one.
     was_audited = verdict.is_passed or bool(audit_results.public_audits(split))
     audits = list(gold.audits.select_related("requested_by", "gold")) if gold else []
     context = {
@@ -90,9 +90,12 @@ def page(
 
 
 def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:
-    """(name, behind it, where it stands) of each step of a split's life."""
+    """Return (name, is done, is current) for each step of a split's lifecycle."""
     names = ("draft", "audited", "published", "retired")
-    now = split.state if not (split.is_draft and was_audited) else "audited"
-    at = names.index(now)
-    # Without an audit, that step was left out, not passed.
-    return [(name, place < at and (name != "audited" or was_audited), place == at) for place, name in enumerate(names)]
+    current = split.state if not (split.is_draft and was_audited) else "audited"
+    current_index = names.index(current)
+    # A split published without an audit has skipped that step, not done it.
+    return [
+        (name, index < current_index and (name != "audited" or was_audited), index == current_index)
+        for index, name in enumerate(names)
+    ]

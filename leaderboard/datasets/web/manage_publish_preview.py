@@ -1,4 +1,4 @@
-"""A draft before it is published: what everybody will get, beside what stays hidden. Each look is recorded."""
+"""Preview of a draft before it is published: public inputs and hidden gold. Each view is recorded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINES = 12
 @never_cache
 @require_GET
 def beside(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Lines from all over the draft's inputs, byte for byte, beside their gold. For those who manage the benchmark."""
+    """Show evenly spaced raw lines of the draft's inputs with their gold. For managers of the benchmark."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     gold = found.current_gold
     if not found.is_draft or gold is None:

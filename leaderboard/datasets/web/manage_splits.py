@@ -1,4 +1,4 @@
-"""Adding a split to a benchmark's dataset by uploading its gold."""
+"""Management page that adds a split to a benchmark's dataset by uploading its gold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.models import AuditEntry, Dataset, Split, User
 @login_required
 @require_http_methods(["GET", "POST"])
 def create(request: PersonRequest, slug: str) -> HttpResponse:
-    """A split with its first gold; a bad gold file leaves no split behind."""
+    """Create a split with its first gold; an invalid gold file leaves no split behind."""
     benchmark = managed_or_404(request.user, slug)
     form = SplitForm(request.POST or None, request.FILES or None)
     refusal = None
@@ -42,12 +42,12 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _create(dataset: Dataset, form: dict[str, Any], by: User) -> Split:
-    described = {name: form[name] for name in ("name", "kind", "gold_public", "options")}
-    split = splits.create_split(dataset=dataset, by=by, inputs_public=not form["hide_inputs"], **described)
+    fields = {name: form[name] for name in ("name", "kind", "gold_public", "options")}
+    split = splits.create_split(dataset=dataset, by=by, inputs_public=not form["hide_inputs"], **fields)
     try:
         splits.add_gold(split=split, file=form["file"], reason="First version.", by=by)
     except Refused:
-        # Gold is checked outside any transaction, for it takes a while; so the split is taken back by hand.
+        # Validating gold takes too long for a transaction, so the split is deleted explicitly.
         AuditEntry.record("split.dropped", split, by=by)
         split.delete()
         raise

@@ -1,4 +1,4 @@
-"""A split as everybody sees it: its files, how it was audited and what was answered, and what was corrected."""
+"""Public page of a split: its files, its audits with their answers, and its corrections."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from leaderboard.models import Benchmark, Split
 @require_safe
 @conditional_page
 def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
-    """The page. A draft's is seen by those who manage it alone."""
+    """Show the page. Only managers see that of a draft."""
     benchmark, found = _split(request, slug, split)
     audits = [
-        (audit, [(one, told(one.code)) for one in audit_results.digest(audit)])
+        (audit, [(finding, told(finding.code)) for finding in audit_results.digest(audit)])
         for audit in audit_results.public_audits(found)
     ]
     gold = found.current_gold
@@ -44,7 +44,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
 
 @require_safe
 def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
-    """The inputs with what belongs to them, as a ZIP."""
+    """Send the inputs with README, licence, citation and checksums, as a ZIP."""
     benchmark, found = _split(request, slug, split)
     if not found.inputs or not found.inputs_public:
         raise Http404("no inputs")
@@ -53,11 +53,11 @@ def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
 
     @condition(etag_func=lambda _: digest)
     def respond(_: HttpRequest) -> StreamingHttpResponse:
-        named = f'attachment; filename="{slug}-{split}.zip"'
+        disposition = f'attachment; filename="{slug}-{split}.zip"'
         response = StreamingHttpResponse(
             download_zip.pieces(found, members),
             content_type="application/zip",
-            headers={"Content-Disposition": named},
+            headers={"Content-Disposition": disposition},
         )
         # A draft's file must not outlive its page in a shared cache.
         patch_cache_control(response, private=True, no_cache=True)

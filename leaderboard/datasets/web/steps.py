@@ -1,4 +1,4 @@
-"""The way from a raw file to a split in a phase, as the steps that its pages show."""
+"""Steps from a raw file to a split in a phase, shown as navigation on the management pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RAW, GENERATOR, PREVIEW, DRAFT, AUDIT, PUBLISH, PHASE = range(len(NAMES))
 
 @dataclass(frozen=True)
 class Step:
-    """url: where it is done, empty where there is nothing yet. behind: it is done. here: one stands at it."""
+    """One step. url: its page, empty if there is none yet. behind: it is done. here: it is the current step."""
 
     name: str
     url: str
@@ -26,7 +26,7 @@ class Step:
 def steps(
     benchmark: Benchmark, here: int, *, generation: Generation | None = None, split: Split | None = None
 ) -> list[Step]:
-    """Those of a split that is being made; what one stands before has no address yet."""
+    """Return the steps of a split under construction; here: index of the current one. Later steps may have no URL."""
     start = reverse("manage_new_split", args=[benchmark.slug])
     urls = {RAW: f"{start}#raw", GENERATOR: f"{start}#generators"}
     if generation is not None:
@@ -35,16 +35,16 @@ def steps(
             reverse("manage_generator", args=[benchmark.slug, generation.generator]) + f"?again={generation.pk}"
         )
     if split is not None:
-        life = reverse("manage_split", args=[benchmark.slug, split.name])
-        urls |= {DRAFT: life, AUDIT: f"{life}#audit-title"}
-        urls[PUBLISH] = f"{life}#publish-title" if split.is_draft else life
+        split_url = reverse("manage_split", args=[benchmark.slug, split.name])
+        urls |= {DRAFT: split_url, AUDIT: f"{split_url}#audit-title"}
+        urls[PUBLISH] = f"{split_url}#publish-title" if split.is_draft else split_url
         if not split.is_draft:
             urls[PHASE] = reverse("manage_phase_create", args=[benchmark.slug]) + f"?split={split.name}"
-    return [Step(name, urls.get(place, ""), place < here, place == here) for place, name in enumerate(NAMES)]
+    return [Step(name, urls.get(index, ""), index < here, index == here) for index, name in enumerate(NAMES)]
 
 
 def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:
-    """Of a split that was made of a preview; none for others."""
+    """Return the steps of a split created from a preview; empty for other splits."""
     part = getattr(split, "generated", None)
     if part is None:
         return []

@@ -1,4 +1,4 @@
-"""A corrected gold file, and the word on it."""
+"""Forms to upload a corrected gold file and to confirm it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from leaderboard.models import Split
 
 
 class CorrectionForm(forms.Form):
-    """The file alone: the reason is asked for once it is known what the file changes."""
+    """Upload of the file only; the reason follows once its changes are known."""
 
     file = forms.FileField(label="Corrected gold file", max_length=300, allow_empty_file=True)
 
 
 class ConfirmForm(forms.Form):
-    """Why it is corrected, and whether everybody reads how much."""
+    """Reason of the correction, and whether the number of changed items is public."""
 
     reason = forms.CharField(
         max_length=1000,
@@ -28,5 +28,5 @@ class ConfirmForm(forms.Form):
 
     def __init__(self, *args: Any, split: Split, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if split.gold_public:  # whoever has both versions can count
+        if split.gold_public:  # the number can be computed from the two public versions
             del self.fields["tells_count"]

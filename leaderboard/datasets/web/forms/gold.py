@@ -1,4 +1,4 @@
-"""Uploading the next version of a split's gold."""
+"""Form to upload a gold version."""
 
 from __future__ import annotations
 

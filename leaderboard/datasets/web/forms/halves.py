@@ -1,4 +1,4 @@
-"""Dividing a split into a public and a private half."""
+"""Form to partition a split into public and private."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django import forms
 
 
 class HalvesForm(forms.Form):
-    """Dividing a split's groups."""
+    """Share and seed of the partition of a split's groups."""
 
     share = forms.DecimalField(
         min_value=Decimal("0.000001"),

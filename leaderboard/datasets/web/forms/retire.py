@@ -1,10 +1,10 @@
-"""Why a split is taken out of use."""
+"""Form to retire a split."""
 
 from django import forms
 
 
 class RetireForm(forms.Form):
-    """The reason that everybody reads on its boards."""
+    """Public reason for retiring a split."""
 
     reason = forms.CharField(
         max_length=500,

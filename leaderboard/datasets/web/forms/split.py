@@ -1,4 +1,4 @@
-"""Adding a split with its first gold version."""
+"""Form to add a split with its first gold version."""
 
 from __future__ import annotations
 
