@@ -1,1 +1,1 @@
-"""The curator's desk: raw files, generators with previews, drafts, dry runs."""
+"""Curation actions: raw files, generator previews, draft splits, dry runs."""

@@ -1,8 +1,7 @@
-"""Gold that a generator made is corrected by its raw file: a preview of the mended one, used as a correction.
+"""Correct generated gold by correcting its raw file: a preview of that file is proposed as a gold correction.
 
-Ids are salted and draws are seeded, so nobody has the gold file itself to mend. The same generator, parameters, seed
-and salt make the same ids of the mended raw file; whether they did is found out by laying the two golds side by side,
-as for any correction.
+Generated ids are salted and sampling is seeded, so nobody has the gold file itself to edit. The same generator,
+parameters, seed and salt give the same ids for the corrected raw file; the usual diff of the two golds verifies that.
 """
 
 from __future__ import annotations
@@ -18,32 +17,32 @@ from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation
 
 
 def corrigible(generation: Generation) -> list[tuple[GeneratedPart, Split]]:
-    """The parts of a preview that is done, each with the split out of drafts that it may correct.
+    """Return (part, split) for each part of a finished preview and each non-draft split that it may correct.
 
-    Those that the same generator made with the same parameters, salt and, where it draws, seed: by the part's name, or
-    where there is but one part.
+    The split must come from the same generator with the same parameters, salt and, if it samples, seed; and from a part
+    of the same name, unless both previews have a single part.
     """
     if generation.state != State.DONE:
         return []
-    mine = list(generation.parts.all())
-    found = []
-    for earlier in _alike(generation):
-        theirs = list(earlier.parts.all())
-        for part in mine:
-            alone = len(mine) == len(theirs) == 1
-            found += [
+    parts = list(generation.parts.all())
+    pairs = []
+    for earlier in _comparable_previews(generation):
+        earlier_parts = list(earlier.parts.all())
+        for part in parts:
+            are_single = len(parts) == len(earlier_parts) == 1
+            pairs += [
                 (part, other.split)
-                for other in theirs
-                if other.split and not other.split.is_draft and (alone or other.name == part.name)
+                for other in earlier_parts
+                if other.split and not other.split.is_draft and (are_single or other.name == part.name)
             ]
-    return sorted(found, key=lambda pair: (pair[0].place, pair[1].name))
+    return sorted(pairs, key=lambda pair: (pair[0].place, pair[1].name))
 
 
 def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: User) -> Correction:
-    """Make the part again, and lay it beside the split's gold as if it had been uploaded.
+    """Generate the part again and propose it as a correction of the split's gold, as if it had been uploaded.
 
-    Raises Refused: NOT_AN_ORGANISER; NOT_READY for a part that corrects no such split; and what `parts.made_again` and
-    `corrections.propose` refuse.
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY if the part cannot correct this split; and what
+    `preview_files.made_again` and `corrections.propose` raise.
     """
     check_manages(generation.dataset, by)
     if (part, split) not in corrigible(generation):
@@ -54,24 +53,24 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
         )
     content = preview_files.made_again(generation)[part.name]
     with preview_files.as_upload(content, f"{part.name}-of-preview-{generation.pk}.jsonl") as file:
-        made = corrections.propose(split=split, file=file, by=by)
-    told = {"generation": generation.pk, "split": split.name, "sha256": part.sha256}
-    AuditEntry.record("generation.corrects", generation.dataset, by=by, **told)
-    return made
+        correction = corrections.propose(split=split, file=file, by=by)
+    details = {"generation": generation.pk, "split": split.name, "sha256": part.sha256}
+    AuditEntry.record("generation.corrects", generation.dataset, by=by, **details)
+    return correction
 
 
-def _alike(generation: Generation) -> list[Generation]:
-    """Earlier or later ones that splits were made of, and that differ in nothing but their raw files."""
+def _comparable_previews(generation: Generation) -> list[Generation]:
+    """Return the dataset's other previews that have splits and differ in their raw files only."""
     offer = OFFERS.get(generation.generator)
     same = {"generator": generation.generator, "salt": generation.salt}
     rows = generation.dataset.generations.filter(parts__split__isnull=False, **same).exclude(pk=generation.pk)
     if offer is None or offer.generator.seeded:
         rows = rows.filter(seed=generation.seed)
-    found = rows.distinct().prefetch_related("parts__split__dataset")
-    return [one for one in found if _values(one) == _values(generation)]
+    candidates = rows.distinct().prefetch_related("parts__split__dataset")
+    return [candidate for candidate in candidates if _values(candidate) == _values(generation)]
 
 
 def _values(generation: Generation) -> dict[str, Any]:
-    """What its parameters mean: one that is left out is the same as its default, written out."""
+    """Return the parameter values, with defaults filled in."""
     offer = OFFERS.get(generation.generator)
     return filled(offer, generation.parameters)[0] if offer else generation.parameters

@@ -1,4 +1,4 @@
-"""Draft splits out of a preview: from there on they live as any split does."""
+"""Create draft splits from the parts of a preview; from then on they are ordinary splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Wanted", "make"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """A part of a preview, and the split that it shall become."""
+    """A part of a preview, and the settings of the split to create from it."""
 
     part: GeneratedPart
     name: str
@@ -28,11 +28,11 @@ class Wanted:
 
 
 def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[Split]:
-    """Draft splits with the parts' gold as their first version: all that are wanted, or none.
+    """Create draft splits with the parts' gold as first version: all of them or none.
 
-    The parts are made again, and must be what the preview showed. Raises Refused as `splits.create_split` and
-    `splits.add_gold` do, NOT_READY for a preview that is not done, a part that is a split already, or parts that come
-    out otherwise, and REFEREE_AWAY.
+    The parts are generated again and must equal the preview. Raises Refused as `splits.create_split` and
+    `splits.add_gold` do, NOT_READY for an unfinished preview, a part that already is a split, or parts that differ
+    from the preview, and REFEREE_AWAY.
     """
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
@@ -41,66 +41,68 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
         raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
     _check_free(generation, wanted)
     contents = preview_files.made_again(generation)
-    # Making them takes a while: another request for the same may have come to its end.
+    # Generating takes a while: a concurrent request may have created the same splits.
     _check_free(generation, wanted)
-    made: list[Split] = []
+    created: list[Split] = []
     try:
-        for one in wanted:
-            made.append(_made(generation, one, contents, by))
+        for request in wanted:
+            created.append(_create(generation, request, contents, by))
     except BaseException:
-        for split in made:
-            _take_back(split, by)
+        for split in created:
+            _delete(split, by)
         raise
-    return made
+    return created
 
 
 def _check_free(generation: Generation, wanted: Sequence[Wanted]) -> None:
-    """Before anything is made: of a request that was sent twice the second is told what the first has made."""
-    made = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
-    for one in wanted:
-        if one.part.pk in made:
-            raise Refused(Code.NOT_READY, f"The part {one.part.name} is the split {made[one.part.pk]} already.")
-    names = [one.name for one in wanted]
-    for place, name in enumerate(names):
+    """Raise Refused if a part already is a split or a name is taken, as for a request that was sent twice."""
+    split_names = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
+    for request in wanted:
+        if request.part.pk in split_names:
+            raise Refused(
+                Code.NOT_READY, f"The part {request.part.name} is the split {split_names[request.part.pk]} already."
+            )
+    names = [request.name for request in wanted]
+    for index, name in enumerate(names):
         splits.check_name_is_free(generation.dataset, name)
-        if name.casefold() in {other.casefold() for other in names[:place]}:
+        if name.casefold() in {other.casefold() for other in names[:index]}:
             raise Refused(Code.NAME_TAKEN, f"Two parts would become the split {name}; expected different names.")
 
 
-def _made(generation: Generation, one: Wanted, contents: dict[str, bytes], by: User) -> Split:
+def _create(generation: Generation, request: Wanted, contents: dict[str, bytes], by: User) -> Split:
     split = splits.create_split(
         dataset=generation.dataset,
-        name=one.name,
-        kind=one.kind,
-        gold_public=one.gold_public,
-        inputs_public=not one.hide_inputs,
+        name=request.name,
+        kind=request.kind,
+        gold_public=request.gold_public,
+        inputs_public=not request.hide_inputs,
         options=generation.options,
         by=by,
     )
-    content = contents[one.part.name]
+    content = contents[request.part.name]
     try:
         with preview_files.as_upload(content) as file:
             reason = f"Made by the generator {generation.generator}, version {generation.version}."
             splits.add_gold(split=split, file=file, reason=reason, by=by)
-        _tie(one.part, split, by)
+        _link(request.part, split, by)
     except BaseException:
-        _take_back(split, by)
+        _delete(split, by)
         raise
     return split
 
 
 @transaction.atomic
-def _tie(part: GeneratedPart, split: Split, by: User) -> None:
-    """Of two requests that make a split of a part one does."""
+def _link(part: GeneratedPart, split: Split, by: User) -> None:
+    """Link the part to its split; of two concurrent requests only one succeeds."""
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
         raise Refused(Code.NOT_READY, f"The part {part.name} is a split already.")
-    told = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
-    AuditEntry.record("generation.used", part.generation.dataset, by=by, **told)
+    details = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
+    AuditEntry.record("generation.used", part.generation.dataset, by=by, **details)
 
 
 @transaction.atomic
-def _take_back(split: Split, by: User) -> None:
-    """Gold is checked outside any transaction, for it takes a while; so the split is taken back by hand."""
+def _delete(split: Split, by: User) -> None:
+    """Delete a split that was just created. Validating gold takes too long for a transaction that could roll back."""
     GeneratedPart.objects.filter(split=split).update(split=None)
     for gold in split.gold_versions.all():
         transaction.on_commit(partial(gold.file.storage.delete, str(gold.file.name)))

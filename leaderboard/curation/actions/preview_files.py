@@ -1,4 +1,4 @@
-"""The bytes of a preview's parts: made again whenever somebody uses them, and held to what the preview found."""
+"""Contents of a preview's parts: generated again when needed, and checked against the preview's digests."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ log = structlog.get_logger(__name__)
 
 
 def made_again(generation: Generation) -> dict[str, bytes]:
-    """The parts by name, each with the sha256 that the preview found.
+    """Generate the parts again: contents by name, with the same sha256 as in the preview.
 
-    Raises Refused: NOT_READY for a preview that is not done, raw files that are gone, or parts that come out otherwise;
+    Raises Refused: NOT_READY for an unfinished preview, missing raw files, or parts that differ from the preview;
     REFEREE_AWAY.
     """
     if generation.state != State.DONE:
@@ -40,8 +40,8 @@ def made_again(generation: Generation) -> dict[str, bytes]:
         raise Refused(
             Code.NOT_READY, "A raw file is missing or altered; upload it again and make a preview."
         ) from error
-    found = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    if found != dict(generation.parts.values_list("name", "sha256")):
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    if digests != dict(generation.parts.values_list("name", "sha256")):
         raise Refused(
             Code.NOT_READY, "The parts come out otherwise than in the preview: the server was upgraded. Preview again."
         )
@@ -50,7 +50,7 @@ def made_again(generation: Generation) -> dict[str, bytes]:
 
 @contextmanager
 def as_upload(content: bytes, name: str = "gold.jsonl") -> Iterator[TemporaryUploadedFile]:
-    """Bytes as the file that somebody would have uploaded."""
+    """Wrap bytes in an uploaded file."""
     with TemporaryUploadedFile(name, "application/x-ndjson", len(content), None) as file:
         file.write(content)
         file.seek(0)

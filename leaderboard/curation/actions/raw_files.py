@@ -1,4 +1,4 @@
-"""Raw files, which splits are made from: uploaded whole or in pieces, kept as hidden as gold, removed while unused."""
+"""Raw files, from which splits are generated: upload whole or in chunks, and remove. They are as secret as gold."""
 
 from __future__ import annotations
 
@@ -17,43 +17,45 @@ from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Dataset, RawFile, RawUpload, User
 
 MOST = 100
-"""Raw files of one dataset."""
+"""Maximum number of raw files of one dataset."""
 
 
 def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "") -> RawUpload:
-    """Make room for a raw file of `size` bytes, which is going to arrive in pieces. Raises Refused."""
+    """Begin a chunked upload of a raw file of `size` bytes. Raises Refused."""
     check_manages(dataset, by)
     _check_size(size)
-    _check_few(dataset)
+    _check_count(dataset)
     return chunked_upload.begin(
-        RawUpload, by=by, name=_plain(name), size=size, sha256=sha256, refuse=Code.INVALID_NAME, dataset=dataset
+        RawUpload, by=by, name=_base_name(name), size=size, sha256=sha256, refuse=Code.INVALID_NAME, dataset=dataset
     )
 
 
 def add_piece(*, upload: RawUpload, offset: int, piece: bytes) -> RawUpload:
-    """Keep the next piece. Raises Refused where it does not begin at `received`: the sender asks, and goes on there."""
+    """Store the next chunk. Raises Refused unless it begins at `received`, where the client can resume."""
     return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_NAME)
 
 
 def finish(*, upload: RawUpload, by: User) -> RawFile:
-    """Put the pieces together and keep the file. Raises Refused where they are not what was announced."""
+    """Assemble the chunks and store the file. Raises Refused if size or digest differ from the announced ones."""
     check_manages(upload.dataset, by)
     chunked_upload.check_whole(upload, refuse=Code.NOT_READY)
     with chunked_upload.whole(upload, name="raw", what="file", refuse=Code.INVALID_NAME) as (file, sha256):
-        made = _kept(dataset=upload.dataset, file=file, name=upload.name, sha256=sha256, by=by, upload=upload)
+        raw = _store(dataset=upload.dataset, file=file, name=upload.name, sha256=sha256, by=by, upload=upload)
     chunked_upload.delete_pieces(upload.storage(), upload.pk)
-    return made
+    return raw
 
 
 def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
-    """Keep a file that came in one request. Raises Refused."""
+    """Store a file that was uploaded in one request. Raises Refused."""
     check_manages(dataset, by)
     _check_size(file.size)
-    return _kept(dataset=dataset, file=file, name=_plain(file.name or ""), sha256=sha256_of(file), by=by, upload=None)
+    return _store(
+        dataset=dataset, file=file, name=_base_name(file.name or ""), sha256=sha256_of(file), by=by, upload=None
+    )
 
 
 def remove(*, raw: RawFile, by: User) -> None:
-    """Forget a raw file that nothing was made from. Raises Refused NOT_READY for one that is used."""
+    """Delete an unused raw file. Raises Refused NOT_READY for one that a preview reads."""
     check_manages(raw.dataset, by)
     try:
         with transaction.atomic():
@@ -69,14 +71,14 @@ def remove(*, raw: RawFile, by: User) -> None:
         ) from None
 
 
-def _kept(
+def _store(
     *, dataset: Dataset, file: File[bytes], name: str, sha256: str, by: User, upload: RawUpload | None
 ) -> RawFile:
-    there = dataset.raw_files.filter(sha256=sha256).first()
-    if there is not None:
+    existing = dataset.raw_files.filter(sha256=sha256).first()
+    if existing is not None:
         if upload is not None:
             chunked_upload.discard(upload)
-        raise Refused(Code.NAME_TAKEN, f"This very file is here already, as {there.name}.")
+        raise Refused(Code.NAME_TAKEN, f"This very file is here already, as {existing.name}.")
     raw = RawFile(
         dataset=dataset, name=name, sha256=sha256, bytes=file.size, uploaded_by=by, uploaded_at=timezone.now()
     )
@@ -84,9 +86,9 @@ def _kept(
     raw.file.save(name, file, save=False)
     try:
         with transaction.atomic():
-            _check_few(dataset)
+            _check_count(dataset)
             if upload is not None:
-                # Of two requests that finish an upload one makes a file.
+                # Of two concurrent requests that finish an upload only one stores a file.
                 chunked_upload.hold(upload)
                 RawUpload.objects.filter(pk=upload.pk).delete()
             raw.save(force_insert=True)
@@ -103,15 +105,15 @@ def _check_size(size: int | None) -> None:
     if not size:
         raise Refused(Code.INVALID_NAME, "The file is empty.")
     if size > settings.MAX_RAW_BYTES:
-        most = settings.MAX_RAW_BYTES // 1_000_000
-        raise Refused(Code.TOO_LARGE, f"The file has {size:,} bytes; at most {most} MB are taken.")
+        limit_mb = settings.MAX_RAW_BYTES // 1_000_000
+        raise Refused(Code.TOO_LARGE, f"The file has {size:,} bytes; at most {limit_mb} MB are taken.")
 
 
-def _check_few(dataset: Dataset) -> None:
+def _check_count(dataset: Dataset) -> None:
     if dataset.raw_files.count() >= MOST:
         raise Refused(Code.QUOTA_EXCEEDED, f"The dataset has {MOST} raw files; remove some that are not used.")
 
 
-def _plain(name: str) -> str:
-    """The last part of a path, without what does not print; errors name lines by it."""
+def _base_name(name: str) -> str:
+    """Return the base name of a path, without unprintable characters; error messages quote it."""
     return "".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2]))[-255:].strip() or "raw"

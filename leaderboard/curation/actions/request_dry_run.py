@@ -1,8 +1,8 @@
-"""Dry runs: baselines scored on a split before anybody else can send something to it.
+"""Dry runs: score baselines on a split before others can submit to it.
 
-Scored as submissions are, in the sandbox, by a worker of the scoring side that lets runs go first. Nothing comes of one
-but its own row: no submission, no charge, no release. What it says tells of hidden gold: those who manage the split
-read it, and nobody else. `dry_run_scores` does the work.
+They are scored like submissions, in the sandbox, by an evaluation worker that gives priority to submissions. A dry run
+creates only its own row: no submission, no quota use, no release. Its scores reveal information about hidden gold, so
+only managers of the split can read them. `run_dry_run` does the work.
 """
 
 from __future__ import annotations
@@ -29,43 +29,49 @@ UNDER_WAY = (State.QUEUED, State.RUNNING)
 STANDING = (*UNDER_WAY, State.DONE)
 MOST_TRAINS = sandbox_client.MOST_TABLES - 2
 MOST_FILES = 50
-"""Uploaded ones, of one gold version."""
+"""Maximum number of uploaded baselines of one gold version."""
 
 
 def why_not(split: Split) -> str:
-    """What is in the way of a dry run; empty: nothing. Once a phase takes submissions, baselines are sent as such."""
+    """Return why no dry run is possible, or an empty text. Baselines are submitted to a phase once it has opened."""
     if split.current_gold is None or not split.inputs:
         return f"The split {split.name} has no gold yet; there is nothing to score on."
-    open_ones = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related("benchmark")
-    opened_one = next((phase for phase in open_ones if not split.is_draft and not phase.is_to_come()), None)
-    if opened_one is not None:
+    public_phases = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related(
+        "benchmark"
+    )
+    open_phase = next((phase for phase in public_phases if not split.is_draft and not phase.is_to_come()), None)
+    if open_phase is not None:
         return (
-            f"The phase {opened_one.title} has opened on {split.name}: what was scored before can be put on its board, "
+            f"The phase {open_phase.title} has opened on {split.name}: what was scored before can be put on its board, "
             "and other baselines are submitted to it as your own systems."
         )
     return ""
 
 
 def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
-    """Queue every baseline of the task that was not made yet; those that are new. phase: whose options and half count.
+    """Queue every baseline of the task that has no dry run yet. Return the new rows.
 
+    phase: its options and its public or private subset apply; None: the split's options, all groups.
     Raises Refused: NOT_READY, NOT_AN_ORGANISER.
     """
-    gold = _gold(split, phase, by)
+    gold = _gold_to_score(split, phase, by)
     fields, trains = _fields(gold, phase, by), _public_gold(split)
-    made = []
+    queued = []
     for baseline in TASKS[split.dataset.task].baselines:
-        row = _queued(DryRun(kind=DryRun.Kind.TRIVIAL, name=baseline.name, **fields), trains)
-        made += [row] if row is not None else []
-    if made:
-        AuditEntry.record("dry_run.begun", split, by=by, gold=gold.number, baselines=[row.name for row in made])
-    return made
+        row = _enqueue(DryRun(kind=DryRun.Kind.TRIVIAL, name=baseline.name, **fields), trains)
+        queued += [row] if row is not None else []
+    if queued:
+        AuditEntry.record("dry_run.begun", split, by=by, gold=gold.number, baselines=[row.name for row in queued])
+    return queued
 
 
 def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by: User) -> DryRun:
-    """Queue an uploaded predictions file. Raises Refused: INVALID_PREDICTIONS with the lines at fault, NAME_TAKEN,
-    INVALID_NAME, REFEREE_AWAY, NOT_READY, NOT_AN_ORGANISER; nothing is left behind then."""
-    gold = _gold(split, phase, by)
+    """Queue an uploaded predictions file.
+
+    Raises Refused: INVALID_PREDICTIONS with the invalid lines, NAME_TAKEN, INVALID_NAME, REFEREE_AWAY, NOT_READY,
+    NOT_AN_ORGANISER; nothing is stored then.
+    """
+    gold = _gold_to_score(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)
     if gold.dry_runs.filter(kind=DryRun.Kind.FILE).count() >= MOST_FILES:
         raise Refused(
@@ -77,34 +83,34 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     _validate(split, gold, file, fields["options"])
     row = DryRun(kind=DryRun.Kind.FILE, name=name, sha256=sha256_of(file), bytes=file.size or 0, **fields)
     file.seek(0)
-    packed = (file.name or "").endswith(".gz")
-    row.file.save("predictions.jsonl.gz" if packed else "predictions.jsonl", file, save=False)
+    is_gzip = (file.name or "").endswith(".gz")
+    row.file.save("predictions.jsonl.gz" if is_gzip else "predictions.jsonl", file, save=False)
     stored = str(row.file.name)
     try:
-        made = _queued(row, [])
-        if made is None:
+        queued = _enqueue(row, [])
+        if queued is None:
             raise Refused(Code.NAME_TAKEN, f"There is a baseline {name} already; choose another name or remove it.")
         AuditEntry.record("dry_run.added", split, by=by, gold=gold.number, name=name, sha256=row.sha256)
     except BaseException:
         row.file.storage.delete(stored)
         raise
-    return made
+    return queued
 
 
 @transaction.atomic
 def remove(*, row: DryRun, by: User) -> None:
-    """Forget one, whatever its state; what a worker still says of it is not heard."""
+    """Delete a dry run in any state; a report that a worker still sends is ignored."""
     check_manages(row.gold.split.dataset, by)
-    held = DryRun.objects.select_for_update().filter(pk=row.pk).first()
-    if held is None:
+    locked = DryRun.objects.select_for_update().filter(pk=row.pk).first()
+    if locked is None:
         return
-    AuditEntry.record("dry_run.removed", held.gold.split, by=by, gold=held.gold.number, name=held.name)
-    if held.file:
-        transaction.on_commit(partial(held.file.storage.delete, str(held.file.name)), robust=True)
-    held.delete()
+    AuditEntry.record("dry_run.removed", locked.gold.split, by=by, gold=locked.gold.number, name=locked.name)
+    if locked.file:
+        transaction.on_commit(partial(locked.file.storage.delete, str(locked.file.name)), robust=True)
+    locked.delete()
 
 
-def _gold(split: Split, phase: Phase | None, by: User) -> GoldVersion:
+def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
     check_manages(split.dataset, by)
     if phase is not None and phase.split_id != split.pk:
         raise Refused(Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}.")
@@ -136,25 +142,25 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
 
 
 def _public_gold(split: Split) -> list[GoldVersion]:
-    """What participants may train on: the current gold of the dataset's other splits with public gold."""
+    """Return the current gold of the dataset's other splits with public gold, on which participants may train."""
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
 
 
-def _queued(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
-    """The row, waiting for a worker; None where one of its name stands already."""
-    same = {"gold": row.gold, "scored_as": row.scored_as, "name": row.name}
+def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
+    """Queue a dry run; None if one of its name is queued, running or done."""
+    key = {"gold": row.gold, "scored_as": row.scored_as, "name": row.name}
     try:
         with transaction.atomic():
-            if DryRun.objects.filter(**same, state__in=STANDING).exists():
+            if DryRun.objects.filter(**key, state__in=STANDING).exists():
                 return None
-            # What failed, or did not fit, makes way.
-            DryRun.objects.filter(**same, kind=DryRun.Kind.TRIVIAL).delete()
+            # Failed and rejected dry runs are replaced.
+            DryRun.objects.filter(**key, kind=DryRun.Kind.TRIVIAL).delete()
             row.save(force_insert=True)
             row.trains.set(trains)
             run_dry_run.WORK.enqueue(row)
             return row
-    except IntegrityError:  # somebody else asked at the same moment
+    except IntegrityError:  # a concurrent request created it
         return None
 
 
@@ -173,5 +179,5 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
         return
     problems = answer.report.get("problems", []) if answer.report.get("fault") == "predictions" else []
     more = answer.report.get("more", 0)
-    what = f"The file has {len(problems) + more} problems." if problems else "The file could not be checked."
-    raise Refused(Code.INVALID_PREDICTIONS, what, problems, more)
+    summary = f"The file has {len(problems) + more} problems." if problems else "The file could not be checked."
+    raise Refused(Code.INVALID_PREDICTIONS, summary, problems, more)

@@ -1,6 +1,6 @@
-"""Splits from raw files: a generator is asked for at the desk, and what comes of it is a preview.
+"""Request previews: runs of a generator on raw files, started from the management pages.
 
-`generating` is the worker's side; `drafts` makes splits of a preview.
+`run_generator` is the worker's side; `drafts` creates splits from a preview.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, R
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 KEPT_PREVIEWS = 10
-"""Of one dataset: the oldest of more are forgotten when another is asked for."""
+"""Maximum previews of one dataset: a new request deletes the oldest ones beyond it."""
 
 
 def begin(
@@ -36,17 +36,18 @@ def begin(
     seed: int | None,
     by: User,
 ) -> Generation:
-    """Ask for one. sources: raw files by what they are to the generator. seed: None draws one.
+    """Queue a preview. sources: raw files by the generator's source name. seed: None: random.
 
-    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a generator, parameter, file, option or seed that does not fit.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid generator, parameter, file, option or seed; NOT_READY
+    while another preview of the dataset is queued or running; TOO_LARGE.
     """
     check_manages(dataset, by)
     offer = _offer(dataset, generator)
-    given = {
-        one.name: str(parameters.get(one.name, "")).strip() or offer.default(one, dataset.task)
-        for one in offer.parameters
+    values = {
+        parameter.name: str(parameters.get(parameter.name, "")).strip() or offer.default(parameter, dataset.task)
+        for parameter in offer.parameters
     }
-    _check_parameters(offer, given)
+    _check_parameters(offer, values)
     validation.check_options(dataset.task, dict(options))
     files = _sources(offer, dataset, sources)
     if seed is None:
@@ -62,12 +63,12 @@ def begin(
                 heading="A preview is under way already",
             )
         for old in forgotten_next(dataset):
-            _forget(old, by)
-        made = Generation.objects.create(
+            _delete(old, by)
+        generation = Generation.objects.create(
             dataset=dataset,
             generator=offer.name,
             version=offer.generator.version,
-            parameters=given,
+            parameters=values,
             options=dict(options),
             seed=seed,
             salt=_salt(dataset),
@@ -75,16 +76,16 @@ def begin(
             queued_at=at,
             rung_at=at,
         )
-        for place, (role, raw) in enumerate(files):
-            GeneratedFrom.objects.create(generation=made, raw=raw, role=role, place=place)
-        told = {"generation": made.pk, "generator": offer.name, "raw": [raw.sha256 for _, raw in files]}
-        AuditEntry.record("generation.begun", dataset, by=by, **told)
-        run_generator.WORK.enqueue(made)
-    return made
+        for index, (role, raw) in enumerate(files):
+            GeneratedFrom.objects.create(generation=generation, raw=raw, role=role, place=index)
+        details = {"generation": generation.pk, "generator": offer.name, "raw": [raw.sha256 for _, raw in files]}
+        AuditEntry.record("generation.begun", dataset, by=by, **details)
+        run_generator.WORK.enqueue(generation)
+    return generation
 
 
 def cancel(*, generation: Generation, by: User) -> None:
-    """End it where it is; what a worker still says of it is not heard. Raises Refused where it is over already."""
+    """Cancel a preview; a report that a worker still sends is ignored. Raises Refused where it has already ended."""
     check_manages(generation.dataset, by)
     with transaction.atomic():
         ended = Generation.objects.filter(pk=generation.pk, state__in=UNDER_WAY).update(
@@ -96,35 +97,35 @@ def cancel(*, generation: Generation, by: User) -> None:
 
 
 def forget(*, generation: Generation, by: User) -> None:
-    """Remove a preview. Raises Refused for one that is under way, or that splits were made of."""
+    """Delete a preview. Raises Refused for one that is queued or running, or that splits were created from."""
     check_manages(generation.dataset, by)
     with transaction.atomic():
-        held = Generation.objects.select_for_update().get(pk=generation.pk)
-        if not held.is_over or held.parts.exclude(split=None).exists():
+        locked = Generation.objects.select_for_update().get(pk=generation.pk)
+        if not locked.is_over or locked.parts.exclude(split=None).exists():
             raise Refused(
                 Code.NOT_READY, "It is under way, or splits were made of it: it stays.", heading="The preview stays"
             )
-        _forget(held, by)
+        _delete(locked, by)
 
 
 def forgotten_next(dataset: Dataset) -> list[Generation]:
-    """The previews that make way when another is asked for, whatever became of them; none that splits were made of."""
+    """Return the previews that the next request deletes: any final state, but none that splits were created from."""
     unused = dataset.generations.exclude(state__in=UNDER_WAY).exclude(parts__split__isnull=False)
     return list(unused.order_by("-queued_at", "-pk")[KEPT_PREVIEWS - 1 :])
 
 
 def is_forgotten(dataset: Dataset, pk: int) -> bool:
-    """Whether there was a preview of that number, as the audit trail has it."""
-    gone = AuditEntry.objects.filter(action="generation.forgotten", subject=f"dataset:{dataset.pk}")
-    return gone.filter(detail__generation=pk).exists()
+    """Return True if the audit trail records the deletion of this preview."""
+    entries = AuditEntry.objects.filter(action="generation.forgotten", subject=f"dataset:{dataset.pk}")
+    return entries.filter(detail__generation=pk).exists()
 
 
 def under_way(dataset: Dataset) -> Generation | None:
-    """The one preview that is being made, if any."""
+    """Return the preview that is queued or running, if any."""
     return dataset.generations.filter(state__in=UNDER_WAY).first()
 
 
-def _forget(generation: Generation, by: User) -> None:
+def _delete(generation: Generation, by: User) -> None:
     AuditEntry.record("generation.forgotten", generation.dataset, by=by, generation=generation.pk)
     generation.delete()
 
@@ -136,31 +137,31 @@ def _offer(dataset: Dataset, generator: str) -> Offer:
     return offer
 
 
-def _check_parameters(offer: Offer, given: Mapping[str, str]) -> None:
-    _, wrong = filled(offer, given)
-    if wrong:
-        titles = {one.name: one.title for one in offer.parameters}
-        raise Refused(Code.INVALID_NAME, " ".join(f"{titles[name]} {what}." for name, what in wrong.items()))
+def _check_parameters(offer: Offer, values: Mapping[str, str]) -> None:
+    _, errors = filled(offer, values)
+    if errors:
+        titles = {parameter.name: parameter.title for parameter in offer.parameters}
+        raise Refused(Code.INVALID_NAME, " ".join(f"{titles[name]} {error}." for name, error in errors.items()))
 
 
 def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawFile]]) -> list[tuple[str, RawFile]]:
     files = []
     for source in offer.sources:
-        given = list(sources.get(source.name, ()))
-        if source.required and not given:
+        chosen = list(sources.get(source.name, ()))
+        if source.required and not chosen:
             raise Refused(Code.INVALID_NAME, f"{source.title}: no file is chosen; expected one.")
-        if len(given) > 1 and not source.several:
-            raise Refused(Code.INVALID_NAME, f"{source.title}: {len(given)} files are chosen; expected one.")
-        files += [(source.name, raw) for raw in given]
+        if len(chosen) > 1 and not source.several:
+            raise Refused(Code.INVALID_NAME, f"{source.title}: {len(chosen)} files are chosen; expected one.")
+        files += [(source.name, raw) for raw in chosen]
     if len({raw.pk for _, raw in files}) < len(files):
         raise Refused(Code.INVALID_NAME, "One file is chosen twice; each can be one thing only.")
     if any(raw.dataset_id != dataset.pk for _, raw in files):
         raise Refused(Code.INVALID_NAME, "A file of another dataset is chosen.")
-    most = most_read(offer)
-    if big := next((raw for _, raw in files if raw.bytes > most), None):
+    limit = most_read(offer)
+    if big := next((raw for _, raw in files if raw.bytes > limit), None):
         raise Refused(
             Code.TOO_LARGE,
-            f"{big.name} has {big.bytes:,} bytes; {offer.title} takes at most {most // 1_000_000} MB of one file.",
+            f"{big.name} has {big.bytes:,} bytes; {offer.title} takes at most {limit // 1_000_000} MB of one file.",
         )
     if len(files) > sandbox_client.MOST_TABLES:
         raise Refused(
@@ -170,13 +171,13 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
 
 
 def most_read(offer: Offer) -> int:
-    """Bytes of one raw file, unpacked: what reads gold holds all of it, and writes as much again."""
+    """Return the maximum uncompressed bytes of one raw file; generators that read gold hold it in memory."""
     if offer.in_pieces:
         return int(settings.MAX_RAW_BYTES)
     return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, sandbox_client.MOST_MADE)
 
 
 def _salt(dataset: Dataset) -> str:
-    """One a dataset, drawn once: the same parameters and seed make the same ids again."""
-    there = dataset.generations.exclude(salt="").order_by("pk").values_list("salt", flat=True).first()
-    return there or secrets.token_hex(16)
+    """Return the dataset's salt, random on first use, so that equal parameters and seed give equal ids."""
+    existing = dataset.generations.exclude(salt="").order_by("pk").values_list("salt", flat=True).first()
+    return existing or secrets.token_hex(16)

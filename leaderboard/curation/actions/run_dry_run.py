@@ -1,4 +1,4 @@
-"""The work of a dry run: a baseline is made of what participants have, and scored as a submission would be."""
+"""Worker side of dry runs: run a baseline on what participants have, and score it like a submission."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAITING = DryRun.objects.select_related("gold__split__dataset")
 
 
 class UnfitError(Exception):
-    """The file does not fit, or the baseline can say nothing of these inputs: the end of the work."""
+    """Raised for an invalid file, or inputs that the baseline cannot predict; ends the work."""
 
 
 def _run(lease: Lease[DryRun]) -> None:
@@ -31,7 +31,7 @@ def _run(lease: Lease[DryRun]) -> None:
         raise NoAnswerError(Reason.SUPERSEDED)
     try:
         with predictions(row) as file:
-            result = {**_scored(row, file), "predictions_sha256": _digest(file)}
+            result = {**_score(row, file), "predictions_sha256": _digest(file)}
     except UnfitError:
         lease.finish(state=State.REJECTED)
     else:
@@ -45,35 +45,35 @@ def _digest(file: IO[bytes]) -> str:
 
 @contextmanager
 def predictions(row: DryRun) -> Iterator[IO[bytes]]:
-    """What was uploaded, or what the baseline says: made again each time, and the same each time.
+    """Open the uploaded predictions, or run the baseline again, which is deterministic.
 
-    Raises UnfitError where it says nothing, NoAnswerError, SandboxError, AlteredError.
+    Raises UnfitError for a baseline without predictions, NoAnswerError, SandboxError, AlteredError.
     """
     if row.kind == DryRun.Kind.FILE:
         with opened(row.file) as stored:
             check_digest(stored, row.sha256)
             yield stored
         return
-    answer = _baseline(row)
+    answer = _run_baseline(row)
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
     if not answer.attachment:
         raise UnfitError
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made:
-        made.write(answer.attachment)
-        made.flush()
-        made.seek(0)
-        yield made
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+        file.write(answer.attachment)
+        file.flush()
+        file.seek(0)
+        yield file
 
 
-def _baseline(row: DryRun) -> sandbox_client.Answer:
+def _run_baseline(row: DryRun) -> sandbox_client.Answer:
     split, trains = row.gold.split, list(row.trains.select_related("split").order_by("split", "pk"))
     with ExitStack() as stack:
         files = {"inputs": stack.enter_context(opened(split.inputs))}
         check_digest(files["inputs"], row.inputs_sha256)
-        for place, train in enumerate(trains):
-            files[str(place)] = stack.enter_context(opened(train.file))
-            check_digest(files[str(place)], train.sha256)
+        for index, train in enumerate(trains):
+            files[str(index)] = stack.enter_context(opened(train.file))
+            check_digest(files[str(index)], train.sha256)
         return sandbox_client.baseline(
             task=split.dataset.task,
             name=row.name,
@@ -84,7 +84,7 @@ def _baseline(row: DryRun) -> sandbox_client.Answer:
         )
 
 
-def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
+def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     gold, task = row.gold, TASKS[row.gold.split.dataset.task]
     with opened(gold.file) as stored:
         check_digest(stored, gold.sha256)
@@ -101,18 +101,18 @@ def _scored(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
         if not answer.reason and answer.report.get("fault") == "predictions":
             raise UnfitError
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    found = report_checks.checked(
+    report = report_checks.checked(
         answer.report,
         task=task.name,
         task_version=task.version,
         measures=[task.measure(name) for name in gold.measures],
     )
     return {
-        "primary": found.primary,
+        "primary": report.primary,
         "task_version": task.version,
-        "n_units": found.result.n_units,
-        "n_groups": found.result.n_groups,
-        "scores": [to_builtins(score) for score in found.scores],
+        "n_units": report.result.n_units,
+        "n_groups": report.result.n_groups,
+        "scores": [to_builtins(score) for score in report.scores],
     }
 
 

@@ -1,7 +1,7 @@
-"""A generator at work: run in the sandbox on raw files, its parts looked at one by one, their bytes kept nowhere.
+"""Worker side of previews: run a generator on raw files in the sandbox, and inspect its parts one by one.
 
-The worker reads raw files as it reads gold, and writes none: of the parts it keeps what a preview shows, and their
-sha256. Each is looked at by itself: a worker that dies loses one, and who waits sees how far it is.
+The worker reads raw files as it reads gold and writes none: of each part it stores what a preview shows and the
+sha256, never the contents. Parts are inspected separately: a worker that dies loses one, and pages can show progress.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from leaderboard.work_queue.work import NoAnswerError, Work
 
 WAITING = Generation.objects.select_related("dataset")
 FIRST = 4
-"""Lines of a part that a preview shows."""
+"""Number of lines of a part that a preview shows."""
 LONGEST = 20_000
-"""Characters of a line that a preview keeps."""
+"""Maximum characters of a line that a preview stores."""
 IDENTITIES = ("documentId", "id")
 LOOKED_AT = ("sizes", "balance")
-"""Parts of an audit that a preview shows."""
+"""Audit parts that a preview shows."""
 FACTS = ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "warnings")
 
 
@@ -42,24 +42,24 @@ def _generate(lease: Lease[Generation]) -> None:
     if OFFERS.get(row.generator) is None or OFFERS[row.generator].generator.version != row.version:
         raise NoAnswerError(Reason.SUPERSEDED)
     answer = run(row)
-    if not _went_through(lease, answer):
+    if not _check_ok(lease, answer):
         return
-    told, contents = read(answer)
-    _keep(lease, told, contents, answer.code_sha256)
+    report, contents = read(answer)
+    _store_parts(lease, report, contents, answer.code_sha256)
     for part in row.parts.all():
-        if not part.facts and not _looked_at(lease, part, contents[part.name]):
+        if not part.facts and not _inspect(lease, part, contents[part.name]):
             return
     lease.finish(state=State.DONE)
 
 
 def run(row: Generation) -> sandbox_client.Answer:
-    """The generator on its raw files, in the sandbox. Raises SandboxError, FileNotFoundError, AlteredError."""
+    """Run the generator on its raw files in the sandbox. Raises SandboxError, FileNotFoundError, AlteredError."""
     sources = list(row.sources.select_related("raw"))
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}
-        for place, source in enumerate(sources):
-            files[str(place)] = stack.enter_context(opened(source.raw.file))
-            check_digest(files[str(place)], source.raw.sha256)
+        for index, source in enumerate(sources):
+            files[str(index)] = stack.enter_context(opened(source.raw.file))
+            check_digest(files[str(index)], source.raw.sha256)
         return sandbox_client.generate(
             task=row.dataset.task,
             generator=row.generator,
@@ -72,110 +72,119 @@ def run(row: Generation) -> sandbox_client.Answer:
 
 
 def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
-    """What a generator that went through told, and its parts by name. Raises ReportError."""
-    told = answer.read(GenerateReport)
-    if not told.parts or sum(part.bytes for part in told.parts) != len(answer.attachment):
+    """Return a successful generator's report, and the contents of its parts by name. Raises ReportError."""
+    report = answer.read(GenerateReport)
+    if not report.parts or sum(part.bytes for part in report.parts) != len(answer.attachment):
         raise ReportError("the parts do not add up")
-    contents, begin_at = {}, 0
-    for part in told.parts:
-        contents[part.name] = answer.attachment[begin_at : begin_at + part.bytes]
-        begin_at += part.bytes
-    return told, contents
+    contents, start = {}, 0
+    for part in report.parts:
+        contents[part.name] = answer.attachment[start : start + part.bytes]
+        start += part.bytes
+    return report, contents
 
 
-def _went_through(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
-    """Files and parameters at fault end the work; their problems are kept. Raises NoAnswerError where none is told."""
+def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
+    """Return True on success; store the problems of invalid files or parameters and end the work otherwise.
+
+    Raises NoAnswerError for a failure that is not the user's.
+    """
     if answer.reason:
         raise NoAnswerError(answer.reason)
     if answer.ok:
         return True
-    told = {"problems": answer.report.get("problems", []), "more_problems": answer.report.get("more", 0)}
-    lease.finish(state=State.REJECTED, reason=Reason.BAD_GOLD, **told)
+    details = {"problems": answer.report.get("problems", []), "more_problems": answer.report.get("more", 0)}
+    lease.finish(state=State.REJECTED, reason=Reason.BAD_GOLD, **details)
     return False
 
 
-def _keep(lease: Lease[Generation], told: GenerateReport, contents: Mapping[str, bytes], code: str) -> None:
-    """All parts, once. What an earlier attempt kept stays where it is the same: only what is missing is looked at."""
+def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Mapping[str, bytes], code: str) -> None:
+    """Store all parts. Identical parts of an earlier attempt are kept, so that only the missing ones are inspected."""
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():
-        lease.write(report={"told": told.told, "text": told.text}, code_sha256=code)
-        there = dict(lease.row.parts.values_list("name", "sha256"))
-        if there == digests and lease.row.code_sha256 == code:
+        lease.write(report={"told": report.told, "text": report.text}, code_sha256=code)
+        stored = dict(lease.row.parts.values_list("name", "sha256"))
+        if stored == digests and lease.row.code_sha256 == code:
             return
         lease.row.parts.all().delete()
-        for place, (name, content) in enumerate(contents.items()):
+        for index, (name, content) in enumerate(contents.items()):
             GeneratedPart.objects.create(
-                generation=lease.row, place=place, name=name, sha256=digests[name], bytes=len(content)
+                generation=lease.row, place=index, name=name, sha256=digests[name], bytes=len(content)
             )
 
 
-def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
-    """Whether the part is gold of the task; keeps what is in it, and its first lines."""
+def _inspect(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
+    """Inspect a part: store its facts and first lines. Return False if it is not valid gold of the task."""
     row = lease.row
-    asked: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
+    params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with unnamed(content) as file:
-        prepared = sandbox_client.prepare_gold(gold=file, **asked)
+        prepared = sandbox_client.prepare_gold(gold=file, **params)
         if not prepared.ok and OFFERS[row.generator].keeps_lines:
-            prepared.report["problems"] = _in_raw_file(row, content, prepared.report.get("problems", []))
-        if not _went_through(lease, prepared):
+            prepared.report["problems"] = _locate_in_raw_file(row, content, prepared.report.get("problems", []))
+        if not _check_ok(lease, prepared):
             return False
-        told: dict[str, Any] = {}
+        tables: dict[str, Any] = {}
         for name in LOOKED_AT:
-            answer = sandbox_client.gold_part(part=name, gold=file, **asked)
-            if not _went_through(lease, answer):
+            answer = sandbox_client.gold_part(part=name, gold=file, **params)
+            if not _check_ok(lease, answer):
                 return False
-            told |= answer.report.get("told", {}).get("keys", {})
-    facts = {name: prepared.report[name] for name in FACTS} | {name: told.get(name, []) for name in LOOKED_AT}
+            tables |= answer.report.get("told", {}).get("keys", {})
+    facts = {name: prepared.report[name] for name in FACTS} | {name: tables.get(name, []) for name in LOOKED_AT}
     facts["inputs_sha256"] = hashlib.sha256(prepared.attachment).hexdigest()
     facts["inputs_bytes"] = len(prepared.attachment)
     with transaction.atomic():
         if not lease.rows().exists():
             raise LeaseLostError
-        GeneratedPart.objects.filter(pk=part.pk).update(facts=facts, first=_first(content, prepared.attachment))
+        GeneratedPart.objects.filter(pk=part.pk).update(facts=facts, first=_first_pairs(content, prepared.attachment))
     return True
 
 
-def _in_raw_file(row: Generation, content: bytes, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Problems of a part's lines, told where the same lines stand in the raw file: that is the file to be mended."""
+def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Relocate problems of a part to the same lines of the raw file, which is the file that the user can correct."""
     source = row.sources.select_related("raw").get()
     lines = content.split(b"\n")
-    at_fault = {lines[one["line"] - 1] for one in problems if one.get("line") and one["line"] <= len(lines)}
-    places: dict[bytes, int] = {}
+    invalid_lines = {
+        lines[problem["line"] - 1] for problem in problems if problem.get("line") and problem["line"] <= len(lines)
+    }
+    line_numbers: dict[bytes, int] = {}
     with opened(source.raw.file) as file:
         stream = gzip.GzipFile(fileobj=file) if source.raw.name.endswith(".gz") else file
         for number, raw in enumerate(stream, start=1):
-            if (line := raw.rstrip(b"\r\n")) in at_fault:
-                places.setdefault(line, number)
-    told = []
-    for one in problems:
-        place = places.get(lines[one["line"] - 1]) if one.get("line") and one["line"] <= len(lines) else None
-        told.append(one if place is None else _moved(one, source.raw.name, place))
-    return sorted(told, key=lambda one: one.get("line") or 0)
+            if (line := raw.rstrip(b"\r\n")) in invalid_lines:
+                line_numbers.setdefault(line, number)
+    relocated = []
+    for problem in problems:
+        line_number = (
+            line_numbers.get(lines[problem["line"] - 1])
+            if problem.get("line") and problem["line"] <= len(lines)
+            else None
+        )
+        relocated.append(problem if line_number is None else _relocate(problem, source.raw.name, line_number))
+    return sorted(relocated, key=lambda problem: problem.get("line") or 0)
 
 
-def _moved(problem: dict[str, Any], file: str, line: int) -> dict[str, Any]:
-    begins = f"{problem['file']}:{problem['line']}: "
-    return {**problem, "file": file, "line": line, "text": f"{file}:{line}: {problem['text'].removeprefix(begins)}"}
+def _relocate(problem: dict[str, Any], file: str, line: int) -> dict[str, Any]:
+    prefix = f"{problem['file']}:{problem['line']}: "
+    return {**problem, "file": file, "line": line, "text": f"{file}:{line}: {problem['text'].removeprefix(prefix)}"}
 
 
-def _first(gold: bytes, inputs: bytes) -> list[list[Any]]:
-    """[inputs, gold] of the first lines that the public would get; gold is matched by identity."""
+def _first_pairs(gold: bytes, inputs: bytes) -> list[list[Any]]:
+    """Return [inputs, gold] of the first lines of the public inputs; gold is matched by id."""
     public = [json.loads(line) for line, _ in zip(io.BytesIO(inputs), range(FIRST), strict=False)]
-    wanted = {_identity(line) for line in public}
-    found: dict[str, Any] = {}
+    ids = {_identity(line) for line in public}
+    gold_lines: dict[str, Any] = {}
     for line in io.BytesIO(gold):
         value = json.loads(line)
-        if (identity := _identity(value)) in wanted:
-            found[identity] = value
-        if len(found) == len(wanted):
+        if (identity := _identity(value)) in ids:
+            gold_lines[identity] = value
+        if len(gold_lines) == len(ids):
             break
-    pairs = [[line, found.get(_identity(line))] for line in public]
+    pairs = [[line, gold_lines.get(_identity(line))] for line in public]
     return [pair for pair in pairs if len(json.dumps(pair)) <= LONGEST]
 
 
 @contextmanager
 def unnamed(content: bytes) -> Iterator[IO[bytes]]:
-    """Bytes as a file that has a descriptor and no name; nothing of it is left."""
+    """Open bytes as an unnamed temporary file."""
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
@@ -183,7 +192,7 @@ def unnamed(content: bytes) -> Iterator[IO[bytes]]:
 
 
 def _identity(line: dict[str, Any]) -> str:
-    """As JSON, for 1 and "1" are two items."""
+    """Return the id of an item as JSON: 1 and "1" are different ids."""
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 

@@ -1,7 +1,6 @@
-"""A baseline of a dry run on a phase's board: the same predictions, submitted as any system's are.
+"""Submit the baseline of a dry run to a phase: the same predictions, as an ordinary submission.
 
-So its row has outcomes, intervals and a receipt of its own, and costs what a submission costs; of the dry run's numbers
-none is carried over.
+So its row on the board has its own outcomes, intervals and receipt, and uses quota; no score of the dry run is reused.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ HEADING = "The baseline was not submitted"
 
 
 def standing(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
-    """What was submitted already, by phase and name of the baseline; what failed or was withdrawn stands in no way."""
+    """Return submitted baselines by phase id and baseline name, without failed and withdrawn ones."""
     # A sealed phase has no runs yet.
-    stands = Q(predictions__runs=None) | Q(predictions__runs__state__in=STANDS)
+    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=STANDS)
     rows = Submission.objects.filter(
-        stands,
+        is_active,
         predictions__state=State.DONE,
         phase__benchmark=benchmark,
         system__kind=System.Kind.BASELINE,
@@ -50,20 +49,20 @@ def standing(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
 
 
 def fits(row: DryRun, phase: Phase) -> bool:
-    """Whether it was scored, and for this phase or for none."""
+    """Return True if a dry run was scored for this phase, or for no phase in particular."""
     return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
 
 
 def takes(phase: Phase) -> bool:
-    """Whether something can be put on its board from a dry run at this moment."""
+    """Return True if the phase accepts predictions and is open."""
     return phase.takes_predictions and phase.is_open()
 
 
 def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submission:
-    """Submit it for the benchmark's team of baselines, which is founded for it. For those who manage the benchmark.
+    """Submit a baseline as the benchmark's baselines team, created on first use. For managers of the benchmark.
 
-    Raises Refused: NOT_AN_ORGANISER, NOT_READY where there is nothing to submit or it comes out otherwise than when it
-    was scored, NAME_TAKEN where it stands there already, and whatever `submissions.submit` raises.
+    Raises Refused: NOT_AN_ORGANISER, NOT_READY where there is nothing to submit or the predictions differ from those
+    that were scored, NAME_TAKEN where it was submitted already, and all that `submissions.submit` raises.
     """
     if not phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.", heading=HEADING)
@@ -72,37 +71,37 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
         raise Refused(Code.NOT_READY, f"{row.name} was not scored for {phase.title}.", heading=HEADING)
     if row.inputs_sha256 != phase.split.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced since it was scored.", heading=HEADING)
-    check = partial(_check_stands_not, row, phase)
+    check = partial(_check_not_submitted, row, phase)
     check()
     system = _system(row, _team(phase.benchmark, by))
     with _predictions(row) as file:
-        # Again under the phase's lock: of two presses at once, both have seen an empty board here.
-        made = submissions.submit(phase=phase, system=system, file=file, by=by, track=track, check=check)
-    AuditEntry.record("dry_run.submitted", phase, by=by, name=row.name, submission=str(made.pk))
-    return made
+        # Checked again under the phase's lock: two concurrent requests both pass the check above.
+        submission = submissions.submit(phase=phase, system=system, file=file, by=by, track=track, check=check)
+    AuditEntry.record("dry_run.submitted", phase, by=by, name=row.name, submission=str(submission.pk))
+    return submission
 
 
-def _check_stands_not(row: DryRun, phase: Phase) -> None:
+def _check_not_submitted(row: DryRun, phase: Phase) -> None:
     if (phase.pk, row.name) in standing(phase.benchmark):
         raise Refused(Code.NAME_TAKEN, f"{row.name} was submitted to {phase.title} already.", heading=HEADING)
 
 
 @transaction.atomic
 def _team(benchmark: Benchmark, by: User) -> Team:
-    """Not one of their own: its quota would be spent, and its name stand beside what solves nothing."""
-    # The lock makes two first presses at once found one team.
-    held = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    team = held.baselines_team
+    """Return the baselines team, not one of the organisers' own, whose quota and name baselines should not use."""
+    # The lock makes two concurrent first requests create one team.
+    locked = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    team = locked.baselines_team
     if team is None:
-        team = _founded(held, by)
-        Benchmark.objects.filter(pk=held.pk).update(baselines_team=team)
+        team = _create_team(locked, by)
+        Benchmark.objects.filter(pk=locked.pk).update(baselines_team=team)
     else:
         Membership.objects.get_or_create(team=team, user=by, defaults={"is_owner": True})
     return team
 
 
-def _founded(benchmark: Benchmark, by: User) -> Team:
-    """Under a name with a number where somebody has that name since before such names were kept from others."""
+def _create_team(benchmark: Benchmark, by: User) -> Team:
+    """Create the baselines team, numbered if its name was taken before such names were reserved."""
     name = f"Baselines of {benchmark.slug}"
     for number in range(2, 100):
         try:
@@ -115,12 +114,12 @@ def _founded(benchmark: Benchmark, by: User) -> Team:
 
 
 def _system(row: DryRun, team: Team) -> System:
-    """Stored by the first accepted file, as every system is."""
+    """Return the baseline's system, unsaved if new: the first accepted file stores it, as for every system."""
     system = teams.named(team=team, name=row.name)
     if system.pk is None:
-        known = {one.name: one.doc for one in TASKS[row.gold.split.dataset.task].baselines}
+        docs = {baseline.name: baseline.doc for baseline in TASKS[row.gold.split.dataset.task].baselines}
         system.kind = System.Kind.BASELINE
-        system.description = known.get(row.name, "") if row.kind == DryRun.Kind.TRIVIAL else ""
+        system.description = docs.get(row.name, "") if row.kind == DryRun.Kind.TRIVIAL else ""
     elif system.kind != System.Kind.BASELINE:
         raise Refused(Code.NAME_TAKEN, f"{team} has a system {system} that is no baseline.", heading=HEADING)
     return system
@@ -128,17 +127,17 @@ def _system(row: DryRun, team: Team) -> System:
 
 @contextmanager
 def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
-    """The file that was uploaded, or what the server's baseline says again, as it would be uploaded."""
+    """Open the predictions as an uploaded file: the stored one, or a new run of the baseline."""
     name = "predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl"
     with TemporaryUploadedFile(name, "application/x-ndjson", 0, None) as file:
         content = cast(IO[bytes], file.file)
         try:
-            with run_dry_run.predictions(row) as found:
-                shutil.copyfileobj(found, content)
+            with run_dry_run.predictions(row) as stored:
+                shutil.copyfileobj(stored, content)
         except SandboxError as error:
             log.error("referee_away", error=str(error))
-            told = "The server's sandbox does not answer. Try again soon."
-            raise Refused(Code.REFEREE_AWAY, told, heading=HEADING) from error
+            message = "The server's sandbox does not answer. Try again soon."
+            raise Refused(Code.REFEREE_AWAY, message, heading=HEADING) from error
         except (NoAnswerError, UnfitError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_not_made", error=type(error).__name__, dry_run=row.pk)
             raise Refused(Code.NOT_READY, f"{row.name} could not be made again.", heading=HEADING) from error
@@ -146,7 +145,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         file.seek(0)
         scored = row.result.get("predictions_sha256", "")
         if scored and scored != sha256_of(file):
-            told = f"{row.name} says something else than when it was scored: the server was upgraded since."
-            raise Refused(Code.NOT_READY, told, heading=HEADING)
+            message = f"{row.name} says something else than when it was scored: the server was upgraded since."
+            raise Refused(Code.NOT_READY, message, heading=HEADING)
         file.seek(0)
         yield file

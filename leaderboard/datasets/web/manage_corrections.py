@@ -70,7 +70,7 @@ def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Render the progress of the comparison; once it has ended the whole page is reloaded."""
     benchmark, found = _correction(request.user, slug, split, pk)
-    answer = render(request, "datasets/manage_correction_state.html", _progress_context(benchmark, found))
+    answer = render(request, "datasets/manage_correction_state.html", _followed(benchmark, found))
     if found.is_over:
         answer["HX-Refresh"] = "true"
     return answer
@@ -152,7 +152,7 @@ def _page(
 ) -> HttpResponse:
     found.refresh_from_db()
     context = {
-        **_progress_context(benchmark, found),
+        **_followed(benchmark, found),
         "number": found.base.number + 1,
         "kinds": _kinds(found),
         "why_not": corrections.why_not_confirmed(found),
@@ -164,7 +164,7 @@ def _page(
     return render(request, "datasets/manage_correction.html", context, status=status)
 
 
-def _progress_context(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
+def _followed(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
     return {
         "benchmark": benchmark,
         "split": found.split,
