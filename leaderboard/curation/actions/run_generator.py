@@ -47,7 +47,7 @@ def _generate(lease: Lease[Generation]) -> None:
     report, contents = read(answer)
     _store_parts(lease, report, contents, answer.code_sha256)
     for part in row.parts.all():
-        if not part.facts and not _inspect(lease, part, contents[part.name]):
+        if not part.facts and not _looked_at(lease, part, contents[part.name]):
             return
     lease.finish(state=State.DONE)
 
@@ -112,7 +112,7 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
             )
 
 
-def _inspect(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
+def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
     """Inspect a part: store its facts and first lines. Return False if it is not valid gold of the task."""
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}

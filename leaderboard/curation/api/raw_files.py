@@ -1,4 +1,4 @@
-"""Raw files of a benchmark's dataset, which arrive in pieces as images do. They are never sent back."""
+"""Chunked upload of raw files to a benchmark's dataset, as for images. They can never be downloaded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Data = serializers.Serializer[Any]
 
 
 class RawFileAnnounced(Data):
-    """What is going to be sent."""
+    """Announcement of an upload."""
 
     name = serializers.CharField(max_length=255, required=False, default="raw", help_text="errors name lines by it")
     bytes = serializers.IntegerField(min_value=1, help_text="the file's size")
@@ -57,15 +57,19 @@ class RawFilesView(View):
         responses={201: RawUploadShape, **errors(413, 422, 429)},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to send a raw file that splits shall be made from. For those who manage the benchmark."""
+        """Begin the upload of a raw file, from which splits can be generated. For managers of the benchmark."""
         benchmark = lookup.managed_or_404(request.user, slug)
-        asked = RawFileAnnounced(data=request.data)
-        asked.is_valid(raise_exception=True)
-        sent = asked.validated_data
+        serializer = RawFileAnnounced(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        params = serializer.validated_data
         upload = raw_files.begin(
-            dataset=benchmark.dataset, by=_user(request), name=sent["name"], size=sent["bytes"], sha256=sent["sha256"]
+            dataset=benchmark.dataset,
+            by=_user(request),
+            name=params["name"],
+            size=params["bytes"],
+            sha256=params["sha256"],
         )
-        answer = _shape(upload, request)
+        answer = _serialized(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
 
@@ -74,12 +78,12 @@ class RawUploadView(View):
 
     @extend_schema(operation_id="raw_upload_state", responses={200: RawUploadShape, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """How much of a raw file is here."""
-        return Response(_shape(_upload_or_404(request, pk), request))
+        """Return how much of a raw file has been received."""
+        return Response(_serialized(_upload_or_404(request, pk), request))
 
     @extend_schema(operation_id="raw_upload_discard", responses={204: None, **errors()})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Give an upload up."""
+        """Discard an upload."""
         pieces.discard(_upload_or_404(request, pk))
         return Response(status=204)
 
@@ -95,19 +99,19 @@ class RawPiecesView(View):
         responses={200: RawUploadShape, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next piece. 409 `wrong_offset` says where it has to begin."""
+        """Send the next chunk. 409 `wrong_offset` says where it has to begin."""
         upload = _upload_or_404(request, pk)
         offset, piece = piece_of(request, expected="the next piece of the file")
         raw_files.add_piece(upload=upload, offset=offset, piece=piece)
-        return Response(_shape(upload, request))
+        return Response(_serialized(upload, request))
 
 
 def _upload_or_404(request: Request, pk: UUID) -> RawUpload:
-    """One's own; anybody else's is as one that is not there."""
+    """Return the user's own upload; 404 for anybody else's."""
     return get_object_or_404(RawUpload.objects.select_related("dataset").filter(by=_user(request)), pk=pk)
 
 
-def _shape(upload: RawUpload, request: Request) -> dict[str, Any]:
+def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
     names = ("id", "name", "bytes", "received", "began_at")
     answer = RawUploadShape(
         {
@@ -121,5 +125,5 @@ def _shape(upload: RawUpload, request: Request) -> dict[str, Any]:
 
 
 def _user(request: Request) -> User:
-    """Who asks; the permission has seen to it that somebody is logged in."""
+    """Return the user; the permission ensures that somebody is logged in."""
     return request.user  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""What dry runs of baselines say about a split: their numbers beside each other, and what is suspicious in them."""
+"""Report on the dry runs of a split's baselines: their scores, and warnings about suspicious ones."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.models import DryRun, GoldVersion, State
 
 MARGIN = 0.02
-"""As much as a baseline may be off what knowing nothing gives before it is told, even where the interval is narrow."""
+"""Minimum distance from chance before a baseline is flagged, however narrow its interval."""
 WIDE = 0.05
-"""Of the measure's range: a half interval over it leaves systems that differ by less alike."""
+"""Half-width of intervals, as a fraction of the measure's range, from which a warning is shown."""
 WIDE_SLICE = 0.2
 MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One measure on one slice, as pages show it."""
+    """Score of one measure on one slice, with its interval."""
 
     value: float | None
     low: float | None
@@ -34,7 +34,7 @@ NOTHING = Cell(None, None, None, 0)
 
 @dataclass(frozen=True)
 class Warned:
-    """grave: to be looked at before the split is published; else good to know."""
+    """Warning on a split. grave: review it before the split is published; otherwise it is informational."""
 
     code: str
     text: str
@@ -42,32 +42,34 @@ class Warned:
 
 
 class Tried:
-    """One dry run with its scores. baseline: None for an uploaded file, and for one that the task has no more."""
+    """One dry run with its scores. baseline: None for an uploaded file and for one that the task no longer has."""
 
     def __init__(self, row: DryRun, baseline: Baseline | None) -> None:
         self.row, self.baseline = row, baseline
-        self._cells = {(one["measure"], _key(one["slice"])): one for one in row.result.get("scores", ())}
+        self._cells = {(score["measure"], _key(score["slice"])): score for score in row.result.get("scores", ())}
 
     @property
     def is_done(self) -> bool:
         return self.row.state == State.DONE
 
     def cell(self, measure: str, slice_: Mapping[str, Any] | None = None) -> Cell:
-        found = self._cells.get((measure, _key(slice_ or {})))
-        return Cell(*(found[name] for name in ("value", "low", "high", "n"))) if found else NOTHING
+        score = self._cells.get((measure, _key(slice_ or {})))
+        return Cell(*(score[name] for name in ("value", "low", "high", "n"))) if score else NOTHING
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        """Of one dimension each, in the order of the report."""
-        found = {
-            _key(one["slice"]): one["slice"] for one in self.row.result.get("scores", ()) if len(one["slice"]) == 1
+        """Slices of a single dimension, in the order of the report."""
+        slices_by_key = {
+            _key(score["slice"]): score["slice"]
+            for score in self.row.result.get("scores", ())
+            if len(score["slice"]) == 1
         }
-        return list(found.values())
+        return list(slices_by_key.values())
 
 
 @dataclass(frozen=True)
 class Trial:
-    """All dry runs of a gold version as one phase would score them."""
+    """All dry runs of a gold version with the settings of one phase."""
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
@@ -79,92 +81,97 @@ class Trial:
 
     @property
     def done(self) -> list[Tried]:
-        return [one for one in self.tried if one.is_done]
+        return [dry_run for dry_run in self.tried if dry_run.is_done]
 
     @property
     def is_over(self) -> bool:
-        return all(one.row.is_over for one in self.tried)
+        return all(dry_run.row.is_over for dry_run in self.tried)
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        return next((one.slices for one in self.done), [])
+        return next((dry_run.slices for dry_run in self.done), [])
 
     def knowing_nothing(self, one: Tried) -> float | None:
-        """What its watched measure is held against; None: nothing."""
+        """Return the chance level of its watched measure; None if there is none."""
         if one.baseline is None:
             return None
         if one.baseline.beside:
-            other = next((found for found in self.done if found.row.name == one.baseline.beside), None)
-            return other.cell(one.baseline.watched).value if other else None
+            reference = next((dry_run for dry_run in self.done if dry_run.row.name == one.baseline.beside), None)
+            return reference.cell(one.baseline.watched).value if reference else None
         return one.baseline.chance
 
     @property
     def warnings(self) -> list[Warned]:
-        made = [told for one in self.done for told in (self._suspicious(one), self._not_apart(one)) if told]
-        return [*made, *self._widths()]
+        warnings = [
+            warning
+            for dry_run in self.done
+            for warning in (self._suspicious(dry_run), self._not_apart(dry_run))
+            if warning
+        ]
+        return [*warnings, *self._widths()]
 
     def _suspicious(self, one: Tried) -> Warned | None:
-        """A baseline that solves nothing and scores all the same."""
-        against = self.knowing_nothing(one)
-        if one.baseline is None or against is None:
+        """Return a warning if a trivial baseline scores above chance."""
+        chance = self.knowing_nothing(one)
+        if one.baseline is None or chance is None:
             return None
         cell = one.cell(one.baseline.watched)
-        if cell.value is None or cell.low is None or cell.high is None or abs(cell.value - against) < MARGIN:
+        if cell.value is None or cell.low is None or cell.high is None or abs(cell.value - chance) < MARGIN:
             return None
-        # Of a correlation or an AUROC a value below chance tells as much as one above.
-        both_ways = not one.baseline.beside and self.task.measure(one.baseline.watched).low < against
-        if not (cell.low > against or (both_ways and cell.high < against)):
+        # A correlation or AUROC below chance carries as much information as one above.
+        both_ways = not one.baseline.beside and self.task.measure(one.baseline.watched).low < chance
+        if not (cell.low > chance or (both_ways and cell.high < chance)):
             return None
-        told = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; knowing nothing gives {against:.3f}"
+        text = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; knowing nothing gives {chance:.3f}"
         if one.baseline.known:
-            return Warned("known-exploit", f"{told}. Boards show for what it is: exact_f1 and span_ratio.", grave=False)
-        return Warned("trivial-baseline", f"{told}. It reads nothing that could tell the answer: {one.baseline.doc}.")
+            return Warned("known-exploit", f"{text}. Boards show for what it is: exact_f1 and span_ratio.", grave=False)
+        return Warned("trivial-baseline", f"{text}. It reads nothing that could tell the answer: {one.baseline.doc}.")
 
     def _not_apart(self, one: Tried) -> Warned | None:
-        """An uploaded system that is not shown to be better than the best trivial baseline."""
+        """Return a warning if an uploaded system is not significantly better than the best trivial baseline."""
         cell = one.cell(self.primary)
         if one.row.kind != DryRun.Kind.FILE or cell.low is None or cell.high is None:
             return None
-        trivial = [(found.cell(self.primary).value, found) for found in self.done if found.baseline is not None]
-        values = [(value, found) for value, found in trivial if value is not None]
+        trivial = [(dry_run.cell(self.primary).value, dry_run) for dry_run in self.done if dry_run.baseline is not None]
+        values = [(value, dry_run) for value, dry_run in trivial if value is not None]
         if not values:
             return None
         sign = -1 if self.task.measure(self.primary).higher_is_better is False else 1
-        best, which = max(values, key=lambda pair: sign * pair[0])
+        best, baseline = max(values, key=lambda pair: sign * pair[0])
         if (cell.low > best) if sign > 0 else (cell.high < best):
             return None
         return Warned(
             "not-apart",
-            f"{one.row.name} is not shown to be better than {which.row.name}, which solves nothing: its interval of "
-            f"{self.primary} is {cell.low:.3f} to {cell.high:.3f}, and {which.row.name} has {best:.3f}.",
+            f"{one.row.name} is not shown to be better than {baseline.row.name}, which solves nothing: its interval of "
+            f"{self.primary} is {cell.low:.3f} to {cell.high:.3f}, and {baseline.row.name} has {best:.3f}.",
         )
 
     def _widths(self) -> list[Warned]:
         measure = self.task.measure(self.primary)
         unit = min(measure.high - measure.low, 2.0)
-        halves = [half for one in self.done if (half := _half(one.cell(self.primary))) is not None]
-        told = []
-        if halves and max(halves) > WIDE * unit:
-            told.append(
+        widths = [width for dry_run in self.done if (width := _half_width(dry_run.cell(self.primary))) is not None]
+        warnings = []
+        if widths and max(widths) > WIDE * unit:
+            warnings.append(
                 Warned(
                     "wide",
-                    f"Intervals of {self.primary} reach up to ±{max(halves):.3f}: systems that differ by less will "
+                    f"Intervals of {self.primary} reach up to ±{max(widths):.3f}: systems that differ by less will "
                     "look alike. More groups would make them narrower.",
                 )
             )
         wide = [slice_ for slice_ in self.slices if self._widest(slice_) > WIDE_SLICE * unit]
         if wide:
-            named = ", ".join(f"{name}={value}" for slice_ in wide[:MOST_NAMED] for name, value in slice_.items())
+            names = ", ".join(f"{name}={value}" for slice_ in wide[:MOST_NAMED] for name, value in slice_.items())
             more = f" and {len(wide) - MOST_NAMED} more" if len(wide) > MOST_NAMED else ""
-            text = f"{len(wide)} of {len(self.slices)} slices reach over ±{WIDE_SLICE * unit:.2g}: {named}{more}."
-            told.append(Warned("wide-slices", text, grave=False))
-        return told
+            text = f"{len(wide)} of {len(self.slices)} slices reach over ±{WIDE_SLICE * unit:.2g}: {names}{more}."
+            warnings.append(Warned("wide-slices", text, grave=False))
+        return warnings
 
     def _widest(self, slice_: Mapping[str, Any]) -> float:
-        return max((_half(one.cell(self.primary, slice_)) or 0.0 for one in self.done), default=0.0)
+        return max((_half_width(dry_run.cell(self.primary, slice_)) or 0.0 for dry_run in self.done), default=0.0)
 
 
-def _half(cell: Cell) -> float | None:
+def _half_width(cell: Cell) -> float | None:
     return None if cell.low is None or cell.high is None else (cell.high - cell.low) / 2
 
 
@@ -173,11 +180,11 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def trial(gold: GoldVersion, scored_as: str = "") -> Trial:
-    """The dry runs of a gold version, trivial ones first, in the order in which the task has them. For its managers."""
+    """Return the dry runs of a gold version, first the trivial ones in the task's order. For managers."""
     task = TASKS[gold.split.dataset.task]
-    known = {one.name: (place, one) for place, one in enumerate(task.baselines)}
+    baselines = {baseline.name: (index, baseline) for index, baseline in enumerate(task.baselines)}
     rows = list(gold.dry_runs.filter(scored_as=scored_as).select_related("requested_by"))
     trivial = [row for row in rows if row.kind == DryRun.Kind.TRIVIAL]
-    trivial.sort(key=lambda row: known.get(row.name, (len(known), None))[0])
-    found = [Tried(row, known.get(row.name, (0, None))[1]) for row in trivial]
-    return Trial(task, gold, [*found, *(Tried(row, None) for row in rows if row.kind == DryRun.Kind.FILE)])
+    trivial.sort(key=lambda row: baselines.get(row.name, (len(baselines), None))[0])
+    trivial_runs = [Tried(row, baselines.get(row.name, (0, None))[1]) for row in trivial]
+    return Trial(task, gold, [*trivial_runs, *(Tried(row, None) for row in rows if row.kind == DryRun.Kind.FILE)])

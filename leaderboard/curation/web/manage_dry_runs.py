@@ -1,4 +1,4 @@
-"""Dry runs on the desk: how baselines score on a split before anybody else can send something. For its managers."""
+"""Management pages of dry runs: baselines scored on a split before others can submit. For managers of the split."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 @never_cache
 @require_safe
 def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """The numbers so far, and what is suspicious in them."""
+    """Show the scores so far, and warnings about suspicious ones."""
     return _page(request, *managed_split_or_404(request.user, slug, split))
 
 
@@ -42,7 +42,7 @@ def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """The part of the page that follows the work; once that is over the page is asked to load anew."""
+    """Render the progress; once all dry runs have ended the whole page is reloaded."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, found)
     context = _context(benchmark, found, phase, found.current_gold)
@@ -62,13 +62,13 @@ def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         request_dry_run.begin(split=found, phase=phase, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, found, Refusal(refused))
-    return _back(slug, split, phase)
+    return _redirect(slug, split, phase)
 
 
 @login_required
 @require_POST
 def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Queue an uploaded file; a refused one comes back with its problems."""
+    """Queue an uploaded predictions file, or show its problems."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, found)
     form = DryRunForm(request.POST, request.FILES)
@@ -80,110 +80,110 @@ def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     except Refused as refused:
         return _page(request, benchmark, found, Refusal(refused), form)
     messages.success(request, f"{row.name} waits to be scored.")
-    return _back(slug, split, phase)
+    return _redirect(slug, split, phase)
 
 
 @login_required
 @require_POST
 def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Forget one; a baseline of the server can be made again."""
+    """Delete a dry run; a built-in baseline can be run again."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     row = get_object_or_404(DryRun, pk=pk, gold__split=found)
     phase = benchmark.phases.filter(slug=row.scored_as, split=found).first()
     gold = row.gold
     request_dry_run.remove(row=row, by=request.user)
     messages.success(request, f"{row.name} is removed.")
-    return _back(slug, split, phase, None if gold == found.current_gold else gold)
+    return _redirect(slug, split, phase, None if gold == found.current_gold else gold)
 
 
 @login_required
 @require_POST
 def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Put it on the board of a phase (`to`), in a track where the phase has some: it is submitted as any system is."""
+    """Submit the baseline to the phase in `to`, and to a track if the phase has tracks, like any system."""
     benchmark, found = managed_split_or_404(request.user, slug, split)
     row = get_object_or_404(DryRun.objects.select_related("gold__split__dataset"), pk=pk, gold__split=found)
     phases = benchmark.phases.filter(split=found).select_related("benchmark", "split__dataset")
     phase = get_object_or_404(phases, slug=request.POST.get("to", ""))
     try:
-        made = submit_baseline.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
+        submission = submit_baseline.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
     except Refused as refused:
         return _page(request, benchmark, found, Refusal(refused))
     messages.success(request, f"{row.name} is submitted to {phase.title} as a baseline.")
-    return redirect(made)
+    return redirect(submission)
 
 
 def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
-    """As which phase the request asks to score; None: with the split's options, on all groups."""
-    asked = request.POST.get("as") or request.GET.get("as")
-    return get_object_or_404(benchmark.phases.filter(split=split), slug=asked) if asked else None
+    """Return the phase whose settings apply (`as`); None: the split's options, on all groups."""
+    phase_slug = request.POST.get("as") or request.GET.get("as")
+    return get_object_or_404(benchmark.phases.filter(split=split), slug=phase_slug) if phase_slug else None
 
 
 def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
-    """The version whose dry runs are read, `?gold=1`; the one in force where none is named."""
-    asked = request.GET.get("gold")
-    if asked is None:
+    """Return the gold version whose dry runs are shown (`?gold=1`), by default the current one."""
+    number = request.GET.get("gold")
+    if number is None:
         return split.current_gold
-    known = asked.isascii() and asked.isdigit() and len(asked) < 10
-    return get_object_or_404(split.gold_versions, number=int(asked) if known else 0)
+    is_valid = number.isascii() and number.isdigit() and len(number) < 10
+    return get_object_or_404(split.gold_versions, number=int(number) if is_valid else 0)
 
 
 def _tried_versions(split: Split) -> list[GoldVersion]:
-    """Those with dry runs and the one in force, newest first; none where there is nothing to choose."""
+    """Return the gold versions with dry runs and the current one, newest first; empty if there is only one."""
     rows = split.gold_versions.filter(Exists(DryRun.objects.filter(gold=OuterRef("pk")))).order_by("-number")
-    found = list(rows)
+    versions = list(rows)
     current = split.current_gold
-    if current is not None and current not in found:
-        found.insert(0, current)
-    return found if len(found) > 1 else []
+    if current is not None and current not in versions:
+        versions.insert(0, current)
+    return versions if len(versions) > 1 else []
 
 
-def _back(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None = None) -> HttpResponse:
-    """gold: an earlier version; None: the one in force."""
-    asked = ({"as": phase.slug} if phase else {}) | ({"gold": str(gold.number)} if gold else {})
-    address = reverse("manage_dry_run", args=[slug, split])
-    return redirect(f"{address}?{urlencode(asked)}" if asked else address)
+def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None = None) -> HttpResponse:
+    """Redirect to the dry runs. gold: an earlier version; None: the current one."""
+    query = ({"as": phase.slug} if phase else {}) | ({"gold": str(gold.number)} if gold else {})
+    url = reverse("manage_dry_run", args=[slug, split])
+    return redirect(f"{url}?{urlencode(query)}" if query else url)
 
 
 def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
-    found = dry_run_report.trial(gold, phase.slug if phase else "") if gold is not None else None
-    rows = found.tried if found else []
+    trial = dry_run_report.trial(gold, phase.slug if phase else "") if gold is not None else None
+    rows = trial.tried if trial else []
     return {
         "benchmark": benchmark,
         "split": split,
         "gold": gold,
         "phase": phase,
-        "trial": found,
-        "rows": [(one, _why(one.row), *_watched(found, one)) for one in rows] if found else [],
-        "n_over": sum(one.row.is_over for one in rows),
-        "ask_again": None if found is None or found.is_over else ASK_AGAIN,
+        "trial": trial,
+        "rows": [(tried, _why(tried.row), *_watched(trial, tried)) for tried in rows] if trial else [],
+        "n_over": sum(tried.row.is_over for tried in rows),
+        "ask_again": None if trial is None or trial.is_over else ASK_AGAIN,
     }
 
 
 def _watched(
-    trial: dry_run_report.Trial, one: dry_run_report.Tried
+    trial: dry_run_report.Trial, tried: dry_run_report.Tried
 ) -> tuple[str, dry_run_report.Cell, float | None, dry_run_report.Cell]:
-    """(the measure that it is watched by, that, what knowing nothing gives, the primary measure)"""
-    name = one.baseline.watched if one.baseline else trial.primary
-    return name, one.cell(name), trial.knowing_nothing(one), one.cell(trial.primary)
+    """Return (watched measure, its score, its chance level, score of the primary measure)."""
+    name = tried.baseline.watched if tried.baseline else trial.primary
+    return name, tried.cell(name), trial.knowing_nothing(tried), tried.cell(trial.primary)
 
 
 def _boards(
-    benchmark: Benchmark, split: Split, found: dry_run_report.Trial
+    benchmark: Benchmark, split: Split, trial: dry_run_report.Trial
 ) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
-    """Each phase that takes them, with (baseline, what was submitted of it or None)."""
+    """Return each phase that accepts baselines, with (dry run, its submission or None)."""
     phases = [
         phase
         for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")
         if submit_baseline.takes(phase)
     ]
-    there = submit_baseline.standing(benchmark) if phases else {}
+    submissions = submit_baseline.standing(benchmark) if phases else {}
     offered = [
         (
             phase,
             [
-                (one.row, there.get((phase.pk, one.row.name)))
-                for one in found.done
-                if submit_baseline.fits(one.row, phase)
+                (tried.row, submissions.get((phase.pk, tried.row.name)))
+                for tried in trial.done
+                if submit_baseline.fits(tried.row, phase)
             ],
         )
         for phase in phases
@@ -192,7 +192,7 @@ def _boards(
 
 
 def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
-    """Where earlier dry runs can be put on a board: gold version, slug and title of the phase they were scored as."""
+    """Return (gold version, phase slug, phase title) of earlier dry runs that can be submitted to an open phase."""
     phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
     open_ones = [one for one in phases.values() if submit_baseline.takes(one)]
     rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
@@ -218,23 +218,25 @@ def _page(
     phase = _phase(request, benchmark, split)
     gold = _gold(request, split)
     context = _context(benchmark, split, phase, gold)
-    found: dry_run_report.Trial | None = context["trial"]
-    made = {one.row.name for one in found.tried if one.row.state in request_dry_run.STANDING} if found else set()
+    trial: dry_run_report.Trial | None = context["trial"]
+    standing_names = (
+        {one.row.name for one in trial.tried if one.row.state in request_dry_run.STANDING} if trial else set()
+    )
     context |= {
-        "boards": _boards(benchmark, split, found) if found else [],
+        "boards": _boards(benchmark, split, trial) if trial else [],
         "is_current": gold == split.current_gold,
         "tried_versions": _tried_versions(split),
         "phases": benchmark.phases.filter(split=split),
         "baselines": TASKS[benchmark.task].baselines,
-        "to_make": [one for one in TASKS[benchmark.task].baselines if one.name not in made],
+        "to_make": [one for one in TASKS[benchmark.task].baselines if one.name not in standing_names],
         "why_not": request_dry_run.why_not(split),
         "earlier": _earlier(benchmark, split) if gold == split.current_gold else [],
-        "warnings": found.warnings if found and found.is_over else [],
-        "plot": plot(found) if found else None,
+        "warnings": trial.warnings if trial and trial.is_over else [],
+        "plot": plot(trial) if trial else None,
         "by_slice": [
-            (slice_name(slice_), [one.cell(found.primary, slice_) for one in found.done]) for slice_ in found.slices
+            (slice_name(slice_), [one.cell(trial.primary, slice_) for one in trial.done]) for slice_ in trial.slices
         ]
-        if found
+        if trial
         else [],
         "form": form or DryRunForm(),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

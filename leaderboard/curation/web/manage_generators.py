@@ -1,4 +1,4 @@
-"""A generator's form: which raw files it reads, and its parameters. A POST asks for a preview."""
+"""Management page of a generator: choose its raw files and parameters. A POST starts a preview."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from leaderboard.models import Benchmark, Generation, Split
 @never_cache
 @require_http_methods(["GET", "POST"])
 def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
-    """The form, empty or as it was filled in for an earlier preview (`again`)."""
+    """Show the form, empty or with the values of an earlier preview (`again`)."""
     benchmark = managed_or_404(request.user, slug)
     offer = next((one for one in offered(benchmark.task) if one.name == generator), None)
     if offer is None:
@@ -41,7 +41,7 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            made = request_preview.begin(
+            generation = request_preview.begin(
                 dataset=benchmark.dataset,
                 generator=offer.name,
                 sources=form.sources,
@@ -50,7 +50,7 @@ def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse
                 seed=form.cleaned_data.get("seed"),
                 by=request.user,
             )
-            return redirect("manage_preview", slug, made.pk)
+            return redirect("manage_preview", slug, generation.pk)
         except Refused as refused:
             refusal = Refusal(refused)
     context = {
@@ -80,7 +80,7 @@ def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | N
 
 
 def _corrected_by(earlier: Generation | None) -> list[Split]:
-    """The splits out of drafts that an earlier preview made: whose gold the same parameters may correct."""
+    """Return the non-draft splits of an earlier preview, whose gold the same parameters may correct."""
     if earlier is None:
         return []
     return list(Split.objects.filter(generated__generation=earlier).exclude(state=Split.State.DRAFT))

@@ -1,6 +1,6 @@
-"""A preview: how far it is, what came of it, and the draft splits that are made of it.
+"""Management pages of a preview: follow it, review its parts, create draft splits from them.
 
-It quotes gold: each look at it is recorded, as each look at gold is.
+A preview quotes gold, so each view of it is recorded, as each view of gold is.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ Part = tuple[GeneratedPart, DraftForm]
 @never_cache
 @require_safe
 def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """What the generator made, or how far it is; of one that was forgotten, that it was."""
+    """Show a preview or its progress; 410 Gone for a deleted one."""
     benchmark = managed_or_404(request.user, slug)
-    there = benchmark.dataset.generations.filter(pk=pk).exists()
-    if not there and request_preview.is_forgotten(benchmark.dataset, pk):
+    exists = benchmark.dataset.generations.filter(pk=pk).exists()
+    if not exists and request_preview.is_forgotten(benchmark.dataset, pk):
         context = {"benchmark": benchmark, "kept": request_preview.KEPT_PREVIEWS}
         return render(request, "curation/manage_preview_forgotten.html", context, status=410)
-    return _page(request, *_found(request.user, slug, pk))
+    return _page(request, *_managed_preview_or_404(request.user, slug, pk))
 
 
 @login_required
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """The part of the page that follows the work; once that is over the page is asked to load anew."""
-    benchmark, generation = _found(request.user, slug, pk)
+    """Render the progress; once the preview has ended the whole page is reloaded."""
+    benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
     context = {"benchmark": benchmark, "followed": generator_texts.following(generation)}
     answer = render(request, "curation/manage_preview_state.html", context)
     if generation.is_over:
@@ -58,8 +58,8 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """End it where it is."""
-    benchmark, generation = _found(request.user, slug, pk)
+    """Cancel the preview."""
+    benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
     try:
         request_preview.cancel(generation=generation, by=request.user)
     except Refused as refused:
@@ -71,8 +71,8 @@ def cancel(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def forget(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Remove it, so that its raw files may be removed too."""
-    benchmark, generation = _found(request.user, slug, pk)
+    """Delete the preview, so that its raw files can be removed too."""
+    benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
     try:
         request_preview.forget(generation=generation, by=request.user)
     except Refused as refused:
@@ -84,8 +84,8 @@ def forget(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Draft splits of the parts that are chosen: all of them, or none."""
-    benchmark, generation = _found(request.user, slug, pk)
+    """Create draft splits from the chosen parts: all of them or none."""
+    benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
     parts = _parts(generation, request.POST)
     if not all(form.is_valid() for _, form in parts):
         return _page(request, benchmark, generation, parts=parts, status=422)
@@ -94,45 +94,45 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         for part, form in parts
         if form.cleaned_data["take"]
     ]
-    there = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
-    if there and not parts:
-        messages.info(request, f"Draft splits were made of this preview already: {', '.join(there)}.")
+    existing = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
+    if existing and not parts:
+        messages.info(request, f"Draft splits were made of this preview already: {', '.join(existing)}.")
         return redirect("manage_preview", slug, pk)
     try:
-        made = drafts.make(generation=generation, wanted=wanted, by=request.user)
+        created = drafts.make(generation=generation, wanted=wanted, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused, parts=parts)
-    names = ", ".join(split.name for split in made)
-    messages.success(request, f"Draft split{'s' if len(made) != 1 else ''} made: {names}.")
-    held_out = [split for split in made if not split.gold_public]
-    return redirect("manage_split", slug, (held_out or made)[-1].name)
+    names = ", ".join(split.name for split in created)
+    messages.success(request, f"Draft split{'s' if len(created) != 1 else ''} made: {names}.")
+    held_out = [split for split in created if not split.gold_public]
+    return redirect("manage_split", slug, (held_out or created)[-1].name)
 
 
 @login_required
 @require_POST
 def correct(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Use a part as a correction of the split that the same generator made: it waits there for a word."""
-    benchmark, generation = _found(request.user, slug, pk)
-    place, name = request.POST.get("part", ""), request.POST.get("split", "")
-    if not place.isdecimal() or len(place) > 4:
+    """Propose a part as a correction of the split that the same generator created; it is confirmed there."""
+    benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
+    index, split_name = request.POST.get("part", ""), request.POST.get("split", "")
+    if not index.isdecimal() or len(index) > 4:
         raise Http404("no such part")
-    part = get_object_or_404(generation.parts.all(), place=int(place))
-    split = get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
+    part = get_object_or_404(generation.parts.all(), place=int(index))
+    split = get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=split_name)
     try:
-        made = correct_by_preview.propose(generation=generation, part=part, split=split, by=request.user)
+        correction = correct_by_preview.propose(generation=generation, part=part, split=split, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused)
-    return redirect("manage_correction", slug, split.name, made.pk)
+    return redirect("manage_correction", slug, split.name, correction.pk)
 
 
-def _found(user: User, slug: str, pk: int) -> tuple[Benchmark, Generation]:
+def _managed_preview_or_404(user: User, slug: str, pk: int) -> tuple[Benchmark, Generation]:
     benchmark = managed_or_404(user, slug)
     rows = benchmark.dataset.generations.select_related("dataset", "requested_by")
     return benchmark, get_object_or_404(rows, pk=pk)
 
 
 def _parts(generation: Generation, data: Any = None) -> list[Part]:
-    """Those that are no splits yet, each with its form."""
+    """Return the parts that are not splits yet, each with its form."""
     parts = generation.parts.filter(split=None)
     return [(part, DraftForm(data, prefix=f"part-{part.place}", initial=_initial(part))) for part in parts]
 
@@ -154,26 +154,26 @@ def _page(
     is_done = generation.state == State.DONE
     if is_done or generation.problems:
         AuditEntry.record("generation.read", generation.dataset, by=request.user, generation=generation.pk)
-    made = [(part.split, _told(part)) for part in generation.parts.select_related("split")]
+    part_contexts = [(part.split, _part_context(part)) for part in generation.parts.select_related("split")]
     forms = (_parts(generation) if parts is None else parts) if is_done else []
     context = {
         "benchmark": benchmark,
         "generation": generation,
         "followed": generator_texts.following(generation),
         "told": generator_texts.told(generation, seed=True),
-        "parts": made if is_done else [],
+        "parts": part_contexts if is_done else [],
         "forms": forms,
         "corrigible": correct_by_preview.corrigible(generation),
         "form_errors": [form for _, form in forms if form.is_bound and form.errors],
         "steps": steps.steps(benchmark, steps.DRAFT if is_done and not forms else steps.PREVIEW, generation=generation),
-        "may_forget": generation.is_over and not any(split for split, _ in made),
+        "may_forget": generation.is_over and not any(split for split, _ in part_contexts),
         "refusal": Refusal(refused) if refused else None,
     }
     return render(request, "curation/manage_preview.html", context, status=refused.code.status if refused else status)
 
 
-def _told(part: GeneratedPart) -> dict[str, Any]:
-    """One part as the page shows it."""
+def _part_context(part: GeneratedPart) -> dict[str, Any]:
+    """Return the template context of one part."""
     facts = part.facts
     return {
         "part": part,

@@ -1,4 +1,4 @@
-"""A new split, from its beginning: the raw files of a benchmark's dataset, and the generators that fit its task."""
+"""Management page to begin a new split: raw files of the benchmark's dataset, and the generators of its task."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from leaderboard.models import Benchmark, RawUpload
 @never_cache
 @require_http_methods(["GET", "POST"])
 def new_split(request: PersonRequest, slug: str) -> HttpResponse:
-    """Raw files, generators and previews; a POST keeps a raw file, whole or from its pieces (`upload`)."""
+    """Show raw files, generators and previews; a POST stores a raw file, sent whole or as a chunked `upload`."""
     benchmark = managed_or_404(request.user, slug)
     if request.method == "GET":
-        begun = {"upload": request.GET.get("upload")}
-        return _page(request, benchmark, RawForm(user=request.user, dataset=benchmark.dataset, initial=begun))
+        initial = {"upload": request.GET.get("upload")}
+        return _page(request, benchmark, RawForm(user=request.user, dataset=benchmark.dataset, initial=initial))
     form = RawForm(request.POST, request.FILES, user=request.user, dataset=benchmark.dataset)
     try:
         check_upload(request)
@@ -54,7 +54,7 @@ def new_split(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Forget a raw file that nothing was made from."""
+    """Delete an unused raw file."""
     benchmark = managed_or_404(request.user, slug)
     raw = get_object_or_404(benchmark.dataset.raw_files.select_related("dataset"), pk=pk)
     try:
@@ -68,7 +68,7 @@ def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def give_up(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
-    """Discard one's own unfinished upload."""
+    """Discard the user's own unfinished upload."""
     benchmark = managed_or_404(request.user, slug)
     upload = get_object_or_404(RawUpload, pk=pk, by=request.user, dataset=benchmark.dataset)
     chunked_upload.discard(upload)
@@ -89,7 +89,7 @@ def _page(
         "steps": steps.steps(benchmark, steps.GENERATOR if raws else steps.RAW),
         "raws": raws,
         "offers": offered(benchmark.task),
-        "generations": [(one, OFFERS.get(one.generator)) for one in generations],
+        "generations": [(generation, OFFERS.get(generation.generator)) for generation in generations],
         "kept": request_preview.KEPT_PREVIEWS,
         "form": form,
         "uploads": uploads,

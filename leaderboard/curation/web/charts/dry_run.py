@@ -1,4 +1,4 @@
-"""The picture of a dry run: each baseline's primary measure on its interval, all on one scale."""
+"""Chart of dry runs: each baseline's primary measure with its interval, on a common scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.curation.queries.dry_run_report import Cell, Trial, Tried
 
 @dataclass(frozen=True)
 class Strip:
-    """One baseline's line; places are SVG lengths. No interval: the whisker has no width."""
+    """One baseline's row. point, low and high are SVG lengths, all equal without an interval."""
 
     one: Tried
     cell: Cell
@@ -27,20 +27,20 @@ class Plot:
 
 
 def plot(trial: Trial) -> Plot | None:
-    """Those that have a value; None where there is none."""
-    cells = [(one, one.cell(trial.primary)) for one in trial.done]
-    shown = [(one, cell, cell.value) for one, cell in cells if cell.value is not None]
+    """Return the chart of the dry runs that have a value; None if there are none."""
+    cells = [(tried, tried.cell(trial.primary)) for tried in trial.done]
+    shown = [(tried, cell, cell.value) for tried, cell in cells if cell.value is not None]
     if not shown:
         return None
     scale = covering(end for _, cell, _ in shown for end in (cell.low, cell.value, cell.high) if end is not None)
     strips = [
         Strip(
-            one,
+            tried,
             cell,
             scale.at(value),
             scale.at(value if cell.low is None else cell.low),
             scale.at(value if cell.high is None else cell.high),
         )
-        for one, cell, value in shown
+        for tried, cell, value in shown
     ]
     return Plot(scale, strips)

@@ -1,4 +1,4 @@
-"""What an organiser fills in to try a baseline of their own."""
+"""Form for a dry run of an organiser's own baseline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django import forms
 
 
 class DryRunForm(forms.Form):
-    """A predictions file and what to call it."""
+    """Predictions file of a baseline, and its name."""
 
     name = forms.CharField(max_length=120, label="What to call it", help_text="For this page: a method, a setting.")
     file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)

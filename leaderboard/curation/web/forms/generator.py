@@ -1,4 +1,4 @@
-"""A generator's form, made of what the generator declares; its flags on a command line are made of the same."""
+"""Forms of a generator, built from its declared parameters, as are its command-line options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE, PARAMETER = "source_", "parameter_"
 
 
 class GeneratorForm(forms.Form):
-    """Fields in the order in which a generator declares them: files, parameters, then the seed."""
+    """Fields in the order that the generator declares: files, parameters, then the seed."""
 
     def __init__(self, *args: Any, offer: Offer, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,58 +43,61 @@ class GeneratorForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
+        data = super().clean() or {}
         for parameter in self.offer.parameters:
             name = PARAMETER + parameter.name
-            if name in found:
+            if name in data:
                 try:
-                    parameter.filled(_text(found[name]))
+                    parameter.filled(_text(data[name]))
                 except ParameterError as error:
                     self.add_error(name, f"{parameter.title} {error}.")
-        return found
+        return data
 
     @property
     def sources(self) -> dict[str, list[RawFile]]:
-        """Of a valid form: raw files by what they are to the generator."""
-        given = {source.name: self.cleaned_data[SOURCE + source.name] for source in self.offer.sources}
-        return {name: [value] if isinstance(value, RawFile) else list(value or ()) for name, value in given.items()}
+        """Raw files by source name, of a valid form."""
+        chosen = {source.name: self.cleaned_data[SOURCE + source.name] for source in self.offer.sources}
+        return {name: [value] if isinstance(value, RawFile) else list(value or ()) for name, value in chosen.items()}
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Of a valid form: what was filled in, as texts."""
-        return {one.name: _text(self.cleaned_data[PARAMETER + one.name]) for one in self.offer.parameters}
+        """Parameter values as text, of a valid form."""
+        return {
+            parameter.name: _text(self.cleaned_data[PARAMETER + parameter.name]) for parameter in self.offer.parameters
+        }
 
 
 def initial_of(generation: Generation) -> dict[str, Any]:
-    """What a form begins with that is to be filled in again."""
-    given: dict[str, Any] = {PARAMETER + name: text for name, text in generation.parameters.items()}
+    """Return initial form values that repeat an earlier run."""
+    values: dict[str, Any] = {PARAMETER + name: text for name, text in generation.parameters.items()}
     for source in generation.sources.all():
-        given.setdefault(SOURCE + source.role, []).append(source.raw_id)
+        values.setdefault(SOURCE + source.role, []).append(source.raw_id)
     options = "\n".join(f"{name}={value}" for name, value in generation.options.items())
-    several = {SOURCE + one.name for one in OFFERS[generation.generator].sources if one.several}
+    several = {SOURCE + declared.name for declared in OFFERS[generation.generator].sources if declared.several}
     return {
         **{
-            name: value if name in several or not isinstance(value, list) else value[0] for name, value in given.items()
+            name: value if name in several or not isinstance(value, list) else value[0]
+            for name, value in values.items()
         },
         "options": options,
         "seed": generation.seed,
     }
 
 
-def _files(dataset: Dataset, several: bool, **told: Any) -> forms.Field:
+def _files(dataset: Dataset, several: bool, **kwargs: Any) -> forms.Field:
     rows = dataset.raw_files.all()
     field: _File | _Files
     if several:
-        field = _Files(rows, widget=forms.CheckboxSelectMultiple, **told)
+        field = _Files(rows, widget=forms.CheckboxSelectMultiple, **kwargs)
     else:
-        field = _File(rows, empty_label="Choose a raw file" if told["required"] else "None", **told)
+        field = _File(rows, empty_label="Choose a raw file" if kwargs["required"] else "None", **kwargs)
     names = Counter(rows.values_list("name", flat=True))
     field.twice = {name for name, n in names.items() if n > 1}
     return field
 
 
 class _Named:
-    """Raw files by name, and by moment and digest where two have the same (`twice`)."""
+    """Label raw files by name, with date and digest if the name is ambiguous (in `twice`)."""
 
     twice: Collection[str] = ()
 
@@ -105,36 +108,40 @@ class _Named:
 
 
 class _File(_Named, forms.ModelChoiceField):
-    """One of them."""
+    """Choice of one raw file."""
 
 
 class _Files(_Named, forms.ModelMultipleChoiceField):
-    """Any of them."""
+    """Choice of any number of raw files."""
 
 
 def _field(parameter: Parameter, default: str) -> forms.Field:
-    told: dict[str, Any] = {"label": parameter.title, "help_text": escape(_help(parameter, default)), "required": False}
+    kwargs: dict[str, Any] = {
+        "label": parameter.title,
+        "help_text": escape(_help(parameter, default)),
+        "required": False,
+    }
     if parameter.kind is Kind.YES:
-        return forms.BooleanField(**told)
-    told |= {"initial": default, "required": parameter.required}
+        return forms.BooleanField(**kwargs)
+    kwargs |= {"initial": default, "required": parameter.required}
     if parameter.kind is Kind.WHOLE:
         return forms.IntegerField(
-            min_value=parameter.lowest, max_value=parameter.highest or 10**9, **{**told, "required": False}
+            min_value=parameter.lowest, max_value=parameter.highest or 10**9, **{**kwargs, "required": False}
         )
     if parameter.kind is Kind.CHOICE:
-        return forms.ChoiceField(choices=[(name, name) for name in parameter.choices], **told)
-    field = forms.CharField(max_length=500, **told)
+        return forms.ChoiceField(choices=[(name, name) for name in parameter.choices], **kwargs)
+    field = forms.CharField(max_length=500, **kwargs)
     field.widget.attrs |= {"spellcheck": "false", "autocomplete": "off"}
     return field
 
 
 def _help(parameter: Parameter, default: str) -> str:
-    """What the command line says, where a form says it otherwise in its own words; and what an empty field means."""
-    told = _sentence(parameter.help.removesuffix("; may be repeated"))
+    """Return the command line's help text adapted to a form, with the meaning of an empty field."""
+    text = _sentence(parameter.help.removesuffix("; may be repeated"))
     if parameter.kind is Kind.KEYS:
-        told += " Several stand between commas."
+        text += " Several stand between commas."
     may_be_empty = parameter.kind not in (Kind.CHOICE, Kind.YES) and not parameter.required
-    return f"{told} Empty: {default}." if default and may_be_empty else told
+    return f"{text} Empty: {default}." if default and may_be_empty else text
 
 
 def _sentence(text: str) -> str:
@@ -148,7 +155,7 @@ def _text(value: Any) -> str:
 
 
 class DraftForm(forms.Form):
-    """A part of a preview, and the split that it shall become."""
+    """Settings of the split to create from a part of a preview."""
 
     take = forms.BooleanField(required=False, initial=True)
     name = forms.SlugField(max_length=80, required=False)
@@ -161,7 +168,7 @@ class DraftForm(forms.Form):
         self.fields["name"].is_one_of_two = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        if found.get("take") and not found.get("name") and "name" not in self.errors:
+        data = super().clean() or {}
+        if data.get("take") and not data.get("name") and "name" not in self.errors:
             self.add_error("name", "A name is needed.")
-        return found
+        return data

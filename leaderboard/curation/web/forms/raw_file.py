@@ -1,4 +1,4 @@
-"""What is filled in for a raw file: the file, or an upload that arrived in pieces."""
+"""Form to add a raw file: the file itself, or a finished chunked upload."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from leaderboard.models import Dataset, RawUpload, User
 
 
 class RawForm(forms.Form):
-    """A file in one request, or one that is here already."""
+    """File sent with the request, or a chunked upload that is complete."""
 
     file = forms.FileField(label="File to upload", max_length=300, allow_empty_file=True, required=False)
     upload = forms.ModelChoiceField(RawUpload.objects.none(), required=False, widget=forms.HiddenInput)
@@ -21,7 +21,7 @@ class RawForm(forms.Form):
         self.fields["file"].is_one_of_two = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        if not self.errors and not found.get("file") and not found.get("upload"):
+        data = super().clean() or {}
+        if not self.errors and not data.get("file") and not data.get("upload"):
             self.add_error("file", "No file was sent; choose one.")
-        return found
+        return data
