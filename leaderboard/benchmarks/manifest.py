@@ -1,4 +1,4 @@
-"""A benchmark as one document: what `benchmark.json` may say. docs/curators.md shows one."""
+"""Schema of `benchmark.json`, which describes a benchmark in one document. docs/curators.md shows an example."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Options = dict[str, str]
 
 
 class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Every part refuses keys that it does not know: a misspelt one is an error, not a default.
+    """Base of all parts. Unknown keys are errors, so that a misspelt key is not silently a default.
 
-    Written without its defaults, so that a key that is added later leaves the digest of what is hosted as it was.
+    Defaults are omitted when writing, so that adding a key does not change the digest of hosted benchmarks.
     """
 
 
 class SplitPart(Part):
-    """`gold` names a file, or `inputs` does where nobody here has the gold.
+    """A split, with a `gold` file, or an `inputs` file if the gold is not available.
 
-    public_share: divides the groups; so many of them, such as "0.5", are the public half.
+    public_share: partition the groups, with this fraction, such as "0.5", as the public subset.
     """
 
     name: Slug
@@ -47,7 +47,7 @@ class SplitPart(Part):
 
 
 class DownloadPart(Part):
-    """A public file beside the splits: a knowledge graph, pages, mentions."""
+    """An additional public file: a knowledge graph, pages, mentions."""
 
     name: Slug
     file: Name
@@ -56,7 +56,7 @@ class DownloadPart(Part):
 
 
 class TrackPart(Part):
-    """One of the things that a submission to a phase may declare of itself."""
+    """A track that a submission to a phase can declare."""
 
     name: Slug
     title: Name
@@ -85,11 +85,11 @@ class PhasePart(Part):
     tracks: list[TrackPart] = []
 
     def __post_init__(self) -> None:
-        _once("track", [track.name for track in self.tracks])
+        _check_unique("track", [track.name for track in self.tracks])
 
 
 class SystemPart(Part):
-    """A baseline: the file that it answered a phase with, or the folder that its image is built from."""
+    """A baseline, with its predictions file for a phase, or the folder that its image is built from."""
 
     name: Name
     team: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -138,34 +138,34 @@ class Manifest(Part):
     reported: list[ReportedPart] = []
 
     def __post_init__(self) -> None:
-        _once("split", [split.name for split in self.splits])
-        _once("phase", [phase.slug for phase in self.phases])
-        _once("download", [download.name for download in self.downloads])
+        _check_unique("split", [split.name for split in self.splits])
+        _check_unique("phase", [phase.slug for phase in self.phases])
+        _check_unique("download", [download.name for download in self.downloads])
         hidden = {split.gold for split in self.splits if split.gold and not split.gold_public}
         for download in self.downloads:
             if download.file in hidden:
                 raise ValueError(f"download {download.name} is hidden gold, {download.file}; expected a public file")
-        answered = {split.name for split in self.splits if split.gold}
+        scorable = {split.name for split in self.splits if split.gold}
         for phase in self.phases:
-            _known(f"phase {phase.slug}: split", phase.split, answered)
+            _check_known(f"phase {phase.slug}: split", phase.split, scorable)
         for system in self.systems:
-            _known(f"system {system.name}: phase", system.phase, {phase.slug for phase in self.phases})
+            _check_known(f"system {system.name}: phase", system.phase, {phase.slug for phase in self.phases})
             if system.image:
                 takers = {phase.slug for phase in self.phases if phase.takes_images}
-                _known(f"system {system.name} is an image: phase", system.phase, takers)
+                _check_known(f"system {system.name} is an image: phase", system.phase, takers)
             tracks = {track.name for phase in self.phases if phase.slug == system.phase for track in phase.tracks}
-            _declared(f"system {system.name}: track", system.track, tracks)
-        everywhere = {track.name for phase in self.phases for track in phase.tracks}
+            _check_track(f"system {system.name}: track", system.track, tracks)
+        all_tracks = {track.name for phase in self.phases for track in phase.tracks}
         for row in self.reported:
-            _declared(f"reported {row.system}: track", row.track, everywhere | {""})
+            _check_track(f"reported {row.system}: track", row.track, all_tracks | {""})
 
 
 class ManifestError(Exception):
-    """A manifest that cannot be used; the text says where and why."""
+    """Raised for an invalid manifest; the text says where and why."""
 
 
 def read(path: Path) -> Manifest:
-    """The manifest in a file, a folder's `benchmark.json`; raises ManifestError."""
+    """Read a manifest from a file, usually `benchmark.json`. Raises ManifestError."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Manifest)
     except (OSError, msgspec.MsgspecError) as error:
@@ -173,7 +173,7 @@ def read(path: Path) -> Manifest:
 
 
 def convert(document: dict[str, Any]) -> Manifest:
-    """The manifest in a JSON-like document; raises ManifestError."""
+    """Convert a JSON-like document to a manifest. Raises ManifestError."""
     try:
         return msgspec.convert(document, Manifest)
     except msgspec.ValidationError as error:
@@ -181,23 +181,23 @@ def convert(document: dict[str, Any]) -> Manifest:
 
 
 def text(paragraphs: str | list[str]) -> str:
-    """Paragraphs as one text, with a blank line between two."""
+    """Join paragraphs with blank lines."""
     return paragraphs if isinstance(paragraphs, str) else "\n\n".join(paragraphs)
 
 
-def _once(noun: str, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{noun} {twice[0]} stands twice; expected each name once")
+def _check_unique(noun: str, names: list[str]) -> None:
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise ValueError(f"{noun} {duplicates[0]} stands twice; expected each name once")
 
 
-def _declared(what: str, name: str, tracks: set[str]) -> None:
-    """A track's name; empty where there are no tracks."""
+def _check_track(what: str, name: str, tracks: set[str]) -> None:
+    """Raise ValueError unless `name` is one of the tracks, or empty where there are none."""
     if name not in (tracks or {""}):
         expected = f"one of {', '.join(sorted(tracks - {''}))}" if tracks else "none"
         raise ValueError(f"{what} is {name!r}; expected {expected}")
 
 
-def _known(what: str, name: str, known: set[str]) -> None:
+def _check_known(what: str, name: str, known: set[str]) -> None:
     if name not in known:
         raise ValueError(f"{what} is {name!r}; expected one of {', '.join(sorted(known)) or 'none'}")

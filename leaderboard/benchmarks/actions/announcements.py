@@ -1,4 +1,4 @@
-"""What organisers tell everybody: announcements, and where questions go."""
+"""Announcements of a benchmark, and its contact."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_TITLE = 200
 
 @transaction.atomic
 def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announcement:
-    """Dated now, and mailed to those of the benchmark's participants who have mails on. For its organisers."""
+    """Publish an announcement and queue mails to participants who have enabled them. For organisers."""
     check_manages(benchmark, by)
     title = " ".join(title.split())
     if not 1 <= len(title) <= LONGEST_TITLE:
@@ -30,18 +30,18 @@ def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announ
     check_signs(text, of="text", lines=True)
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The text has {len(text):,} characters; expected at most {LONGEST:,}.")
-    made = Announcement.objects.create(
+    announcement = Announcement.objects.create(
         benchmark=benchmark, title=title, text=text.strip(), made_by=by, made_at=timezone.now()
     )
-    AuditEntry.record("announcement.made", made, by=by, title=title)
+    AuditEntry.record("announcement.made", announcement, by=by, title=title)
     if settings.NOTICES and benchmark.state == Benchmark.State.PUBLIC:
-        _queue_mails(made)
-    return made
+        _queue_mails(announcement)
+    return announcement
 
 
 @transaction.atomic
 def take_back(*, announcement: Announcement, by: User) -> None:
-    """It is shown no more, and mails that still wait are not sent; what was sent was sent. For organisers."""
+    """Delete an announcement and its queued mails; mails already sent cannot be recalled. For organisers."""
     check_manages(announcement.benchmark, by)
     AuditEntry.record("announcement.taken_back", announcement, by=by, title=announcement.title)
     Notice.objects.filter(subject=announcement.pk, state=Notice.State.QUEUED).delete()
@@ -50,7 +50,7 @@ def take_back(*, announcement: Announcement, by: User) -> None:
 
 @transaction.atomic
 def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
-    """A mail address or the https address of a page, which everybody reads; empty: none. For organisers."""
+    """Set the public contact: a mail address or an https URL; empty: none. For organisers."""
     check_manages(benchmark, by)
     contact = checked_contact(contact)
     benchmark.contact = contact
@@ -59,16 +59,16 @@ def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
 
 
 def checked_contact(contact: str) -> str:
-    """Without blanks at its ends. Raises Refused where it is neither empty, nor an address, nor a page."""
+    """Return the contact, stripped. Raises Refused unless it is empty, a mail address or an https URL."""
     contact = contact.strip()
-    if contact and not (_is_address(contact) or _is_page(contact)):
+    if contact and not (_is_mail_address(contact) or _is_https_url(contact)):
         raise Refused(
             Code.INVALID_NAME, "That is no contact; expected a mail address, or a page's address with https://."
         )
     return contact
 
 
-def _is_address(contact: str) -> bool:
+def _is_mail_address(contact: str) -> bool:
     try:
         validate_email(contact)
     except ValidationError:
@@ -76,7 +76,7 @@ def _is_address(contact: str) -> bool:
     return True
 
 
-def _is_page(contact: str) -> bool:
+def _is_https_url(contact: str) -> bool:
     try:
         URLValidator(schemes=["https"])(contact)
     except ValidationError:
@@ -84,21 +84,27 @@ def _is_page(contact: str) -> bool:
     return urlsplit(contact).username is None and len(contact) <= 300
 
 
-def _queue_mails(made: Announcement) -> None:
-    """To the outbox; the sweeper rings for what is due."""
-    benchmark = made.benchmark
+def _queue_mails(announcement: Announcement) -> None:
+    """Queue one mail a participant; the sweep enqueues those that are due."""
+    benchmark = announcement.benchmark
     followers = User.objects.filter(
         is_active=True, mailed_since__isnull=False, teams__systems__submissions__phase__benchmark=benchmark
     )
     body = {
         "event": "announcement",
-        "at": made.made_at.isoformat(),
+        "at": announcement.made_at.isoformat(),
         "benchmark": benchmark.title,
-        "title": made.title,
-        "text": made.text,
+        "title": announcement.title,
+        "text": announcement.text,
         "page": settings.BASE_URL + benchmark.get_absolute_url(),
     }
     Notice.objects.bulk_create(
-        Notice(user_id=user, subject=made.pk, body=body, due_at=made.made_at, created_at=made.made_at)
+        Notice(
+            user_id=user,
+            subject=announcement.pk,
+            body=body,
+            due_at=announcement.made_at,
+            created_at=announcement.made_at,
+        )
         for user in followers.distinct().values_list("pk", flat=True)
     )

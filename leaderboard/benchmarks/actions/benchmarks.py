@@ -1,4 +1,4 @@
-"""Benchmarks and their phases: made by those who run them, shown when they are ready."""
+"""Create and publish benchmarks; add phases and reported results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def create(
     rules: str,
     by: User,
 ) -> Benchmark:
-    """A draft, with its maker as its first organiser. For curators."""
+    """Create a draft benchmark with `by` as its first organiser. For curators."""
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")
     validation.check_task(task)
@@ -71,11 +71,11 @@ def add_phase(
     shows_logs: bool | None = None,
     tracks: Sequence[Mapping[str, object]] = (),
 ) -> Phase:
-    """A round on one split of the benchmark's dataset. `options` are the task's; a split's own go first.
+    """Add a phase on one split of the benchmark's dataset.
 
-    It takes predictions files, container images, or both; `limits` are a container's, where they are not the server's.
-    A sealed phase closes when it is opened, unless it closes before. `tracks`: {"name", "title", "description"} each;
-    a submission declares one of them.
+    options: the task's, overriding the split's. limits: container limits that differ from the server's. tracks:
+    {"name", "title", "description"} each; a submission declares one of them. A phase accepts predictions files,
+    container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is earlier.
     """
     check_manages(benchmark, by)
     validation.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
@@ -130,7 +130,7 @@ def add_phase(
 
 @transaction.atomic
 def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
-    """Let a phase take container images from here on. `limits` are a container's, where they are not the server's."""
+    """Let a phase accept container images. limits: container limits that differ from the server's."""
     check_manages(phase.benchmark, by)
     _check_takes(phase.split, phase.takes_predictions, True, limits)
     phase.takes_images, phase.limits = True, limits
@@ -147,8 +147,8 @@ def _check_disclosure(phase: Phase) -> None:
         raise Refused(Code.INVALID_NAME, "Only a sealed phase is opened at a date; leave the date empty.")
     if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
         raise Refused(Code.INVALID_NAME, "The phase would be opened while it takes submissions; expected a later date.")
-    ladder_a_team = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
-    if ladder_a_team and phase.quota_everybody is None:
+    has_team_ladders = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
+    if has_team_ladders and phase.quota_everybody is None:
         raise Refused(
             Code.INVALID_NAME,
             "A ladder a team protects nothing from many teams: it needs a limit for the submissions of all teams "
@@ -177,7 +177,7 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
 
 
 def why_not_published(benchmark: Benchmark) -> str:
-    """What is in the way of publishing a draft; empty: nothing."""
+    """Return why a draft cannot be published; empty if it can be."""
     if benchmark.is_rehearsal:
         return "A rehearsal is never published: end it, and publish the benchmark itself."
     phases = list(benchmark.phases.select_related("split"))
@@ -198,7 +198,7 @@ def why_not_published(benchmark: Benchmark) -> str:
 
 @transaction.atomic
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
-    """Show a benchmark to everybody; its phases need their gold first. Once is enough."""
+    """Publish a benchmark; its phases need published splits with gold. Idempotent."""
     check_manages(benchmark, by)
     if why_not := why_not_published(benchmark):
         raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
@@ -225,9 +225,10 @@ def add_reported(
     track: str = "",
     note: str = "",
 ) -> ReportedResult:
-    """A row as a paper prints it. `split` is the one it was measured on; only `same_split` rows may be compared.
+    """Add a result as reported in a paper.
 
-    `track`: the name of the phases' track that it would have declared.
+    split: where it was measured; only `same_split` rows can be compared with the board. track: name of the matching
+    track of the phases.
     """
     check_manages(benchmark, by)
     row = ReportedResult(

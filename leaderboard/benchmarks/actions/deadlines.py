@@ -1,4 +1,4 @@
-"""Moving a phase's deadline later, for everybody or for one team, and the zone that its dates are shown in."""
+"""Extend a phase's deadline, for everybody or for one team, and set the time zone in which its dates are shown."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from leaderboard.submissions.queries import deadlines
 
 @transaction.atomic
 def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Team | None = None) -> Extension:
-    """The phase takes submissions until then, of everybody, or of one team. For organisers.
+    """Extend a phase's deadline to `closes_at`, for everybody or for one team. For organisers.
 
-    Everybody reads the reason of an extension for all; that of a team's, the organisers and the team. A sealed phase
-    is opened no earlier than it closes: its date moves along, but not for a team. Raises Refused INVALID_NAME for an
-    end that is not later, NOT_TAKEN for a phase that stays open, is opened already, or of a rehearsal that is over.
+    The reason of a general extension is public; that of a team's is shown to organisers and the team. A general
+    extension also postpones the unsealing of a sealed phase where needed; a team's cannot. Raises Refused: INVALID_NAME
+    for an end that is not later, NOT_TAKEN for a phase without deadline, already unsealed, or of a rehearsal that is
+    over.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
@@ -46,18 +47,18 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
         if phase.sealed_until is not None and phase.sealed_until < closes_at:
             phase.sealed_until = closes_at
         phase.save(update_fields=["closes_at", "sealed_until"])
-    made = Extension.objects.create(
+    extension = Extension.objects.create(
         phase=phase, team=team, before=before, closes_at=closes_at, reason=reason, made_by=by, made_at=timezone.now()
     )
-    told = {"before": before.isoformat(), "until": closes_at.isoformat(), "reason": reason}
-    AuditEntry.record("phase.extended", phase, by=by, team=team.pk if team else None, **told)
-    return made
+    details = {"before": before.isoformat(), "until": closes_at.isoformat(), "reason": reason}
+    AuditEntry.record("phase.extended", phase, by=by, team=team.pk if team else None, **details)
+    return extension
 
 
 def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
-        told = time_zones.in_words(before, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"It closes {told}; expected a later end: a deadline is not moved earlier.")
+        date = time_zones.in_words(before, phase.time_zone)
+        raise Refused(Code.INVALID_NAME, f"It closes {date}; expected a later end: a deadline is not moved earlier.")
     if closes_at <= timezone.now():
         raise Refused(Code.INVALID_NAME, "That moment has passed; expected one to come.")
 
@@ -68,13 +69,13 @@ def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
             Code.NOT_TAKEN, "This phase is opened: its finals are scored.", heading="The deadline was not moved"
         )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
-        told = time_zones.in_words(phase.sealed_until, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"The phase is opened {told}, and scored then; expected an end before.")
+        date = time_zones.in_words(phase.sealed_until, phase.time_zone)
+        raise Refused(Code.INVALID_NAME, f"The phase is opened {date}, and scored then; expected an end before.")
 
 
 @transaction.atomic
 def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
-    """The zone in which dates are shown beside UTC; no deadline moves. For organisers."""
+    """Set the zone in which dates are shown in addition to UTC; deadlines stay the same. For organisers."""
     check_manages(phase.benchmark, by)
     if time_zone not in time_zones.names():
         raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")

@@ -1,7 +1,7 @@
-"""Changing what a benchmark says of itself, and who organises it. Its short name, task and data stay as they were made.
+"""Edit a benchmark's texts and organisers. Its slug, task and data cannot be changed.
 
-A page is filled in over minutes: whoever saves says what stood there when it was opened, and is refused where somebody
-else has changed it since.
+Optimistic locking: a form sends digests of the values that it was opened with, and saving is refused if somebody else
+has changed them since.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ NOT_CHANGED = "The benchmark was not changed"
 
 
 def state_of(benchmark: Benchmark) -> dict[str, str]:
-    """What can be changed, by name, as it stands; the organisers' usernames one a line."""
-    found = {name: normal(getattr(benchmark, name)) for name in OF_BENCHMARK}
-    found |= {name: normal(getattr(benchmark.dataset, name)) for name in OF_DATASET}
-    found[ORGANISERS] = "\n".join(benchmark.organisers.order_by("username").values_list("username", flat=True))
-    return found
+    """Return the current editable values by name; organisers are usernames, one a line."""
+    values = {name: normal(getattr(benchmark, name)) for name in OF_BENCHMARK}
+    values |= {name: normal(getattr(benchmark.dataset, name)) for name in OF_DATASET}
+    values[ORGANISERS] = "\n".join(benchmark.organisers.order_by("username").values_list("username", flat=True))
+    return values
 
 
 def normal(text: str) -> str:
-    """Forms send other ends of lines than files have, and lose blanks at both ends: neither is a change."""
+    """Normalise line endings and strip, as forms change both: neither counts as an edit."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def mark(text: str) -> str:
-    """What a page keeps of a text to know later whether it is still the same."""
+    """Return a digest by which a page can detect later that a text has changed."""
     return hashlib.sha256(normal(text).encode()).hexdigest()[:32]
 
 
@@ -49,12 +49,12 @@ def marks(state: Mapping[str, str]) -> dict[str, str]:
 
 
 def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str]:
-    """Names of what is not as somebody saw it. seen: `marks` of then."""
+    """Return the names of values that have changed since. seen: the earlier `marks`."""
     return [name for name in EVERYTHING if seen.get(name) != mark(state[name])]
 
 
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
-    """A dataset's licence and citation are told by every benchmark on it: whoever changes them manages them all."""
+    """Return True if `by` manages all benchmarks on the dataset, which share its licence and citation."""
     return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()
 
 
@@ -67,41 +67,42 @@ def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
 def edit(
     *, benchmark: Benchmark, asked: Mapping[str, str], seen: Mapping[str, str], by: User, leaves: bool = False
 ) -> list[str]:
-    """Change what differs in `asked` (names of EVERYTHING, as `state_of` has them); returns the names of what did.
+    """Save the values in `asked` that differ from the current ones. Return their names.
 
-    leaves: whoever asks means to manage it no more. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a text or an
-    account; NOT_READY where somebody else changed it since (`seen`), for the last organiser, and for a rehearsal.
+    asked: values by name, as returned by `state_of`. seen: `marks` of the values that the form was opened with.
+    leaves: `by` confirms removing themselves. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a text or an account;
+    NOT_READY where somebody else has changed a value since, for the last organiser, and for a rehearsal.
     """
-    held = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    held.dataset = Dataset.objects.select_for_update().get(pk=held.dataset_id)
-    check_manages(held, by)
-    if held.is_rehearsal:
+    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    locked.dataset = Dataset.objects.select_for_update().get(pk=locked.dataset_id)
+    check_manages(locked, by)
+    if locked.is_rehearsal:
         raise Refused(
             Code.NOT_READY, "A rehearsal is a copy; change the benchmark that it was made of.", heading=NOT_CHANGED
         )
-    now = state_of(held)
+    current = state_of(locked)
     if not seen:
         raise Refused(
             Code.NOT_READY,
             "What stood there when this page was opened did not come with it. Read what stands there, and save again.",
             heading=NOT_CHANGED,
         )
-    if stale := changed_since(now, seen):
+    if stale := changed_since(current, seen):
         raise Refused(
             Code.NOT_READY,
-            f"Somebody else has changed it since this page was opened: {_listed(stale)}.",
+            f"Somebody else has changed it since this page was opened: {_joined(stale)}.",
             heading=NOT_CHANGED,
         )
-    new = {name: normal(text) for name, text in asked.items() if normal(text) != now[name]}
+    new = {name: normal(text) for name, text in asked.items() if normal(text) != current[name]}
     validation.check_texts(**new)
-    _set_texts(held, {name: new[name] for name in OF_BENCHMARK if name in new})
-    _set_of_dataset(held, {name: new[name] for name in OF_DATASET if name in new}, by)
-    people = _set_organisers(held, new[ORGANISERS], by, leaves) if ORGANISERS in new else {}
-    ours = [name for name in (*OF_BENCHMARK, ORGANISERS) if name in new and (name != ORGANISERS or people)]
-    if ours:
-        before = {"rules_before": now["rules"]} if "rules" in new else {}
-        AuditEntry.record("benchmark.edited", held, by=by, changed=ours, **before, **people)
-    return [name for name in EVERYTHING if name in ours or (name in OF_DATASET and name in new)]
+    _set_texts(locked, {name: new[name] for name in OF_BENCHMARK if name in new})
+    _set_of_dataset(locked, {name: new[name] for name in OF_DATASET if name in new}, by)
+    organisers = _set_organisers(locked, new[ORGANISERS], by, leaves) if ORGANISERS in new else {}
+    changed = [name for name in (*OF_BENCHMARK, ORGANISERS) if name in new and (name != ORGANISERS or organisers)]
+    if changed:
+        before = {"rules_before": current["rules"]} if "rules" in new else {}
+        AuditEntry.record("benchmark.edited", locked, by=by, changed=changed, **before, **organisers)
+    return [name for name in EVERYTHING if name in changed or (name in OF_DATASET and name in new)]
 
 
 def _set_texts(benchmark: Benchmark, new: Mapping[str, str]) -> None:
@@ -132,41 +133,41 @@ def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> N
 
 
 def _set_organisers(benchmark: Benchmark, typed: str, by: User, leaves: bool) -> dict[str, list[str]]:
-    """Who came and who went, by username; empty where the same people are named in another order."""
-    before = {one.username: one for one in benchmark.organisers.all()}
+    """Set the organisers. Return added and removed usernames; empty if only their order differs."""
+    before = {user.username: user for user in benchmark.organisers.all()}
     after = _accounts(typed, before)
-    came = [one for name, one in after.items() if name not in before]
-    went = [one for name, one in before.items() if name not in after]
-    if went and not any(one.is_active for one in after.values()):
+    added = [user for name, user in after.items() if name not in before]
+    removed = [user for name, user in before.items() if name not in after]
+    if removed and not any(user.is_active for user in after.values()):
         raise Refused(Code.NOT_READY, "That would leave nobody; a benchmark keeps an organiser.", heading=NOT_CHANGED)
-    if by in went and not by.is_curator and not leaves:
+    if by in removed and not by.is_curator and not leaves:
         raise Refused(
             Code.NOT_READY,
             "You would take yourself off and manage this benchmark no more; tick that if you mean it.",
             heading=NOT_CHANGED,
         )
-    if not came and not went:
+    if not added and not removed:
         return {}
     benchmark.organisers.set(after.values())
-    # Copies of it in which a phase was rehearsed show what its organisers see.
-    for copied in Benchmark.objects.filter(rehearsal__phase__benchmark=benchmark):
-        copied.organisers.remove(*went)
-        copied.organisers.add(*came)
-    told = {"organisers_added": came, "organisers_removed": went}
-    return {name: sorted(one.username for one in people) for name, people in told.items() if people}
+    # Its rehearsals are copies that show what organisers see, so they have the same organisers.
+    for rehearsal in Benchmark.objects.filter(rehearsal__phase__benchmark=benchmark):
+        rehearsal.organisers.remove(*removed)
+        rehearsal.organisers.add(*added)
+    changes = {"organisers_added": added, "organisers_removed": removed}
+    return {name: sorted(user.username for user in people) for name, people in changes.items() if people}
 
 
 def _accounts(typed: str, before: Mapping[str, User]) -> dict[str, User]:
-    """Those named, one a line, by username; whoever organises it already may stay, also switched off."""
+    """Return accounts by username, from one username a line; inactive ones only if they are organisers already."""
     names = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     if len(names) > MOST_ORGANISERS:
         raise Refused(Code.INVALID_NAME, f"{len(names)} people are named; expected at most {MOST_ORGANISERS}.")
-    found = {one.username: one for one in User.objects.filter(username__in=names)}
-    unknown = [name for name in names if name not in found or not (found[name].is_active or name in before)]
+    users = {user.username: user for user in User.objects.filter(username__in=names)}
+    unknown = [name for name in names if name not in users or not (users[name].is_active or name in before)]
     if unknown:
-        raise Refused(Code.INVALID_NAME, f"There is no account {_listed(unknown[:10])}.")
-    return {name: found[name] for name in names}
+        raise Refused(Code.INVALID_NAME, f"There is no account {_joined(unknown[:10])}.")
+    return {name: users[name] for name in names}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
     return ", ".join(name.replace("_", " ") for name in names)

@@ -1,4 +1,4 @@
-"""`/benchmarks/`: what there is to compete in, and its files."""
+"""API views of `/benchmarks/`: benchmarks and their public inputs."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class BenchmarksView(View):
     )
     def get(self, request: Request) -> Response:
         """The benchmarks that you may see, by title."""
-        wanted = query_parameters.read(query_parameters.BenchmarkQuery, request)
+        params = query_parameters.read(query_parameters.BenchmarkQuery, request)
         rows = Benchmark.objects.visible_to(request.user).order_by("title", "pk")
-        if wanted["task"]:
-            rows = rows.filter(task=wanted["task"])
-        for word in wanted["search"].split():
+        if params["task"]:
+            rows = rows.filter(task=params["task"])
+        for word in params["search"].split():
             names = ("title", "summary", "slug", "dataset__title")
             rows = rows.filter(Q(*((f"{name}__icontains", word) for name in names), _connector=Q.OR))
         pages = Pages()
@@ -60,8 +60,8 @@ class BenchmarkView(View):
         quotas = quotas_of(phases=phases, team=team) if request.user.is_authenticated else {}
         versions = Prefetch("gold_versions", GoldVersion.objects.filter(split__gold_public=True))
         splits = benchmark.dataset.splits.visible_to(request.user).prefetch_related(versions)
-        told = {pk: serializers.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
-        whole = {
+        quota_by_phase = {pk: serializers.quota(quota, team.name if team else None) for pk, quota in quotas.items()}
+        payload = {
             **serializers.line(benchmark, request),
             "description": benchmark.description,
             "rules": benchmark.rules,
@@ -70,22 +70,22 @@ class BenchmarkView(View):
             "dataset": benchmark.dataset,
             "splits": [serializers.split(benchmark, split, request) for split in splits],
             "downloads": [serializers.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
-            "phases": [serializers.phase(benchmark, phase, told.get(phase.pk), request) for phase in phases],
+            "phases": [serializers.phase(benchmark, phase, quota_by_phase.get(phase.pk), request) for phase in phases],
             "reported": reported(reported_of(benchmark)),
             "errata": errata_of(benchmark, reader=request.user),
         }
-        return Response(serializers.BenchmarkShape(whole).data)
+        return Response(serializers.BenchmarkShape(payload).data)
 
 
 def _team(request: Request) -> Team | None:
-    """The team that the quota is told of; nobody else's."""
+    """Return the user's team whose quota is shown."""
     if not request.user.is_authenticated:
         return None
-    wanted = query_parameters.read(query_parameters.QuotaQuery, request)["team"]
+    name = query_parameters.read(query_parameters.QuotaQuery, request)["team"]
     teams = request.user.teams.order_by("membership__id")
-    if not wanted:
+    if not name:
         return teams.first()
-    team = teams.filter(name__iexact=wanted).first()
+    team = teams.filter(name__iexact=name).first()
     if team is None:
         raise Http404
     return team
@@ -97,7 +97,7 @@ class InputsView(View):
         responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
-        """A split's public inputs: what a system is given. The ETag is the file's sha256."""
+        """A split's public inputs, to run systems on. The ETag is the file's sha256."""
         found = lookup.split_or_404(request.user, slug, split)
         if not found.inputs or not found.inputs_public:
             raise Http404

@@ -1,4 +1,4 @@
-"""What the API says of a benchmark. Built by hand from what is public, so nothing else can come along."""
+"""Serializers of benchmarks. Payloads list public fields explicitly, so that nothing else can leak."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SplitShape(serializers.Serializer[Any]):
 
 
 class DownloadShape(FileShape):
-    """A public file beside the splits; its bytes never change."""
+    """An additional public file; its bytes never change."""
 
     name = serializers.CharField()
     filename = serializers.CharField(help_text="what it is saved as")
@@ -72,7 +72,7 @@ class QuotaShape(serializers.Serializer[Any]):
 
 
 class LimitsShape(serializers.Serializer[Any]):
-    """Sizes are bytes; `gpus` asks for a worker that has them."""
+    """Container limits. Sizes are bytes; `gpus` requires a worker that has them."""
 
     wall_seconds = serializers.FloatField()
     memory_bytes = serializers.IntegerField()
@@ -163,13 +163,13 @@ def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:
 
 
 def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any]:
-    """A split with its gold versions prefetched."""
-    place = (benchmark.slug, split.name)
+    """Return the payload of a split; its gold versions should be prefetched."""
+    url_args = (benchmark.slug, split.name)
     inputs = (
         split.inputs_public
         and split.inputs
         and {
-            "url": addresses.of(request, "api_inputs", *place),
+            "url": addresses.of(request, "api_inputs", *url_args),
             "bytes": split.inputs_bytes,
             "sha256": split.inputs_sha256,
         }
@@ -179,7 +179,7 @@ def split(benchmark: Benchmark, split: Split, request: Request) -> dict[str, Any
         split.gold_public
         and version
         and {
-            "url": addresses.of(request, "download_gold", *place),
+            "url": addresses.of(request, "download_gold", *url_args),
             "bytes": version.bytes,
             "sha256": version.sha256,
         }
@@ -197,24 +197,24 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
-    dated = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
-    told = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
-    names = ("slug", "title", "options", *dated, *told, "takes_predictions", "takes_images", "tracks")
-    place = (benchmark.slug, phase.slug)
+    date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
+    disclosure_names = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
+    names = ("slug", "title", "options", *date_names, *disclosure_names, "takes_predictions", "takes_images", "tracks")
+    url_args = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},
         "split": phase.split.name,
-        "extensions": [one for one in phase.extensions.all() if one.team_id is None],
+        "extensions": [extension for extension in phase.extensions.all() if extension.team_id is None],
         "is_open": phase.is_open(),
         "quota": quota,
-        "leaderboard": addresses.of(request, "api_leaderboard", *place),
-        "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *place),
+        "leaderboard": addresses.of(request, "api_leaderboard", *url_args),
+        "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *url_args),
         "images_run": worker_status.of(worker_status.queue_of(phase)).ready if phase.takes_images else None,
         "limits": limits.of(phase).as_dict() if phase.takes_images else None,
         "shows_logs": phase.logs_are_shown,
-        "submissions": addresses.of(request, "api_submit", *place),
-        "images": addresses.of(request, "api_images", *place),
-        "page": addresses.of(request, "leaderboard", *place),
+        "submissions": addresses.of(request, "api_submit", *url_args),
+        "images": addresses.of(request, "api_images", *url_args),
+        "page": addresses.of(request, "leaderboard", *url_args),
     }
 
 

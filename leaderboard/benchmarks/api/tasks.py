@@ -1,4 +1,4 @@
-"""`/tasks/`: what can be scored, how its files look and what its measures mean."""
+"""API views of `/tasks/`: tasks with their file formats and measures."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _measure(measure: Any) -> dict[str, Any]:
     return {**{name: getattr(measure, name) for name in names}, **bounds}
 
 
-def _whole(task: Any, request: Request) -> dict[str, Any]:
+def _details(task: Any, request: Request) -> dict[str, Any]:
     names = ("gold_format", "prediction_format", "prediction_example", "dimensions", "options")
     return {
         **_line(task, request),
@@ -88,4 +88,4 @@ class TaskView(View):
         """One task: formats, options, dimensions and measures."""
         if name not in TASKS:
             raise Http404
-        return Response(TaskShape(_whole(TASKS[name], request)).data)
+        return Response(TaskShape(_details(TASKS[name], request)).data)

@@ -1,6 +1,6 @@
-"""What was done with a benchmark, its data and its phases by those who manage it, and who read gold, when.
+"""Audit trail of a benchmark: what managers did with it, its data and its phases, and who read gold when.
 
-What teams send and withdraw is told on their submissions' pages, and is none of it.
+Submissions and withdrawals of teams are not part of it; submission pages show them.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from leaderboard.models import (
 )
 
 GOLD_READ = ("gold.read", "audit.read", "generation.read")
-"""Acts in which somebody saw what is hidden."""
+"""Actions that show hidden gold."""
 OF_TEAMS = ("submission.refused",)
 ABOUT_TEAMS = ("system.disqualified", "system.reinstated", "submission.hidden", "submission.unhidden")
-"""What organisers decide about a system or a submission in a phase, which the act names."""
+"""Decisions of organisers on a system or a submission; the entry's details name the phase."""
 THINGS: dict[type[Model], str] = {
     Benchmark: "pk",
     Dataset: "benchmarks",
@@ -50,16 +50,16 @@ THINGS: dict[type[Model], str] = {
     Announcement: "benchmark",
     NearCopy: "phase__benchmark",
 }
-"""Whose acts they are, and how each reaches the benchmark."""
+"""Models whose entries belong to the trail, with the lookup from each to its benchmark."""
 
 
 SAY_WHAT_THEY_ARE = (GoldVersion, SplitAudit, Correction)
-"""By their own names."""
+"""Models whose string needs no verbose name in front."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """One line of the trail. by: a username; empty: the server itself. what: the thing's own name."""
+    """One entry of the trail. by: a username; empty: the server itself. what: name of the object."""
 
     at: datetime
     by: str
@@ -73,7 +73,7 @@ class Act:
 
 
 def entries(benchmark: Benchmark, *, gold_only: bool = False) -> QuerySet[AuditEntry]:
-    """The newest first. gold_only: those in which somebody read gold."""
+    """Return the trail's entries, newest first. gold_only: only those that show hidden gold."""
     ours = Q(pk__in=[])
     for model, lookup in THINGS.items():
         ours |= Q(subject__in=_subjects(model, lookup, benchmark))
@@ -90,7 +90,7 @@ def _subjects(model: type[Model], lookup: str, benchmark: Benchmark) -> QuerySet
 
 
 def acts(rows: Iterable[AuditEntry]) -> list[Act]:
-    """The lines of some entries, with what they are about by name; a few queries for all of them."""
+    """Return entries with the names of their objects, with one query a model."""
     rows = list(rows)
     names = _names({row.subject for row in rows})
     return [
@@ -110,7 +110,7 @@ def _names(subjects: Iterable[str]) -> dict[str, str]:
     models: list[type[Model]] = [*THINGS, System, Submission]
     for model in models:
         kind = str(model._meta.model_name)
-        # What a row calls itself often names the rows that it hangs on.
+        # The string of a row often includes related rows.
         for pk, row in model._default_manager.select_related().in_bulk(keys.get(kind, [])).items():
             names[f"{kind}:{pk}"] = str(row) if model in SAY_WHAT_THEY_ARE else f"{model._meta.verbose_name} {row}"
     return names

@@ -1,4 +1,4 @@
-"""A benchmark's page: what it is, its data, its phases, and the leaderboard of the main one."""
+"""Public page of a benchmark: description, data, phases, and the leaderboard of the main phase."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def main_phase(phases: Sequence[Phase]) -> Phase | None:
-    """The phase that a benchmark is judged by: the last that has begun, one over hidden gold before a public one."""
-    at = timezone.now()
-    begun = [phase for phase in phases if phase.opens_at is None or phase.opens_at <= at]
+    """Return the main phase: the last that has begun, preferring hidden gold; else the first phase."""
+    now = timezone.now()
+    begun = [phase for phase in phases if phase.opens_at is None or phase.opens_at <= now]
     hidden = [phase for phase in begun if not phase.split.gold_public]
     for candidates in (hidden, begun):
         if candidates:
@@ -73,5 +73,5 @@ def main_phase(phases: Sequence[Phase]) -> Phase | None:
 
 
 def _team(request: HttpRequest) -> Team | None:
-    """The person's first team; reading a page makes none."""
+    """Return the user's first team; never creates one."""
     return Team.objects.filter(members=request.user.pk).order_by("membership__id").first()

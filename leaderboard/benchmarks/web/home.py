@@ -1,4 +1,4 @@
-"""The first page: what Holdout is, and its benchmarks."""
+"""Home page: what Holdout is, and the list of benchmarks."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ PAGE = 30
 @require_safe
 @conditional_page
 def home(request: HttpRequest) -> HttpResponse:
-    """`?search=` finds benchmarks with all of the words, `?task=` those of one task."""
+    """List benchmarks; `?search=` requires all of the words, `?task=` filters by task."""
     words = request.GET.get("search", "").replace("\0", "")[:200]
     task = request.GET.get("task", "")
     visible = Benchmark.objects.visible_to(request.user)
-    found = visible.select_related("dataset").annotate(
+    benchmarks = visible.select_related("dataset").annotate(
         n_systems=Count("phases__leaderboards__standings__system", distinct=True),
         n_phases=Count("phases", distinct=True),
     )
     for word in words.split():
-        found = found.filter(
+        benchmarks = benchmarks.filter(
             Q(title__icontains=word)
             | Q(summary__icontains=word)
             | Q(description__icontains=word)
@@ -34,8 +34,8 @@ def home(request: HttpRequest) -> HttpResponse:
             | Q(dataset__title__icontains=word)
         )
     if task in TASKS:
-        found = found.filter(task=task)
-    page = Paginator(found.order_by("title", "pk"), PAGE).get_page(request.GET.get("page"))
+        benchmarks = benchmarks.filter(task=task)
+    page = Paginator(benchmarks.order_by("title", "pk"), PAGE).get_page(request.GET.get("page"))
     ranked = Q(standings__leaderboard__phase__benchmark__state=Benchmark.State.PUBLIC)
     public = Q(phase__benchmark__state=Benchmark.State.PUBLIC)
     context = {

@@ -1,4 +1,4 @@
-"""For organisers: announcements, and where questions go."""
+"""Management pages of announcements and the contact."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.core.web.refusals import Refusal
 @login_required
 @require_http_methods(["GET", "POST"])
 def announcements(request: PersonRequest, slug: str) -> HttpResponse:
-    """What was announced; a POST announces."""
+    """List announcements; a POST adds one."""
     benchmark = managed_or_404(request.user, slug)
     form, refusal = AnnouncementForm(request.POST or None), None
     if form.is_valid():
@@ -47,8 +47,8 @@ def announcements(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 def take_back(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
-    found = get_object_or_404(benchmark.announcements.select_related("benchmark"), pk=pk)
-    actions.take_back(announcement=found, by=request.user)
+    announcement = get_object_or_404(benchmark.announcements.select_related("benchmark"), pk=pk)
+    actions.take_back(announcement=announcement, by=request.user)
     messages.success(request, "It is taken back.")
     return redirect("manage_announcements", slug)
 
@@ -56,7 +56,7 @@ def take_back(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def contact(request: PersonRequest, slug: str) -> HttpResponse:
-    """The address that everybody reads."""
+    """Edit the public contact."""
     benchmark = managed_or_404(request.user, slug)
     form, refusal = ContactForm(request.POST or None, initial={"contact": benchmark.contact}), None
     if form.is_valid():

@@ -1,4 +1,4 @@
-"""The audit trail of a benchmark: who did what, when, and who read gold. As a page, and as CSV."""
+"""Management page of a benchmark's audit trail: who did what and who read gold, also as CSV."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ ACTS = {
 @never_cache
 @require_safe
 def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
-    """`?only=gold`: those acts alone in which somebody read gold; `?download=csv`: all of them as a file."""
+    """List the audit trail; `?only=gold`: only entries that show gold; `?download=csv`: all entries as a file."""
     benchmark = managed_or_404(request.user, slug)
     gold_only = request.GET.get("only") == "gold"
     rows = audit_trail.entries(benchmark, gold_only=gold_only)
@@ -111,8 +111,8 @@ def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _detail(act: Act) -> Sequence[tuple[str, str]]:
-    told = ((name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {}))
-    return [(name.replace("_", " "), text) for name, text in told if text]
+    pairs = ((name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {}))
+    return [(name.replace("_", " "), text) for name, text in pairs if text]
 
 
 def _short(value: object) -> str:
@@ -123,13 +123,13 @@ def _short(value: object) -> str:
 
 
 def _as_csv(benchmark: Benchmark, acts: Sequence[Act]) -> HttpResponse:
-    lines = io.StringIO()
-    out = csv.writer(lines)
-    out.writerow(HEADS)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(HEADS)
     for act in acts:
         texts = (act.at.isoformat(), act.by, act.action, act.what, "yes" if act.read_gold else "no")
-        out.writerow([*map(neutral, texts), neutral(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))])
-    named = f'attachment; filename="{benchmark.slug}-trail.csv"'
+        writer.writerow([*map(neutral, texts), neutral(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))])
+    disposition = f'attachment; filename="{benchmark.slug}-trail.csv"'
     return HttpResponse(
-        lines.getvalue(), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": named}
+        buffer.getvalue(), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": disposition}
     )

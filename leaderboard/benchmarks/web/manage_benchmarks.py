@@ -1,4 +1,4 @@
-"""The desk of those who run benchmarks: what they run, making one, and showing it to everybody."""
+"""Management pages of benchmarks: list, create, show and publish them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from leaderboard.work_queue import worker_status
 @needs("desk.open")
 @require_safe
 def desk(request: PersonRequest) -> HttpResponse:
-    """One's own benchmarks; for a curator, all."""
+    """List the user's benchmarks; all of them for curators."""
     rows = Benchmark.objects.all() if request.user.is_curator else request.user.benchmarks.all()
     rows = rows.annotate(
         n_phases=Count("phases", distinct=True), n_submissions=Count("phases__submissions", distinct=True)
     )
-    # Rehearsals that are over are found beside the phase that was rehearsed.
+    # Rehearsals that are over are listed on the page of their phase.
     rows = rows.exclude(rehearsal__ended_at__isnull=False).order_by("state", "title")
     return render(request, "benchmarks/manage_index.html", {"benchmarks": rows, "tasks": TASKS})
 
@@ -45,7 +45,7 @@ def desk(request: PersonRequest) -> HttpResponse:
 @needs("benchmark.create")
 @require_http_methods(["GET", "POST"])
 def create(request: PersonRequest) -> HttpResponse:
-    """A draft, with its dataset."""
+    """Create a draft benchmark, with a new dataset unless one is chosen."""
     form = BenchmarkForm(request.POST or None)
     refusal = None
     if form.is_valid():
@@ -59,25 +59,25 @@ def create(request: PersonRequest) -> HttpResponse:
 
 @transaction.atomic
 def _create(form: dict[str, Any], by: User) -> Benchmark:
-    named = {name: form[name] for name in ("slug", "title", "task")}
+    names = {name: form[name] for name in ("slug", "title", "task")}
     dataset = form["dataset"] or datasets.create(
-        **named, by=by, **{name: form[name] for name in ("licence", "citation", "source_url")}
+        **names, by=by, **{name: form[name] for name in ("licence", "citation", "source_url")}
     )
     texts = {name: form[name] for name in ("summary", "description", "rules")}
-    return benchmarks.create(**named, **texts, dataset=dataset, by=by)
+    return benchmarks.create(**names, **texts, dataset=dataset, by=by)
 
 
 @login_required
 @require_safe
 def benchmark(request: PersonRequest, slug: str) -> HttpResponse:
-    """One benchmark: its splits, their gold, its phases."""
+    """Show a benchmark: its splits, their gold, its phases."""
     return page(request, managed_or_404(request.user, slug))
 
 
 @login_required
 @require_POST
 def publish(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show it to everybody."""
+    """Publish the benchmark."""
     found = managed_or_404(request.user, slug)
     try:
         benchmarks.publish(benchmark=found, by=request.user)
@@ -88,19 +88,19 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _scorers_away(phases: Sequence[Phase]) -> str:
-    """Why no scorer image can run, where a phase waits for one; empty where all is well."""
+    """Return why no scorer image can run, if a phase needs one; otherwise empty."""
     return worker_status.of(worker_status.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
 
 
 def _rehearsal(phase: Phase) -> str:
-    """What leads to a phase's rehearsals: empty where there were none and none can be begun."""
+    """Return the link text to a phase's rehearsals; empty if there are none and none can be started."""
     if not actions.why_not(phase):
         return "Rehearse"
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
 
 def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
-    """The benchmark's desk, with what was refused, if anything was."""
+    """Render the management page of a benchmark, with a refusal if there is one."""
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
     phases = list(found.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
     context = {

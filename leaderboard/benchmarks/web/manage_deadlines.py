@@ -1,4 +1,4 @@
-"""For organisers: a phase's deadline, moved later, and the time zone of its dates."""
+"""Management page of a phase's deadline, its extensions, and the time zone of its dates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from leaderboard.models import Phase
 @login_required
 @require_http_methods(["GET", "POST"])
 def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """The dates and every extension; a POST moves the end."""
+    """Show the dates and all extensions; a POST extends the deadline."""
     found = managed_phase_or_404(request.user, slug, phase)
     form, refusal = ExtensionForm(request.POST or None, time_zone=found.time_zone), None
     if form.is_valid():
@@ -38,7 +38,7 @@ def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the dates in another zone beside UTC."""
+    """Set the time zone in which dates are shown in addition to UTC."""
     found = managed_phase_or_404(request.user, slug, phase)
     form = ZoneForm(request.POST)
     if not form.is_valid():

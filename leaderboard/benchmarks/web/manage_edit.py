@@ -1,4 +1,4 @@
-"""Changing a benchmark's texts and organisers, for those who manage it."""
+"""Management page to edit a benchmark's texts and organisers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.models import Benchmark
 @never_cache
 @require_http_methods(["GET", "POST"])
 def edit(request: PersonRequest, slug: str) -> HttpResponse:
-    """The form with what stands; a POST changes it, unless somebody else has meanwhile."""
+    """Show the form with the current values; a POST saves them, unless somebody else has changed them since."""
     benchmark = managed_or_404(request.user, slug)
     form = EditForm(request.POST or None, benchmark=benchmark, by=request.user)
     refusal = None
@@ -35,7 +35,7 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
             changed = editing.edit(benchmark=benchmark, asked=form.asked(), seen=seen, leaves=leaves, by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
-            form, theirs = _beside(request, benchmark, form)
+            form, theirs = _conflicts(request, benchmark, form)
         else:
             messages.success(request, f"{benchmark.title} is changed." if changed else "Nothing was changed.")
             return redirect("manage_benchmark" if benchmark.is_managed_by(request.user) else "benchmark", slug)
@@ -51,20 +51,20 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "benchmarks/manage_edit.html", context, status=status)
 
 
-def _beside(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:
-    """The form to be sent once more, and (label, text) of what somebody else has written where something was typed.
+def _conflicts(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:
+    """Return the form to send again, and (label, current text) of each conflict with somebody else's edit.
 
-    What was typed stays; what was left as it was is as it stands.
+    The form keeps what the user has edited; other fields get the current values.
     """
-    now = editing.state_of(benchmark)
+    current = editing.state_of(benchmark)
     seen = sent.cleaned_data["seen"]
     data, theirs = request.POST.copy(), []
-    for name in editing.changed_since(now, seen):
+    for name in editing.changed_since(current, seen):
         if name not in sent.cleaned_data:
             continue
         if editing.mark(sent.cleaned_data[name]) == seen.get(name):
-            data[name] = now[name]
+            data[name] = current[name]
         else:
-            theirs.append((str(sent[name].label), now[name]))
-    data["seen"] = json.dumps(editing.marks(now))
+            theirs.append((str(sent[name].label), current[name]))
+    data["seen"] = json.dumps(editing.marks(current))
     return EditForm(data, benchmark=benchmark, by=request.user), theirs

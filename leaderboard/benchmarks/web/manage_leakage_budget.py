@@ -1,4 +1,4 @@
-"""For a phase's organisers: how much of its gold it may have given away, and what more answers would add."""
+"""Management page of a phase's leakage budget: information leaked about its gold so far, and a forecast."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from leaderboard.scoring.queries.leakage_budget import AHEAD, budget_of, by_team
 from leaderboard.submissions.queries.quotas import quota_of
 
 TEAMS = 50
-"""Teams that are listed, those with most answers."""
+"""Maximum number of teams listed, those with most answers first."""
 
 
 @login_required
 @never_cache
 @require_safe
 def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """The budget of one phase, with that of others which tell of the same groups."""
+    """Show the budget of a phase, and of other phases that reveal scores on the same groups."""
     found = managed_phase_or_404(request.user, slug, phase)
     budget = budget_of(found)
     teams = by_team(found)

@@ -1,4 +1,4 @@
-"""Adding a phase to a benchmark."""
+"""Management page that adds a phase to a benchmark."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from leaderboard.models import Split
 @login_required
 @require_http_methods(["GET", "POST"])
 def create(request: PersonRequest, slug: str) -> HttpResponse:
-    """A round on one of the benchmark's splits."""
+    """Create a phase on one of the benchmark's splits."""
     benchmark = managed_or_404(request.user, slug)
-    named = benchmark.dataset.splits.filter(name=request.GET.get("split", "")).first()
-    form = PhaseForm(request.POST or None, dataset=benchmark.dataset, initial={"split": named} if named else {})
+    initial_split = benchmark.dataset.splits.filter(name=request.GET.get("split", "")).first()
+    form = PhaseForm(
+        request.POST or None, dataset=benchmark.dataset, initial={"split": initial_split} if initial_split else {}
+    )
     refusal = None
     if form.is_valid():
         try:

@@ -1,4 +1,4 @@
-"""What each task asks for, and what each of its measures means."""
+"""Public pages of the tasks and their measures."""
 
 from __future__ import annotations
 

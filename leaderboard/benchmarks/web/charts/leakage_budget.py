@@ -1,4 +1,4 @@
-"""What answers give away: the inflation after so many of them, told in full and with the phase's policy."""
+"""Chart of score inflation by number of answers: with full disclosure, and with the phase's policy."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from leaderboard.core.web.scale import Scale, covering
 from leaderboard.scoring.queries.leakage_budget import AHEAD, Budget, Spent, told_in_full
 
 HEIGHT = 300
-"""Pixels from the highest value to the lowest; the width is the page's."""
+"""Height of the plot area in pixels; the width is the page's."""
 POINTS = 60
 
 Line = tuple[str, float, str, float]
-"""x1, y1, x2, y2: x are SVG lengths, y pixels from above."""
+"""x1, y1, x2, y2: x are SVG lengths, y pixels from the top."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A point on the phase's own line."""
+    """Point on the curve of the phase's own policy."""
 
     x: str
     y: float
@@ -29,7 +29,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class InformationChart:
-    """in_full, own: the lines in pieces; own is empty where the phase tells in full."""
+    """Plot data. in_full, own: curves as segments; own is empty under full disclosure."""
 
     across: Scale
     rungs: Sequence[tuple[float, str]]
@@ -40,36 +40,36 @@ class InformationChart:
 
 
 def information_chart(budget: Budget) -> InformationChart | None:
-    """From no answer to twice as many as there are, or as all teams may ask for; None: no groups to tell of."""
+    """Return the chart from 0 to twice the present number of answers or all teams' quota; None without groups."""
     if not budget.n_groups:
         return None
-    so_far = budget.spent.answers
-    most = max(so_far + 2 * AHEAD, 2 * so_far, budget.phase.quota_everybody or 0)
-    across = covering([0.0, float(most)])
-    last = int(across.high)
-    up = covering([0.0, told_in_full(last, budget.n_groups), budget.rows[1].inflation])
+    current = budget.spent.answers
+    limit = max(current + 2 * AHEAD, 2 * current, budget.phase.quota_everybody or 0)
+    x_scale = covering([0.0, float(limit)])
+    last = int(x_scale.high)
+    y_scale = covering([0.0, told_in_full(last, budget.n_groups), budget.rows[1].inflation])
     tells_in_full = budget.phase.disclosure == "full"
-    own = [] if tells_in_full else _line(across, up, last, lambda k: budget.inflation(_at(budget, k)))
+    own_curve = [] if tells_in_full else _line(x_scale, y_scale, last, lambda k: budget.inflation(_at(budget, k)))
     marks = [
-        Mark(across.at(row.answers), _y(up, row.inflation), f"{row.title}: {row.inflation:.3f}", place == 1)
-        for place, row in enumerate(budget.rows)
+        Mark(x_scale.at(row.answers), _y(y_scale, row.inflation), f"{row.title}: {row.inflation:.3f}", index == 1)
+        for index, row in enumerate(budget.rows)
     ]
-    rungs = [(_y(up, up.low + i * up.step), label) for i, (_, label) in enumerate(up.ticks)]
-    full = _line(across, up, last, lambda k: told_in_full(k, budget.n_groups))
-    return InformationChart(across, rungs, full, own, marks)
+    rungs = [(_y(y_scale, y_scale.low + i * y_scale.step), label) for i, (_, label) in enumerate(y_scale.ticks)]
+    full_curve = _line(x_scale, y_scale, last, lambda k: told_in_full(k, budget.n_groups))
+    return InformationChart(x_scale, rungs, full_curve, own_curve, marks)
 
 
 def _at(budget: Budget, answers: int) -> Spent:
-    """So many answers, of which as many told something as did."""
+    """Return a hypothetical number of answers, with at most as many informative ones as so far."""
     return Spent(answers, min(answers, budget.spent.told), budget.spent.levels)
 
 
-def _line(across: Scale, up: Scale, last: int, value: Callable[[int], float]) -> list[Line]:
-    # Close together where the line is steep, near nothing.
-    places = sorted({round(last * (point / POINTS) ** 2) for point in range(POINTS + 1)})
-    ends = [(across.at(float(k)), _y(up, value(k))) for k in places]
+def _line(x_scale: Scale, y_scale: Scale, last: int, value: Callable[[int], float]) -> list[Line]:
+    # Sampled more densely near 0, where the curve is steep.
+    counts = sorted({round(last * (point / POINTS) ** 2) for point in range(POINTS + 1)})
+    ends = [(x_scale.at(float(k)), _y(y_scale, value(k))) for k in counts]
     return [(x1, y1, x2, y2) for (x1, y1), (x2, y2) in pairwise(ends)]
 
 
-def _y(up: Scale, value: float) -> float:
-    return round(HEIGHT * (1 - (value - up.low) / (up.high - up.low)), 1)
+def _y(y_scale: Scale, value: float) -> float:
+    return round(HEIGHT * (1 - (value - y_scale.low) / (y_scale.high - y_scale.low)), 1)

@@ -1,4 +1,4 @@
-"""What organisers fill in to tell everybody something, and to move a deadline."""
+"""Forms for announcements, the contact, the time zone and deadline extensions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AnnouncementForm(forms.Form):
 
 
 class ContactForm(forms.Form):
-    """Where questions go."""
+    """Public contact for questions."""
 
     contact = forms.CharField(
         max_length=300,
@@ -35,7 +35,7 @@ class ContactForm(forms.Form):
 
 
 class ZoneForm(forms.Form):
-    """The zone in which dates stand beside UTC."""
+    """Zone in which dates are shown in addition to UTC."""
 
     time_zone = forms.ChoiceField(label="Time zone", help_text="No deadline moves. AoE: anywhere on Earth (UTC-12).")
 
@@ -45,7 +45,7 @@ class ZoneForm(forms.Form):
 
 
 class ExtensionForm(forms.Form):
-    """A later end."""
+    """Extension of a phase's deadline."""
 
     closes_at = forms.DateTimeField(
         label="Closes", widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
@@ -64,12 +64,12 @@ class ExtensionForm(forms.Form):
         self.fields["closes_at"].help_text = f"On the clocks of {time_zone}."
 
     def clean(self) -> dict[str, Any]:
-        """`team` is a row, or None."""
-        found = super().clean() or {}
-        if found.get("closes_at") is not None:
-            read_local(self, found, "closes_at", self.time_zone)
-        name = found.get("team", "")
-        found["team"] = Team.objects.filter(name__iexact=name).first() if name else None
-        if name and found["team"] is None:
+        """Convert `closes_at` from local time, and `team` to a Team or None."""
+        data = super().clean() or {}
+        if data.get("closes_at") is not None:
+            read_local(self, data, "closes_at", self.time_zone)
+        name = data.get("team", "")
+        data["team"] = Team.objects.filter(name__iexact=name).first() if name else None
+        if name and data["team"] is None:
             self.add_error("team", "There is no team of this name.")
-        return found
+        return data

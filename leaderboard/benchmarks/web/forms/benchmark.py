@@ -1,4 +1,4 @@
-"""What a curator fills in for a benchmark, its phases, its splits and their gold."""
+"""Forms to create benchmarks and phases."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ LIMIT_FIELDS = {
     "cpus": ("cpus", 1),
     "image_mb": ("image_bytes", container_limits.MB),
 }
-"""Fields of a phase's form -> the limit that each sets, and the limit's units in one of the field's."""
+"""Fields of a phase's form -> (the limit that each sets, factor from the field's unit to the limit's)."""
 
 
 class BenchmarkForm(forms.Form):
-    """A benchmark and the dataset it stands on: one that is there, or a new one of the same name."""
+    """A benchmark and its dataset: an existing one, or a new one of the same name."""
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
@@ -47,7 +47,7 @@ class BenchmarkForm(forms.Form):
 
 
 class PhaseForm(forms.Form):
-    """A round on one of the benchmark's splits."""
+    """A phase on one of the benchmark's splits."""
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
@@ -111,9 +111,9 @@ class PhaseForm(forms.Form):
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        given = container_limits.defaults()
+        defaults = container_limits.defaults()
         for name, (limit, unit) in LIMIT_FIELDS.items():
-            self.fields[name].help_text = f"Empty: the server's, {getattr(given, limit) / unit:,g}."
+            self.fields[name].help_text = f"Empty: the server's, {getattr(defaults, limit) / unit:,g}."
         self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
         self.fields["time_zone"].choices = [(name, name) for name in time_zones.names()]  # type: ignore[attr-defined]
@@ -122,39 +122,39 @@ class PhaseForm(forms.Form):
             self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
     def clean(self) -> dict[str, Any]:
-        """`limits` holds what was filled in, as a phase stores it."""
-        found = super().clean() or {}
-        found["time_zone"] = found.get("time_zone") or "UTC"
+        """Convert dates from local time, and collect the container limits in `limits` as a phase stores them."""
+        data = super().clean() or {}
+        data["time_zone"] = data.get("time_zone") or "UTC"
         for name in ("opens_at", "closes_at", "sealed_until"):
-            if found.get(name) is not None:
-                read_local(self, found, name, found["time_zone"])
+            if data.get(name) is not None:
+                read_local(self, data, name, data["time_zone"])
         for name in ("closes_at", "sealed_until"):
-            self._check_is_to_come(name, found.get(name), found["time_zone"])
-        filled = {name: found.pop(name, None) for name in LIMIT_FIELDS}
+            self._check_is_to_come(name, data.get(name), data["time_zone"])
+        limits = {name: data.pop(name, None) for name in LIMIT_FIELDS}
         if self.errors:
-            return found
-        if any(value is not None for value in filled.values()) and not found["takes_images"]:
+            return data
+        if any(value is not None for value in limits.values()) and not data["takes_images"]:
             self.add_error(
                 "takes_images", "Limits are set, and no images are taken; tick this or leave the limits empty."
             )
-        most = worker_status.most_processors("systems")
-        if most is not None and filled["cpus"] is not None and filled["cpus"] > most:
-            self.add_error("cpus", f"The engine has {most:g} processors; expected at most {most:g}.")
-        found["limits"] = {
-            limit: filled[name] if unit == 1 else filled[name] * unit
+        max_cpus = worker_status.most_processors("systems")
+        if max_cpus is not None and limits["cpus"] is not None and limits["cpus"] > max_cpus:
+            self.add_error("cpus", f"The engine has {max_cpus:g} processors; expected at most {max_cpus:g}.")
+        data["limits"] = {
+            limit: limits[name] if unit == 1 else limits[name] * unit
             for name, (limit, unit) in LIMIT_FIELDS.items()
-            if filled[name] is not None
+            if limits[name] is not None
         }
-        return found
+        return data
 
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
-        """A phase that is over before it is there takes nothing. Manifests may have one: it was, elsewhere."""
+        """Reject a date in the past: such a phase accepts nothing. Manifests may have one: it was held elsewhere."""
         if at is not None and name not in self.errors and at <= timezone.now():
             self.add_error(name, f"{time_zones.in_words(at, zone)} has passed; expected a date that is to come.")
 
 
 def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
-    """What is out and held out first: the field begins with the first. Drafts come last, for phases to be rehearsed."""
+    """Return splits for a phase: held-out ones first, as the default; drafts last, for phases to rehearse."""
     drafts = Case(When(state=Split.State.DRAFT, then=1), default=0, output_field=IntegerField())
     splits = dataset.splits.exclude(state=Split.State.RETIRED)
     return splits.order_by(drafts, "gold_public", "id")
@@ -165,8 +165,8 @@ def _split_in_words(split: Split) -> str:
 
 
 def _steps_in_words(dataset: Dataset) -> str:
-    """The step that a ladder would have on each split, and on its halves."""
-    said = []
+    """Describe the step that a ladder would have on each split, and on its public and private groups."""
+    descriptions = []
     for split in dataset.splits.order_by("id"):
         gold = split.current_gold
         if gold is None:
@@ -175,6 +175,6 @@ def _steps_in_words(dataset: Dataset) -> str:
         counts = {"all groups": gold.n_groups}
         if division is not None:
             counts |= {"public half": division.n_public, "private half": division.n_private}
-        steps = ", ".join(f"{step_of_share(n)} on {what} ({n:,})" for what, n in counts.items())
-        said.append(f"{split.name}: {steps}")
-    return "A ladder's step for a share is 1/√groups. " + "; ".join(said) + "." if said else ""
+        steps = ", ".join(f"{step_of_share(n)} on {subset} ({n:,})" for subset, n in counts.items())
+        descriptions.append(f"{split.name}: {steps}")
+    return "A ladder's step for a share is 1/√groups. " + "; ".join(descriptions) + "." if descriptions else ""

@@ -1,4 +1,4 @@
-"""What is changed of a benchmark that is there."""
+"""Form to edit a benchmark."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
 from leaderboard.models import Benchmark, User
 
 LONGEST_SEEN = 5000
-"""Characters of all marks; what is longer is read no further."""
+"""Maximum characters of all marks; longer values are ignored."""
 
 
 class EditForm(BenchmarkForm):
-    """The fields of its making but those that stay, with contact and organisers. `seen`: marks of what stood before."""
+    """Editable fields of a benchmark, with contact and organisers. `seen`: marks of the values it was opened with."""
 
     slug = task = dataset = None  # type: ignore[assignment]
     contact = forms.CharField(
@@ -36,8 +36,8 @@ class EditForm(BenchmarkForm):
     field_order = ("title", "summary", "description", "rules", "contact", "licence", "citation", "source_url")
 
     def __init__(self, data: Mapping[str, Any] | None, *, benchmark: Benchmark, by: User) -> None:
-        now = edit.state_of(benchmark)
-        super().__init__(data, initial={**now, "seen": json.dumps(edit.marks(now))})
+        current = edit.state_of(benchmark)
+        super().__init__(data, initial={**current, "seen": json.dumps(edit.marks(current))})
         self.fields["licence"].label = "Licence of the dataset"
         self.fields["citation"].label = "How to cite the dataset"
         self.fields["source_url"].label = "Where the dataset comes from"
@@ -48,14 +48,14 @@ class EditForm(BenchmarkForm):
             del self.fields["leaves"]
 
     def clean_seen(self) -> dict[str, str]:
-        """Empty where something else came in its place, of whatever length."""
+        """Return the marks; empty for any invalid value."""
         if len(self.cleaned_data["seen"]) > LONGEST_SEEN:
             return {}
         try:
-            found = json.loads(self.cleaned_data["seen"])
+            marks = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) and found.keys() == set(edit.EVERYTHING) else {}
+        return marks if isinstance(marks, dict) and marks.keys() == set(edit.EVERYTHING) else {}
 
     def asked(self) -> dict[str, str]:
         return {name: self.cleaned_data[name] for name in edit.EVERYTHING if name in self.cleaned_data}
