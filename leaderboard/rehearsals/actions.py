@@ -1,7 +1,7 @@
-"""Rehearsals: a phase is gone through before it opens, by its organisers and whom they name, and nothing of it counts.
+"""Rehearsals: organisers and named testers try a phase before it opens, without effect on the phase.
 
-A rehearsal is a benchmark of its own, in a state that is never public, with a copy of the phase on the same split. So
-its submissions, charges, boards and ladder are not the phase's, and there is nothing to be taken back when it ends.
+A rehearsal is a separate benchmark, in a state that is never public, with a copy of the phase on the same split. So
+its submissions, quotas, boards and ladder are not the phase's, and nothing needs to be undone when it ends.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from leaderboard.models import (
 
 MOST_TESTERS = 100
 NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "arrivals", "created_at"}
-"""Of a phase; and its scorer is copied by itself."""
+"""Fields of a phase that are not copied; its scorer is copied separately."""
 
 
 def why_not(phase: Phase) -> str:
-    """What is in the way of a rehearsal; empty: nothing."""
+    """Return why a phase cannot be rehearsed; empty if it can be."""
     if phase.benchmark.is_rehearsal:
         return "This is a rehearsal already."
     if phase.benchmark.state == Benchmark.State.PUBLIC and not phase.is_to_come():
@@ -54,73 +54,76 @@ def why_not(phase: Phase) -> str:
 
 
 def testers_named(names: Sequence[str]) -> list[User]:
-    """The accounts of some usernames, and the members of teams that are named so; raises Refused INVALID_NAME."""
-    found: dict[int, User] = {}
+    """Return the accounts for usernames, and the members for team names. Raises Refused INVALID_NAME."""
+    users: dict[int, User] = {}
     unknown = []
     for name in names:
         people = list(User.objects.filter(username=name, is_active=True))
-        people = people or [one for team in Team.objects.filter(name=name) for one in team.members.all()]
+        people = people or [user for team in Team.objects.filter(name=name) for user in team.members.all()]
         if not people:
             unknown.append(name)
-        found |= {one.pk: one for one in people}
+        users |= {user.pk: user for user in people}
     if unknown:
         raise Refused(Code.INVALID_NAME, f"There is no account and no team {', '.join(unknown[:10])}.")
-    if len(found) > MOST_TESTERS:
-        raise Refused(Code.INVALID_NAME, f"{len(found)} people are named; expected at most {MOST_TESTERS}.")
-    return list(found.values())
+    if len(users) > MOST_TESTERS:
+        raise Refused(Code.INVALID_NAME, f"{len(users)} people are named; expected at most {MOST_TESTERS}.")
+    return list(users.values())
 
 
 @transaction.atomic
 def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by: User) -> Rehearsal:
-    """Open a copy of a phase to its organisers and testers. ends_at: until when it takes something, and testers see it;
-    of a sealed phase also when it is opened, so that it needs one.
+    """Open a copy of a phase to its organisers and testers.
 
-    Raises Refused: NOT_READY with what is in the way, INVALID_NAME for the date, NOT_AN_ORGANISER.
+    ends_at: until when it accepts submissions and testers can see it; a sealed phase, which is then unsealed, needs it.
+    None: until the phase opens, or until it is ended. Raises Refused: NOT_READY with the reason, INVALID_NAME for the
+    date, NOT_AN_ORGANISER.
     """
     check_manages(phase.benchmark, by)
-    held = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
-    if reason := why_not(held):
+    locked = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
+    if reason := why_not(locked):
         raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not begun")
     at = timezone.now()
-    ends_at = _end(held, ends_at, at)
+    ends_at = _checked_end(locked, ends_at, at)
     sweep()
-    copied = _benchmark(held, by)
-    _phase(held, copied, ends_at)
+    copy = _copy_benchmark(locked, by)
+    _copy_phase(locked, copy, ends_at)
     try:
         with transaction.atomic():
-            made = Rehearsal.objects.create(benchmark=copied, phase=held, begun_by=by, begun_at=at)
+            rehearsal = Rehearsal.objects.create(benchmark=copy, phase=locked, begun_by=by, begun_at=at)
     except IntegrityError:
         raise Refused(
             Code.NOT_READY,
-            f"The phase {held.title} is being rehearsed already; end that first.",
+            f"The phase {locked.title} is being rehearsed already; end that first.",
             heading="The rehearsal was not begun",
         ) from None
-    made.testers.set(testers)
-    told = {"benchmark": copied.slug, "testers": sorted(one.username for one in testers)}
-    AuditEntry.record("rehearsal.begun", held, by=by, **told)
-    return made
+    rehearsal.testers.set(testers)
+    details = {"benchmark": copy.slug, "testers": sorted(tester.username for tester in testers)}
+    AuditEntry.record("rehearsal.begun", locked, by=by, **details)
+    return rehearsal
 
 
 @transaction.atomic
 def name_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> None:
-    """Have these test it and nobody else; what others have sent stays. Raises Refused: NOT_READY once it is over."""
+    """Replace the testers; earlier submissions of others stay. Raises Refused: NOT_READY once it is over."""
     check_manages(rehearsal.phase.benchmark, by)
     if rehearsal.is_over:
         raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.testers.set(testers)
-    AuditEntry.record("rehearsal.testers", rehearsal.phase, by=by, testers=sorted(one.username for one in testers))
+    AuditEntry.record(
+        "rehearsal.testers", rehearsal.phase, by=by, testers=sorted(tester.username for tester in testers)
+    )
 
 
 @transaction.atomic
 def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
-    """End it for good: it takes nothing more, what waits is not scored, and all of it stays to be read by its managers.
+    """End a rehearsal: it accepts nothing more, queued work is cancelled, and its managers can still read everything.
 
     Raises Refused: NOT_READY where it is over, NOT_AN_ORGANISER.
     """
     check_manages(rehearsal.phase.benchmark, by)
     at = timezone.now()
-    mine = Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None)
-    if rehearsal.is_over or not mine.update(ended_at=at, ended_by=by):
+    open_rehearsal = Rehearsal.objects.filter(pk=rehearsal.pk, ended_at=None)
+    if rehearsal.is_over or not open_rehearsal.update(ended_at=at, ended_by=by):
         raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.refresh_from_db()
     phases = Phase.objects.select_for_update().filter(benchmark=rehearsal.benchmark)
@@ -128,67 +131,80 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
         if phase.closes_at is None or phase.closes_at > at:
             phase.closes_at = at
             phase.save(update_fields=["closes_at"])
-    sent = {"submission__phase__in": phases}
-    ended: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "finished_at": at}
-    runs = {f"prediction__{name}": value for name, value in sent.items()}
-    Run.objects.filter(**runs, state=State.QUEUED).update(**ended)
-    Prediction.objects.filter(**sent, state=State.QUEUED).update(**ended)
-    told = {"benchmark": rehearsal.benchmark.slug, "submissions": _sent(rehearsal)}
-    AuditEntry.record("rehearsal.ended", rehearsal.phase, by=by, **told)
+    of_rehearsal = {"submission__phase__in": phases}
+    cancelled: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "finished_at": at}
+    runs = {f"prediction__{name}": value for name, value in of_rehearsal.items()}
+    Run.objects.filter(**runs, state=State.QUEUED).update(**cancelled)
+    Prediction.objects.filter(**of_rehearsal, state=State.QUEUED).update(**cancelled)
+    details = {"benchmark": rehearsal.benchmark.slug, "submissions": _n_submissions(rehearsal)}
+    AuditEntry.record("rehearsal.ended", rehearsal.phase, by=by, **details)
     return rehearsal
 
 
 @transaction.atomic
 def sweep() -> int:
-    """Write down the end of those whose date has come; how many. What they hold is scored and opened all the same."""
-    going_on = Benchmark.objects.ongoing_rehearsals().values("pk")
-    came = Rehearsal.objects.filter(ended_at=None).exclude(benchmark__in=going_on).select_related("benchmark", "phase")
-    n = 0
-    for one in came.select_for_update(of=("self",)):
-        # Not the moment of this look: it may be long after, and what is sealed is opened at its date.
-        Rehearsal.objects.filter(pk=one.pk).update(ended_at=one.last_deadline, ended_by=one.begun_by_id)
-        AuditEntry.record("rehearsal.ended", one.phase, benchmark=one.benchmark.slug, submissions=_sent(one))
-        n += 1
-    return n
+    """Record the end of rehearsals whose date has passed. Return how many. Queued work still runs."""
+    ongoing = Benchmark.objects.ongoing_rehearsals().values("pk")
+    due = Rehearsal.objects.filter(ended_at=None).exclude(benchmark__in=ongoing).select_related("benchmark", "phase")
+    count = 0
+    for rehearsal in due.select_for_update(of=("self",)):
+        # Not the present time: the sweep may run long after, and a sealed copy is unsealed at its date.
+        Rehearsal.objects.filter(pk=rehearsal.pk).update(
+            ended_at=rehearsal.last_deadline, ended_by=rehearsal.begun_by_id
+        )
+        AuditEntry.record(
+            "rehearsal.ended",
+            rehearsal.phase,
+            benchmark=rehearsal.benchmark.slug,
+            submissions=_n_submissions(rehearsal),
+        )
+        count += 1
+    return count
 
 
-def _sent(rehearsal: Rehearsal) -> int:
+def _n_submissions(rehearsal: Rehearsal) -> int:
     return Submission.objects.filter(phase__benchmark=rehearsal.benchmark).count()
 
 
-def _end(phase: Phase, asked: datetime | None, at: datetime) -> datetime | None:
-    """Not after the phase itself opens."""
-    check_moments(ends_at=asked)
-    if asked is not None and asked <= at:
+def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> datetime | None:
+    """Return the end of a rehearsal: never after the phase itself opens."""
+    check_moments(ends_at=ends_at)
+    if ends_at is not None and ends_at <= at:
         raise Refused(Code.INVALID_NAME, "The rehearsal would end before it begins; expected a later date.")
-    if phase.disclosure == Phase.Disclosure.SEALED and asked is None:
+    if phase.disclosure == Phase.Disclosure.SEALED and ends_at is None:
         raise Refused(Code.INVALID_NAME, "A sealed phase is opened at a date; say when, in the rehearsal.")
-    if asked is not None and phase.opens_at is not None and asked > phase.opens_at:
+    if ends_at is not None and phase.opens_at is not None and ends_at > phase.opens_at:
         opens = time_zones.in_words(phase.opens_at, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"The phase itself opens at {opens}; expected an end before that.")
-    return asked or phase.opens_at
+    return ends_at or phase.opens_at
 
 
-def _benchmark(phase: Phase, by: User) -> Benchmark:
+def _copy_benchmark(phase: Phase, by: User) -> Benchmark:
     real = phase.benchmark
-    there = Benchmark.objects.filter(rehearsal__phase=phase).count()
-    names = (f"{real.slug[:50]}-{phase.slug[:14]}-rehearsal{f'-{n}' if n else ''}" for n in range(there, there + 1000))
+    count = Benchmark.objects.filter(rehearsal__phase=phase).count()
+    names = (f"{real.slug[:50]}-{phase.slug[:14]}-rehearsal{f'-{n}' if n else ''}" for n in range(count, count + 1000))
     slug = next(name for name in names if not Benchmark.objects.filter(slug=name).exists())
     texts = {name: getattr(real, name) for name in ("summary", "description", "rules", "task", "dataset", "contact")}
     title = f"Rehearsal: {real.title}"[:200]
-    made = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
-    made.organisers.set({*real.organisers.all(), by})
+    copy = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
+    copy.organisers.set({*real.organisers.all(), by})
     for row, _ in reported_results.sound(real):
-        fields = {one.attname: getattr(row, one.attname) for one in ReportedResult._meta.concrete_fields}
-        ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": made.pk})
-    return made
+        fields = {field.attname: getattr(row, field.attname) for field in ReportedResult._meta.concrete_fields}
+        ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": copy.pk})
+    return copy
 
 
-def _phase(phase: Phase, benchmark: Benchmark, ends_at: datetime | None) -> Phase:
-    fields = {one.name: getattr(phase, one.name) for one in Phase._meta.concrete_fields if one.name not in NOT_COPIED}
+def _copy_phase(phase: Phase, benchmark: Benchmark, ends_at: datetime | None) -> Phase:
+    fields = {
+        field.name: getattr(phase, field.name) for field in Phase._meta.concrete_fields if field.name not in NOT_COPIED
+    }
     if phase.scorer is not None:
-        own = {one.name: getattr(phase.scorer, one.name) for one in Scorer._meta.concrete_fields if one.name != "id"}
-        fields["scorer"] = Scorer.objects.create(**{**own, "benchmark": benchmark})
+        scorer_fields = {
+            field.name: getattr(phase.scorer, field.name)
+            for field in Scorer._meta.concrete_fields
+            if field.name != "id"
+        }
+        fields["scorer"] = Scorer.objects.create(**{**scorer_fields, "benchmark": benchmark})
     sealed = phase.disclosure == Phase.Disclosure.SEALED
     dates = {"closes_at": ends_at, "sealed_until": ends_at if sealed else None}
     return Phase.objects.create(**{**fields, **dates, "benchmark": benchmark})

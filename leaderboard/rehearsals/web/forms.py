@@ -1,4 +1,4 @@
-"""What an organiser fills in to rehearse a phase."""
+"""Forms to start a rehearsal and to name its testers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_NAMES = 100
 
 
 class TestersForm(forms.Form):
-    """Usernames and names of teams, one a line."""
+    """Testers: usernames and team names, one a line."""
 
     testers = forms.CharField(
         required=False,
@@ -32,22 +32,22 @@ class TestersForm(forms.Form):
 
 
 class RehearsalForm(TestersForm):
-    """Who tests, and until when."""
+    """Testers and end of a rehearsal."""
 
     def __init__(self, *args: Any, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         sealed = phase.disclosure == Phase.Disclosure.SEALED
         self._zone = phase.time_zone
-        then = "Then it is opened for its managers." if sealed else "Empty: until you end it."
+        end_text = "Then it is opened for its managers." if sealed else "Empty: until you end it."
         self.fields["ends_at"] = forms.DateTimeField(
             required=sealed,
             widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             label="Takes submissions until",
-            help_text=f"On the clocks of {phase.time_zone}. Testers see it as long. {then}",
+            help_text=f"On the clocks of {phase.time_zone}. Testers see it as long. {end_text}",
         )
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        if found.get("ends_at"):
-            read_local(self, found, "ends_at", self._zone)
-        return found
+        data = super().clean() or {}
+        if data.get("ends_at"):
+            read_local(self, data, "ends_at", self._zone)
+        return data

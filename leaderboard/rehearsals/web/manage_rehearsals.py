@@ -1,4 +1,4 @@
-"""Rehearsing a phase: beginning it, naming who tests, ending it, and those that are over."""
+"""Management pages of rehearsals of a phase: start one, name testers, end it, list earlier ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaderboard.rehearsals.web.forms import RehearsalForm, TestersForm
 @never_cache
 @require_http_methods(["GET", "POST"])
 def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """The phase's rehearsals; a POST begins one."""
+    """List the phase's rehearsals; a POST starts one."""
     found = managed_phase_or_404(request.user, slug, phase)
     if request.method != "POST":
         return _page(request, found)
@@ -32,35 +32,35 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         return _page(request, found, form=form)
     try:
         testers = actions.testers_named(form.cleaned_data["testers"])
-        made = actions.begin(phase=found, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
+        created = actions.begin(phase=found, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
     except Refused as refused:
         return _page(request, found, Refusal(refused), form)
-    messages.success(request, f"The rehearsal has begun: {made.benchmark.title}.")
+    messages.success(request, f"The rehearsal has begun: {created.benchmark.title}.")
     return redirect("manage_rehearsal", slug, phase)
 
 
 @login_required
 @require_POST
 def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """Name who tests."""
+    """Replace the testers."""
     found = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(found.rehearsals, pk=pk)
     form = TestersForm(request.POST)
     if not form.is_valid():
         return _page(request, found, testers_form=form)
     try:
-        named = actions.testers_named(form.cleaned_data["testers"])
-        actions.name_testers(rehearsal=row, testers=named, by=request.user)
+        users = actions.testers_named(form.cleaned_data["testers"])
+        actions.name_testers(rehearsal=row, testers=users, by=request.user)
     except Refused as refused:
         return _page(request, found, Refusal(refused), testers_form=form)
-    messages.success(request, f"{len(named)} tester{'s' if len(named) != 1 else ''} named.")
+    messages.success(request, f"{len(users)} tester{'s' if len(users) != 1 else ''} named.")
     return redirect("manage_rehearsal", slug, phase)
 
 
 @login_required
 @require_POST
 def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """End it; nothing of it counts."""
+    """End the rehearsal."""
     found = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(found.rehearsals, pk=pk)
     try:
@@ -79,21 +79,24 @@ def _page(
     testers_form: TestersForm | None = None,
 ) -> HttpResponse:
     rows = phase.rehearsals.select_related("benchmark", "begun_by", "ended_by")
-    found = list(rows.annotate(n_submissions=Count("benchmark__phases__submissions")))
-    now: Rehearsal | None = next((row for row in found if not row.is_over), None)
-    named = "\n".join(now.testers.order_by("username").values_list("username", flat=True)) if now else ""
+    rehearsals = list(rows.annotate(n_submissions=Count("benchmark__phases__submissions")))
+    current: Rehearsal | None = next((row for row in rehearsals if not row.is_over), None)
+    tester_names = "\n".join(current.testers.order_by("username").values_list("username", flat=True)) if current else ""
     context = {
         "benchmark": phase.benchmark,
         "phase": phase,
-        "now": now,
-        "copy": now.benchmark.phases.get(slug=phase.slug) if now else None,
-        "over": [row for row in found if row.is_over],
+        "now": current,
+        "copy": current.benchmark.phases.get(slug=phase.slug) if current else None,
+        "over": [row for row in rehearsals if row.is_over],
         "why_not": actions.why_not(phase),
         "form": form or RehearsalForm(phase=phase),
-        "testers_form": testers_form or TestersForm(initial={"testers": named}),
+        "testers_form": testers_form or TestersForm(initial={"testers": tester_names}),
         "refusal": refusal,
     }
-    bad = form is not None or testers_form is not None
+    is_invalid = form is not None or testers_form is not None
     return render(
-        request, "rehearsals/manage_rehearsal.html", context, status=refusal.status if refusal else 422 if bad else 200
+        request,
+        "rehearsals/manage_rehearsal.html",
+        context,
+        status=refusal.status if refusal else 422 if is_invalid else 200,
     )
