@@ -1,10 +1,10 @@
-"""Looking for predictions that are nearly another team's.
+"""Near-duplicate detection: find predictions that nearly equal another team's.
 
-The sweeper finds scored predictions that nobody has looked at. A worker of the scoring side first gives them a
-signature, then holds it against those of the phase's other teams, and lays side by side, unit by unit, only what the
-signatures cannot tell apart: of each other team the likest, and of a bounded number of teams. Scoring goes first.
+The sweep finds scored predictions that have not been checked. An evaluation worker first computes a signature, compares
+it with those of the phase's other teams, and then compares unit by unit only the candidates: the most similar
+prediction of each other team, of a bounded number of teams. Scoring has priority.
 
-Nobody but a benchmark's organisers ever reads of it: it is a suspicion, not a finding of fault.
+Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
 WAITING = Likeness.objects.select_related("prediction__submission__system", "phase__split__dataset", "phase__benchmark")
 
 
-def _look(lease: Lease[Likeness]) -> None:
+def _check(lease: Lease[Likeness]) -> None:
     row = lease.row
     gold = board_state.gold_of(row.phase)
     if gold is None:
         raise NoAnswerError(Reason.BAD_GOLD)
     ordered = similarity.sign(lease, gold)
-    # After the signature is there for all to see: of two that look at once, one at least sees the other.
-    alike = similarity.likest(row, ordered=ordered)
-    found = similarity.found(row, gold, alike) if alike else []
+    # Only after the signature is committed: of two concurrent checks, at least one sees the other's.
+    candidates = similarity.likest(row, ordered=ordered)
+    near_copies = similarity.found(row, gold, candidates) if candidates else []
     with transaction.atomic():
         lease.finish(state=State.DONE)
-        NearCopy.objects.bulk_create(found, ignore_conflicts=True)
+        NearCopy.objects.bulk_create(near_copies, ignore_conflicts=True)
 
 
 def _queue() -> None:
-    """Rows for competing systems' predictions that were scored and not looked at; the sweep enqueues them at once."""
-    at = timezone.now()
-    long_ago = at - timedelta(days=1)
+    """Create rows for scored, unchecked predictions of competing systems; the sweep enqueues them at once."""
+    now = timezone.now()
+    long_ago = now - timedelta(days=1)
     scored = Prediction.objects.filter(
         likeness=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
     )
-    # In the order in which they came: a copy is looked at after what it may be one of.
+    # In order of receipt: a copy is checked after its possible original.
     in_order = scored.order_by("submission__received_at", "pk").distinct()
-    found = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
+    unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [
-        Likeness(prediction_id=prediction, phase_id=phase, queued_at=at, rung_at=long_ago)
-        for prediction, phase in found
+        Likeness(prediction_id=prediction, phase_id=phase, queued_at=now, rung_at=long_ago)
+        for prediction, phase in unchecked
     ]
-    # Two sweepers may find the same prediction: it gets one row.
+    # Two concurrent sweeps may find the same prediction: it gets one row.
     Likeness.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-WORK = Work(name="look_for_copies", rows=WAITING, do=_look, makes_way=True, before_sweep=_queue)
+WORK = Work(name="look_for_copies", rows=WAITING, do=_check, makes_way=True, before_sweep=_queue)

@@ -1,9 +1,9 @@
-"""Why two systems' likeness is no matter."""
+"""Form to dismiss a near-duplicate."""
 
 from django import forms
 
 
 class DismissForm(forms.Form):
-    """The reason that organisers read later."""
+    """Reason, shown to organisers later."""
 
     reason = forms.CharField(max_length=300, help_text="For the organisers alone: nobody else reads of it.")

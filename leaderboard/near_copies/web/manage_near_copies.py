@@ -1,4 +1,4 @@
-"""For a benchmark's organisers alone: predictions that are nearly another team's, and setting a suspicion aside."""
+"""Management pages of near-duplicate predictions of different teams: list and dismiss. For organisers only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ABOUT = ("phase", "a__submission__system__team", "b__submission__system__team", 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems in a phase with what was found of them, the latest first."""
+    """Two systems in a phase with their near-duplicates, latest first."""
 
     phase: Phase
     systems: tuple[System, System]
@@ -39,7 +39,7 @@ class Pair:
 @never_cache
 @require_safe
 def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
-    """What nobody has looked into yet, two systems at a time, and what was set aside."""
+    """List open near-duplicates by pair of systems, and dismissed ones."""
     benchmark = managed_or_404(request.user, slug)
     rows = _of(benchmark)
     waiting = Likeness.objects.filter(phase__benchmark=benchmark)
@@ -60,31 +60,31 @@ def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """The reason, for the organisers' own memory."""
+    """Dismiss the near-duplicates of a pair of systems, with a reason."""
     benchmark = managed_or_404(request.user, slug)
-    found = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
+    near_copy = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
     form, refusal = DismissForm(request.POST or None), None
     if form.is_valid():
         try:
-            near_copy_flags.dismiss(near_copy=found, reason=form.cleaned_data["reason"], by=request.user)
+            near_copy_flags.dismiss(near_copy=near_copy, reason=form.cleaned_data["reason"], by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
         else:
             messages.success(request, "It is set aside. What is found of the two later is shown again.")
             return redirect("manage_near_copies", slug)
-    context = {"benchmark": benchmark, "found": found, "form": form, "refusal": refusal}
+    context = {"benchmark": benchmark, "found": near_copy, "form": form, "refusal": refusal}
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     return render(request, "near_copies/manage_near_copy_dismiss.html", context, status=status)
 
 
 def pairs(rows: Iterable[NearCopy]) -> list[Pair]:
-    """The rows by phase and pair of systems, in the order of each pair's first."""
-    found: dict[tuple[int, frozenset[int]], Pair] = {}
+    """Group rows by phase and pair of systems, in order of first occurrence."""
+    pair_by_key: dict[tuple[int, frozenset[int]], Pair] = {}
     for row in rows:
         a, b = row.a.submission.system, row.b.submission.system
         key = (row.phase_id, frozenset((a.pk, b.pk)))
-        found.setdefault(key, Pair(row.phase, (a, b), [])).rows.append(row)
-    return list(found.values())
+        pair_by_key.setdefault(key, Pair(row.phase, (a, b), [])).rows.append(row)
+    return list(pair_by_key.values())
 
 
 def _of(benchmark: Benchmark) -> QuerySet[NearCopy]:
