@@ -17,17 +17,19 @@ CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 
 @require_safe
 def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
-    found = split_or_404(request.user, slug, split)
-    if not found.inputs or not found.inputs_public:
+    split_row = split_or_404(request.user, slug, split)
+    if not split_row.inputs or not split_row.inputs_public:
         raise Http404("no inputs")
-    return _attachment(request, found.inputs, found.inputs_sha256, _filename(found.inputs, f"{slug}-{split}-inputs"))
+    return _attachment(
+        request, split_row.inputs, split_row.inputs_sha256, _filename(split_row.inputs, f"{slug}-{split}-inputs")
+    )
 
 
 @require_safe
 def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     """Send the current gold of a split whose gold is public; 404 for any other split."""
-    found = split_or_404(request.user, slug, split)
-    gold = found.current_gold if found.gold_public else None
+    split_row = split_or_404(request.user, slug, split)
+    gold = split_row.current_gold if split_row.gold_public else None
     if gold is None:
         raise Http404("no gold")
     return _attachment(request, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))

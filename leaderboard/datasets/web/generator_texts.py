@@ -85,7 +85,7 @@ def told(generation: Generation, *, seed: bool) -> Told:
         title=title(generation),
         name=generation.generator,
         version=generation.version,
-        sources=[(titles.get(one.role, one.role), one) for one in sources],
+        sources=[(titles.get(source_file.role, source_file.role), source_file) for source_file in sources],
         parameters=[(titles.get(name, name), text) for name, text in generation.parameters.items() if text],
         seed=generation.seed if seed else None,
         is_seeded=bool(offer and offer.generator.seeded),

@@ -32,11 +32,11 @@ from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, S
 @require_POST
 def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Queue an audit of the current gold."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
     try:
-        split_audits.begin(split=found, by=request.user)
+        split_audits.begin(split=split_row, by=request.user)
     except Refused as refused:
-        return manage_lifecycle.page(request, benchmark, found, Refusal(refused))
+        return manage_lifecycle.page(request, benchmark, split_row, Refusal(refused))
     return redirect("manage_split", slug, split)
 
 

@@ -60,8 +60,8 @@ MEANS = {
 @require_safe
 def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show how much the correction changes, and the forms to confirm or drop it."""
-    benchmark, found = _correction(request.user, slug, split, pk)
-    return _page(request, benchmark, found)
+    benchmark, row = _correction(request.user, slug, split, pk)
+    return _page(request, benchmark, row)
 
 
 @login_required
@@ -69,9 +69,9 @@ def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRe
 @require_safe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Render the progress of the comparison; once it has ended the whole page is reloaded."""
-    benchmark, found = _correction(request.user, slug, split, pk)
-    answer = render(request, "datasets/manage_correction_state.html", _followed(benchmark, found))
-    if found.is_over:
+    benchmark, row = _correction(request.user, slug, split, pk)
+    answer = render(request, "datasets/manage_correction_state.html", _followed(benchmark, row))
+    if row.is_over:
         answer["HX-Refresh"] = "true"
     return answer
 
@@ -81,22 +81,22 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @require_safe
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded."""
-    benchmark, found = _correction(request.user, slug, split, pk)
-    if found.state != State.DONE or found.fate in (Correction.Fate.DROPPED, Correction.Fate.EXPIRED):
+    benchmark, correction_row = _correction(request.user, slug, split, pk)
+    if correction_row.state != State.DONE or correction_row.fate in (Correction.Fate.DROPPED, Correction.Fate.EXPIRED):
         raise Http404("there are no items")
     kind = request.GET.get("kind", "")
-    rows = found.items.all()
+    rows = correction_row.items.all()
     if kind in KINDS:
         rows = rows.filter(kinds__contains=f"|{kind}|")
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    details = {"number": found.base.number, "correction": found.pk, "page": page.number}
-    AuditEntry.record("gold.read", found.base, by=request.user, **details)
+    details = {"number": correction_row.base.number, "correction": correction_row.pk, "page": page.number}
+    AuditEntry.record("gold.read", correction_row.base, by=request.user, **details)
     context = {
         "benchmark": benchmark,
-        "split": found.split,
-        "correction": found,
+        "split": correction_row.split,
+        "correction": correction_row,
         "kind": kind if kind in KINDS else "",
-        "kinds": [one for one in _kinds(found) if one[3]],
+        "kinds": [one for one in _kinds(correction_row) if one[3]],
         "page": page,
         "items": [(row, [WORDS[one] for one in row.kinds.strip("|").split("|")], _changes(row)) for row in page],
     }
@@ -107,17 +107,17 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @require_POST
 def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Make the correction the next gold version."""
-    benchmark, found = _correction(request.user, slug, split, pk)
-    form = ConfirmForm(request.POST, split=found.split)
+    benchmark, row = _correction(request.user, slug, split, pk)
+    form = ConfirmForm(request.POST, split=row.split)
     if not form.is_valid():
-        return _page(request, benchmark, found, form=form)
+        return _page(request, benchmark, row, form=form)
     filled = {"tells_count": False, **form.cleaned_data}
     try:
-        gold = corrections.confirm(correction=found, by=request.user, **filled)
+        gold = corrections.confirm(correction=row, by=request.user, **filled)
     except Refused as refused:
-        return _page(request, benchmark, found, form=form, refusal=Refusal(refused))
+        return _page(request, benchmark, row, form=form, refusal=Refusal(refused))
     messages.success(request, f"Gold version {gold.number} of {split} is there.")
-    phases = [phase for phase, _ in _rescored(found) if phase.benchmark_id == benchmark.pk]
+    phases = [phase for phase, _ in _rescored(row) if phase.benchmark_id == benchmark.pk]
     if len(phases) == 1:
         return redirect("manage_rescoring", slug, phases[0].slug)
     return redirect("manage_gold", slug, split)
@@ -127,81 +127,81 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
 @require_POST
 def drop(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Drop the correction."""
-    benchmark, found = _correction(request.user, slug, split, pk)
+    benchmark, row = _correction(request.user, slug, split, pk)
     try:
-        corrections.drop(correction=found, by=request.user)
+        corrections.drop(correction=row, by=request.user)
     except Refused as refused:
-        return _page(request, benchmark, found, refusal=Refusal(refused))
+        return _page(request, benchmark, row, refusal=Refusal(refused))
     messages.success(request, "The file is dropped; nothing of it counts.")
     return redirect("manage_gold", slug, split)
 
 
 def _correction(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark, Correction]:
-    benchmark, found = managed_split_or_404(user, slug, split)
+    benchmark, split_row = managed_split_or_404(user, slug, split)
     rows = Correction.objects.select_related("base", "gold", "split__dataset", "created_by", "decided_by")
-    return benchmark, get_object_or_404(rows.filter(split=found), pk=pk)
+    return benchmark, get_object_or_404(rows.filter(split=split_row), pk=pk)
 
 
 def _page(
     request: PersonRequest,
     benchmark: Benchmark,
-    found: Correction,
+    row: Correction,
     *,
     form: ConfirmForm | None = None,
     refusal: Refusal | None = None,
 ) -> HttpResponse:
-    found.refresh_from_db()
+    row.refresh_from_db()
     context = {
-        **_followed(benchmark, found),
-        "number": found.base.number + 1,
-        "kinds": _kinds(found),
-        "why_not": corrections.why_not_confirmed(found),
-        "rescored": _visible_phases(_rescored(found), benchmark, request.user),
-        "form": form or ConfirmForm(split=found.split),
+        **_followed(benchmark, row),
+        "number": row.base.number + 1,
+        "kinds": _kinds(row),
+        "why_not": corrections.why_not_confirmed(row),
+        "rescored": _visible_phases(_rescored(row), benchmark, request.user),
+        "form": form or ConfirmForm(split=row.split),
         "refusal": refusal,
     }
     status = refusal.status if refusal else 422 if form is not None else 200
     return render(request, "datasets/manage_correction.html", context, status=status)
 
 
-def _followed(benchmark: Benchmark, found: Correction) -> dict[str, Any]:
+def _followed(benchmark: Benchmark, row: Correction) -> dict[str, Any]:
     return {
         "benchmark": benchmark,
-        "split": found.split,
-        "correction": found,
-        "why": Reason(found.reason).label if found.reason else "",
-        "ask_again": None if found.is_over else ASK_AGAIN,
+        "split": row.split,
+        "correction": row,
+        "why": Reason(row.reason).label if row.reason else "",
+        "ask_again": None if row.is_over else ASK_AGAIN,
     }
 
 
-def _kinds(found: Correction) -> list[tuple[str, str, str, int]]:
+def _kinds(row: Correction) -> list[tuple[str, str, str, int]]:
     """Return (kind, its name, its consequence, number of items)."""
-    counted = found.counts.get("by_kind", {})
+    counted = row.counts.get("by_kind", {})
     return [(kind, WORDS[kind], MEANS[kind], counted.get(kind, 0)) for kind in KINDS]
 
 
-def _rescored(found: Correction) -> list[tuple[Phase, int]]:
+def _rescored(row: Correction) -> list[tuple[Phase, int]]:
     """Return (phase, number of predictions to rescore) for phases of any benchmark that have predictions."""
-    phases = rescoring.phases_on(found.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
+    phases = rescoring.phases_on(row.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
     return [(phase, n) for phase in phases if (n := board_state.to_score(phase).count())]
 
 
 def _visible_phases(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:
     """Sort our benchmark's phases first; merge phases of benchmarks that `by` may not see into one unnamed row."""
     phases = sorted(phases, key=lambda row: row[0].benchmark_id != ours.pk)
-    named: list[tuple[Phase | None, int]] = []
+    visible: list[tuple[Phase | None, int]] = []
     hidden = 0
     for phase, n in phases:
         if phase.benchmark.is_visible_to(by):
-            named.append((phase, n))
+            visible.append((phase, n))
         else:
             hidden += n
-    return [*named, (None, hidden)] if hidden else named
+    return [*visible, (None, hidden)] if hidden else visible
 
 
 def _changes(row: ChangedItem) -> list[tuple[str, str | None, str | None]]:
     """Return (field, before, after) for each change that can be compared; None: that side has no value."""
-    return [(one["field"], _format(one["before"]), _format(one["after"])) for one in row.changes]
+    return [(change["field"], _format(change["before"]), _format(change["after"])) for change in row.changes]
 
 
 def _format(value: Any) -> str | None:
@@ -209,7 +209,7 @@ def _format(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, list):
-        text = "\n".join(json.dumps(one, ensure_ascii=False) for one in value) or "(none)"
+        text = "\n".join(json.dumps(item, ensure_ascii=False) for item in value) or "(none)"
     else:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -31,31 +31,31 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 
     A POST adds the next version of a draft; for a published split it proposes a correction, to be confirmed.
     """
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    is_correction = not found.is_draft and found.current_gold is not None
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    is_correction = not split_row.is_draft and split_row.current_gold is not None
     form = (CorrectionForm if is_correction else GoldForm)(request.POST or None, request.FILES or None)
     refusal = None
     try:
         check_upload(request)
         if form.is_valid() and is_correction:
-            correction = corrections.propose(split=found, by=request.user, **form.cleaned_data)
+            correction = corrections.propose(split=split_row, by=request.user, **form.cleaned_data)
             return redirect("manage_correction", slug, split, correction.pk)
         if form.is_valid():
-            gold = splits.add_gold(split=found, by=request.user, **form.cleaned_data)
-            messages.success(request, f"Gold version {gold.number} of {found.name} is there.")
+            gold = splits.add_gold(split=split_row, by=request.user, **form.cleaned_data)
+            messages.success(request, f"Gold version {gold.number} of {split_row.name} is there.")
             return redirect("manage_gold", slug, split)
     except Refused as refused:
         refusal = Refusal(refused)
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
-        "split": found,
-        "versions": found.gold_versions.select_related("created_by", "correction").order_by("-number"),
-        "inputs": first_inputs(found),
-        "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=found)],
+        "split": split_row,
+        "versions": split_row.gold_versions.select_related("created_by", "correction").order_by("-number"),
+        "inputs": first_inputs(split_row),
+        "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=split_row)],
         "is_correction": is_correction,
-        "made_by": _made_by(found) if is_correction else None,
-        "pending": found.corrections.filter(fate=Correction.Fate.PENDING).first(),
+        "made_by": _made_by(split_row) if is_correction else None,
+        "pending": split_row.corrections.filter(fate=Correction.Fate.PENDING).first(),
         "form": form,
         "refusal": refusal,
     }
@@ -77,8 +77,8 @@ def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResp
     """Show the first lines of a gold version, with what is public of them. For curators; each view is recorded."""
     if not request.user.is_curator:
         raise Http404
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    gold = get_object_or_404(found.gold_versions, number=number)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    gold = get_object_or_404(split_row.gold_versions, number=number)
     AuditEntry.record("gold.read", gold, by=request.user, number=number)
-    context = {"benchmark": benchmark, "split": found, "gold": gold, "pairs": first_pairs(found, gold)}
+    context = {"benchmark": benchmark, "split": split_row, "gold": gold, "pairs": first_pairs(split_row, gold)}
     return render(request, "datasets/manage_gold_read.html", context)

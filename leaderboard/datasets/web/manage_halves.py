@@ -21,13 +21,13 @@ from leaderboard.models import Division
 @require_http_methods(["GET", "POST"])
 def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show the partition, or create it from a share and a seed; it can be created once."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
     form = HalvesForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:
             division = split_in_halves.divide(
-                split=found, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
+                split=split_row, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
             )
         except Refused as refused:
             refusal = Refusal(refused)
@@ -35,10 +35,10 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
             messages.success(request, f"{division.n_public:,} groups are public, {division.n_private:,} private.")
             return redirect("manage_halves", slug, split)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
-    gold = found.current_gold
+    gold = split_row.current_gold
     context = {
         "benchmark": benchmark,
-        "split": found,
+        "split": split_row,
         "gold": gold,
         "division": Division.objects.filter(gold=gold).select_related("created_by").first() if gold else None,
         "form": form,

@@ -33,12 +33,12 @@ def life(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @require_POST
 def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Publish the split."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
     try:
-        lifecycle.publish(split=found, by=request.user)
+        lifecycle.publish(split=split_row, by=request.user)
     except Refused as refused:
-        return page(request, benchmark, found, Refusal(refused))
-    messages.success(request, f"The split {found.name} is published.")
+        return page(request, benchmark, split_row, Refusal(refused))
+    messages.success(request, f"The split {split_row.name} is published.")
     return redirect("manage_split", slug, split)
 
 
@@ -46,15 +46,15 @@ def publish(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @require_POST
 def retire(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Retire the split, with a public reason."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
     form = RetireForm(request.POST)
     if not form.is_valid():
-        return page(request, benchmark, found, form=form)
+        return page(request, benchmark, split_row, form=form)
     try:
-        lifecycle.retire(split=found, reason=form.cleaned_data["reason"], by=request.user)
+        lifecycle.retire(split=split_row, reason=form.cleaned_data["reason"], by=request.user)
     except Refused as refused:
-        return page(request, benchmark, found, Refusal(refused))
-    messages.success(request, f"The split {found.name} is retired; its phases take nothing more.")
+        return page(request, benchmark, split_row, Refusal(refused))
+    messages.success(request, f"The split {split_row.name} is retired; its phases take nothing more.")
     return redirect("manage_split", slug, split)
 
 

@@ -22,16 +22,16 @@ LINES = 12
 @require_GET
 def beside(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show evenly spaced raw lines of the draft's inputs with their gold. For managers of the benchmark."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    gold = found.current_gold
-    if not found.is_draft or gold is None:
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    gold = split_row.current_gold
+    if not split_row.is_draft or gold is None:
         raise Http404("no draft with gold")
     AuditEntry.record("gold.read", gold, by=request.user, number=gold.number)
     context = {
         "benchmark": benchmark,
-        "split": found,
+        "split": split_row,
         "gold": gold,
-        "pairs": sampled_pairs(found, gold, LINES),
-        "steps": steps.steps_of_split(benchmark, found),
+        "pairs": sampled_pairs(split_row, gold, LINES),
+        "steps": steps.steps_of_split(benchmark, split_row),
     }
     return render(request, "datasets/manage_publish_preview.html", context)

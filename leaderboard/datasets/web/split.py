@@ -20,24 +20,24 @@ from leaderboard.models import Benchmark, Split
 @conditional_page
 def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
     """Show the page. Only managers see that of a draft."""
-    benchmark, found = _split(request, slug, split)
+    benchmark, split_row = _split(request, slug, split)
     audits = [
         (audit, [(finding, told(finding.code)) for finding in audit_results.digest(audit)])
-        for audit in audit_results.public_audits(found)
+        for audit in audit_results.public_audits(split_row)
     ]
-    gold = found.current_gold
+    gold = split_row.current_gold
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
-        "split": found,
+        "split": split_row,
         "gold": gold,
         "audits": audits,
         "is_audited": gold is not None and any(audit.gold_id == gold.pk for audit, _ in audits),
-        "errata": errata_of(benchmark, reader=request.user, split=found),
-        "phases": benchmark.phases.filter(split=found),
-        "has_archive": bool(found.inputs) and found.inputs_public,
+        "errata": errata_of(benchmark, reader=request.user, split=split_row),
+        "phases": benchmark.phases.filter(split=split_row),
+        "has_archive": bool(split_row.inputs) and split_row.inputs_public,
         "is_manager": benchmark.is_managed_by(request.user),
-        **generator_texts.provenance(found),
+        **generator_texts.provenance(split_row),
     }
     return render(request, "datasets/split.html", context)
 
@@ -45,17 +45,17 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
 @require_safe
 def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     """Send the inputs with README, licence, citation and checksums, as a ZIP."""
-    benchmark, found = _split(request, slug, split)
-    if not found.inputs or not found.inputs_public:
+    benchmark, split_row = _split(request, slug, split)
+    if not split_row.inputs or not split_row.inputs_public:
         raise Http404("no inputs")
-    members = download_zip.texts(benchmark, found)
+    members = download_zip.texts(benchmark, split_row)
     digest = f'"{download_zip.digest(members)}"'
 
     @condition(etag_func=lambda _: digest)
     def respond(_: HttpRequest) -> StreamingHttpResponse:
         disposition = f'attachment; filename="{slug}-{split}.zip"'
         response = StreamingHttpResponse(
-            download_zip.pieces(found, members),
+            download_zip.pieces(split_row, members),
             content_type="application/zip",
             headers={"Content-Disposition": disposition},
         )
