@@ -43,9 +43,9 @@ def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @require_safe
 def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Render the progress; once all dry runs have ended the whole page is reloaded."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    phase = _phase(request, benchmark, found)
-    context = _context(benchmark, found, phase, found.current_gold)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, split_row)
+    context = _context(benchmark, split_row, phase, split_row.current_gold)
     answer = render(request, "curation/manage_dry_run_state.html", context)
     if context["ask_again"] is None:
         answer["HX-Refresh"] = "true"
@@ -56,12 +56,12 @@ def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @require_POST
 def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Queue the baselines of the task."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    phase = _phase(request, benchmark, found)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, split_row)
     try:
-        request_dry_run.begin(split=found, phase=phase, by=request.user)
+        request_dry_run.begin(split=split_row, phase=phase, by=request.user)
     except Refused as refused:
-        return _page(request, benchmark, found, Refusal(refused))
+        return _page(request, benchmark, split_row, Refusal(refused))
     return _redirect(slug, split, phase)
 
 
@@ -69,16 +69,16 @@ def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @require_POST
 def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Queue an uploaded predictions file, or show its problems."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    phase = _phase(request, benchmark, found)
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    phase = _phase(request, benchmark, split_row)
     form = DryRunForm(request.POST, request.FILES)
     try:
         check_upload(request)
         if not form.is_valid():
-            return _page(request, benchmark, found, form=form)
-        row = request_dry_run.add(split=found, phase=phase, by=request.user, **form.cleaned_data)
+            return _page(request, benchmark, split_row, form=form)
+        row = request_dry_run.add(split=split_row, phase=phase, by=request.user, **form.cleaned_data)
     except Refused as refused:
-        return _page(request, benchmark, found, Refusal(refused), form)
+        return _page(request, benchmark, split_row, Refusal(refused), form)
     messages.success(request, f"{row.name} waits to be scored.")
     return _redirect(slug, split, phase)
 
@@ -87,27 +87,27 @@ def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @require_POST
 def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Delete a dry run; a built-in baseline can be run again."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    row = get_object_or_404(DryRun, pk=pk, gold__split=found)
-    phase = benchmark.phases.filter(slug=row.scored_as, split=found).first()
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    row = get_object_or_404(DryRun, pk=pk, gold__split=split_row)
+    phase = benchmark.phases.filter(slug=row.scored_as, split=split_row).first()
     gold = row.gold
     request_dry_run.remove(row=row, by=request.user)
     messages.success(request, f"{row.name} is removed.")
-    return _redirect(slug, split, phase, None if gold == found.current_gold else gold)
+    return _redirect(slug, split, phase, None if gold == split_row.current_gold else gold)
 
 
 @login_required
 @require_POST
 def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Submit the baseline to the phase in `to`, and to a track if the phase has tracks, like any system."""
-    benchmark, found = managed_split_or_404(request.user, slug, split)
-    row = get_object_or_404(DryRun.objects.select_related("gold__split__dataset"), pk=pk, gold__split=found)
-    phases = benchmark.phases.filter(split=found).select_related("benchmark", "split__dataset")
+    benchmark, split_row = managed_split_or_404(request.user, slug, split)
+    row = get_object_or_404(DryRun.objects.select_related("gold__split__dataset"), pk=pk, gold__split=split_row)
+    phases = benchmark.phases.filter(split=split_row).select_related("benchmark", "split__dataset")
     phase = get_object_or_404(phases, slug=request.POST.get("to", ""))
     try:
         submission = submit_baseline.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
     except Refused as refused:
-        return _page(request, benchmark, found, Refusal(refused))
+        return _page(request, benchmark, split_row, Refusal(refused))
     messages.success(request, f"{row.name} is submitted to {phase.title} as a baseline.")
     return redirect(submission)
 
@@ -196,12 +196,12 @@ def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
     phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
     open_ones = [one for one in phases.values() if submit_baseline.takes(one)]
     rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
-    found = {
+    choices = {
         (row.gold.number, row.scored_as, phases[row.scored_as].title if row.scored_as else "")
         for row in rows
         if any(submit_baseline.fits(row, phase) for phase in open_ones)
     }
-    return sorted(found, key=lambda one: (-one[0], one[1]))
+    return sorted(choices, key=lambda one: (-one[0], one[1]))
 
 
 def _why(row: DryRun) -> str:

@@ -28,7 +28,7 @@ from leaderboard.models import Benchmark, Generation, Split
 def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
     """Show the form, empty or with the values of an earlier preview (`again`)."""
     benchmark = managed_or_404(request.user, slug)
-    offer = next((one for one in offered(benchmark.task) if one.name == generator), None)
+    offer = next((candidate for candidate in offered(benchmark.task) if candidate.name == generator), None)
     if offer is None:
         raise Http404("no such generator")
     earlier = _earlier(benchmark, generator, request.GET.get("again", ""))
