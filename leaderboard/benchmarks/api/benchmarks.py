@@ -98,10 +98,10 @@ class InputsView(View):
     )
     def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
         """A split's public inputs, to run systems on. The ETag is the file's sha256."""
-        found = lookup.split_or_404(request.user, slug, split)
-        if not found.inputs or not found.inputs_public:
+        split_row = lookup.split_or_404(request.user, slug, split)
+        if not split_row.inputs or not split_row.inputs_public:
             raise Http404
-        return etag(lambda *_: f'"{found.inputs_sha256}"')(_inputs)(request, found)
+        return etag(lambda *_: f'"{split_row.inputs_sha256}"')(_inputs)(request, split_row)
 
 
 def _inputs(request: Request, split: Split) -> HttpResponseBase:

@@ -78,12 +78,12 @@ def benchmark(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 def publish(request: PersonRequest, slug: str) -> HttpResponse:
     """Publish the benchmark."""
-    found = managed_or_404(request.user, slug)
+    benchmark_row = managed_or_404(request.user, slug)
     try:
-        benchmarks.publish(benchmark=found, by=request.user)
+        benchmarks.publish(benchmark=benchmark_row, by=request.user)
     except Refused as refused:
-        return page(request, found, Refusal(refused))
-    messages.success(request, f"{found.title} is public.")
+        return page(request, benchmark_row, Refusal(refused))
+    messages.success(request, f"{benchmark_row.title} is public.")
     return redirect("manage_benchmark", slug)
 
 

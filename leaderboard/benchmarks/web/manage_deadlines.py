@@ -21,36 +21,36 @@ from leaderboard.models import Phase
 @require_http_methods(["GET", "POST"])
 def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the dates and all extensions; a POST extends the deadline."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    form, refusal = ExtensionForm(request.POST or None, time_zone=found.time_zone), None
+    phase_row = managed_phase_or_404(request.user, slug, phase)
+    form, refusal = ExtensionForm(request.POST or None, time_zone=phase_row.time_zone), None
     if form.is_valid():
         try:
-            deadlines.extend(phase=found, by=request.user, **form.cleaned_data)
+            deadlines.extend(phase=phase_row, by=request.user, **form.cleaned_data)
         except Refused as refused:
             refusal = Refusal(refused)
         else:
             messages.success(request, "The deadline is moved.")
             return redirect("manage_deadline", slug, phase)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
-    return _page(request, found, form, refusal=refusal, status=status)
+    return _page(request, phase_row, form, refusal=refusal, status=status)
 
 
 @login_required
 @require_POST
 def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Set the time zone in which dates are shown in addition to UTC."""
-    found = managed_phase_or_404(request.user, slug, phase)
+    phase_row = managed_phase_or_404(request.user, slug, phase)
     form = ZoneForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, ExtensionForm(time_zone=found.time_zone), status=422, zone_form=form)
-    deadlines.set_zone(phase=found, time_zone=form.cleaned_data["time_zone"], by=request.user)
+        return _page(request, phase_row, ExtensionForm(time_zone=phase_row.time_zone), status=422, zone_form=form)
+    deadlines.set_zone(phase=phase_row, time_zone=form.cleaned_data["time_zone"], by=request.user)
     messages.success(request, "The dates are shown in that zone.")
     return redirect("manage_deadline", slug, phase)
 
 
 def _page(
     request: PersonRequest,
-    found: Phase,
+    phase_row: Phase,
     form: ExtensionForm,
     *,
     refusal: Refusal | None = None,
@@ -58,11 +58,11 @@ def _page(
     zone_form: ZoneForm | None = None,
 ) -> HttpResponse:
     context = {
-        "benchmark": found.benchmark,
-        "phase": found,
+        "benchmark": phase_row.benchmark,
+        "phase": phase_row,
         "form": form,
-        "zone_form": zone_form or ZoneForm(initial={"time_zone": found.time_zone}),
+        "zone_form": zone_form or ZoneForm(initial={"time_zone": phase_row.time_zone}),
         "refusal": refusal,
-        "extensions": found.extensions.select_related("team", "made_by"),
+        "extensions": phase_row.extensions.select_related("team", "made_by"),
     }
     return render(request, "benchmarks/manage_deadline.html", context, status=status)

@@ -24,20 +24,20 @@ TEAMS = 50
 @require_safe
 def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the budget of a phase, and of other phases that reveal scores on the same groups."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    budget = budget_of(found)
-    teams = by_team(found)
+    phase_row = managed_phase_or_404(request.user, slug, phase)
+    budget = budget_of(phase_row)
+    teams = by_team(phase_row)
     context = {
-        "benchmark": found.benchmark,
-        "phase": found,
+        "benchmark": phase_row.benchmark,
+        "phase": phase_row,
         "budget": budget,
         "ahead": AHEAD,
         "chart": information_chart(budget),
         "teams": teams[:TEAMS],
         "n_teams": len(teams),
-        "others": others_on(found),
-        "quota": quota_of(phase=found, team=None),
-        "by_default": sealed_phases.by_default(found) if found.is_sealed else [],
-        "chosen": found.finals.select_related("submission__system", "team", "chosen_by").order_by("team__name"),
+        "others": others_on(phase_row),
+        "quota": quota_of(phase=phase_row, team=None),
+        "by_default": sealed_phases.by_default(phase_row) if phase_row.is_sealed else [],
+        "chosen": phase_row.finals.select_related("submission__system", "team", "chosen_by").order_by("team__name"),
     }
     return render(request, "benchmarks/manage_leakage_budget.html", context)
