@@ -24,17 +24,17 @@ from leaderboard.rehearsals.web.forms import RehearsalForm, TestersForm
 @require_http_methods(["GET", "POST"])
 def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """List the phase's rehearsals; a POST starts one."""
-    found = managed_phase_or_404(request.user, slug, phase)
+    phase_row = managed_phase_or_404(request.user, slug, phase)
     if request.method != "POST":
-        return _page(request, found)
-    form = RehearsalForm(request.POST, phase=found)
+        return _page(request, phase_row)
+    form = RehearsalForm(request.POST, phase=phase_row)
     if not form.is_valid():
-        return _page(request, found, form=form)
+        return _page(request, phase_row, form=form)
     try:
         testers = actions.testers_named(form.cleaned_data["testers"])
-        created = actions.begin(phase=found, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
+        created = actions.begin(phase=phase_row, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
     except Refused as refused:
-        return _page(request, found, Refusal(refused), form)
+        return _page(request, phase_row, Refusal(refused), form)
     messages.success(request, f"The rehearsal has begun: {created.benchmark.title}.")
     return redirect("manage_rehearsal", slug, phase)
 
@@ -43,16 +43,16 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """Replace the testers."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    row = get_object_or_404(found.rehearsals, pk=pk)
+    phase_row = managed_phase_or_404(request.user, slug, phase)
+    row = get_object_or_404(phase_row.rehearsals, pk=pk)
     form = TestersForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, testers_form=form)
+        return _page(request, phase_row, testers_form=form)
     try:
         users = actions.testers_named(form.cleaned_data["testers"])
         actions.name_testers(rehearsal=row, testers=users, by=request.user)
     except Refused as refused:
-        return _page(request, found, Refusal(refused), testers_form=form)
+        return _page(request, phase_row, Refusal(refused), testers_form=form)
     messages.success(request, f"{len(users)} tester{'s' if len(users) != 1 else ''} named.")
     return redirect("manage_rehearsal", slug, phase)
 
@@ -61,13 +61,13 @@ def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRespo
 @require_POST
 def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """End the rehearsal."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    row = get_object_or_404(found.rehearsals, pk=pk)
+    phase_row = managed_phase_or_404(request.user, slug, phase)
+    row = get_object_or_404(phase_row.rehearsals, pk=pk)
     try:
         actions.end(rehearsal=row, by=request.user)
     except Refused as refused:
-        return _page(request, found, Refusal(refused))
-    messages.success(request, f"The rehearsal is over; {found.title} is as empty as before.")
+        return _page(request, phase_row, Refusal(refused))
+    messages.success(request, f"The rehearsal is over; {phase_row.title} is as empty as before.")
     return redirect("manage_rehearsal", slug, phase)
 
 
