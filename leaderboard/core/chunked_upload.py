@@ -1,6 +1,6 @@
-"""Files that arrive in pieces: each begins where the last one ended, so what broke off goes on from there.
+"""Chunked uploads of images and raw files: each chunk begins where the last one ended, so uploads can be resumed.
 
-The same for images and for raw files; what becomes of a file that is whole is for `image_uploads` and `raw_files`.
+`image_uploads` and `raw_files` process the files once they are complete.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ Upload = TypeVar("Upload", ImageUpload, RawUpload)
 Kind = type[ImageUpload] | type[RawUpload]
 
 PIECE_BYTES = 16_000_000
-"""The most that one request may bring."""
+"""Maximum bytes of one chunk."""
 PIECES = "pieces"
 AT_ONCE = 3
-"""Unfinished uploads of one person and kind; each may hold as much as a file."""
+"""Maximum unfinished uploads of one user and kind; each may take the disk space of a whole file."""
 
 
 def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, refuse: Code, **whose: Any) -> Upload:
-    """Make room for a file of `size` bytes. `refuse`: the code for a sha256 that is none. Raises Refused."""
+    """Create an upload for a file of `size` bytes.
+
+    Raises Refused with the code `refuse` for a malformed sha256, QUOTA_EXCEEDED for too many unfinished uploads.
+    """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
         raise Refused(refuse, "The sha256 is malformed; expected 64 lower-case hexadecimal digits.")
     with transaction.atomic():
@@ -46,9 +49,10 @@ def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, re
 
 
 def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
-    """Keep the next piece. Raises Refused where it does not begin at `received`: the sender asks, and goes on there.
+    """Store the next chunk and advance `received`.
 
-    refuse: the code for a piece that cannot be one.
+    Raises Refused WRONG_OFFSET if the chunk does not begin at `received`, with the offset to resume from, TOO_LARGE, or
+    `refuse` for a chunk that is empty or exceeds the announced size.
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
@@ -63,16 +67,16 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
     storage = upload.storage()
     stored = storage.save(f"{PIECES}/{upload.pk.hex}/{offset:014d}", ContentFile(piece))
     pieces = [*upload.pieces, stored]
-    kept = rows.filter(pk=upload.pk, received=offset).update(
+    updated = rows.filter(pk=upload.pk, received=offset).update(
         received=offset + len(piece), pieces=pieces, touched_at=timezone.now()
     )
-    if not kept:
+    if not updated:
         storage.delete(stored)
-        there = rows.filter(pk=upload.pk).first()
-        if there is None:
-            delete_pieces(storage, upload.pk)  # the folder came back with this piece
+        current = rows.filter(pk=upload.pk).first()
+        if current is None:
+            delete_pieces(storage, upload.pk)  # saving this chunk created the deleted folder again
             raise gone()
-        raise _elsewhere(there)
+        raise _elsewhere(current)
     upload.received, upload.pieces = offset + len(piece), pieces
     return upload
 
@@ -84,16 +88,17 @@ def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
 
 @contextmanager
 def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code) -> Iterator[tuple[File[bytes], str]]:
-    """The pieces as one file, at its beginning, and its sha256; the file goes at the end unless somebody keeps it.
+    """Yield the joined chunks as one temporary file, at offset 0, and its sha256. `what` describes the file in errors.
 
-    Raises Refused where they are not what was announced; the upload is forgotten then. `what`: the file, in words.
+    The file is deleted at the end unless it was moved. Raises Refused with `refuse` if the sha256 is not the announced
+    one, and discards the upload; WRONG_OFFSET if another request has finished or cancelled it.
     """
-    # Named, so that a store of folders can move it into its place instead of copying it.
+    # A named file, so that file system storage can move it instead of copying it.
     with TemporaryUploadedFile(name, "application/octet-stream", upload.bytes, None) as file:
         try:
             sha256 = _joined(upload.storage(), upload.pieces, file)
         except FileNotFoundError:
-            # Whoever finished it or gave it up in the meantime has taken the pieces away.
+            # Another request may have finished or cancelled the upload and deleted the chunks.
             if type(upload)._default_manager.filter(pk=upload.pk).exists():
                 raise
             raise gone() from None
@@ -107,20 +112,20 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
 
 
 def hold(upload: ImageUpload | RawUpload) -> None:
-    """Until the transaction ends: of two requests that finish an upload the second is told that it is gone."""
+    """Lock the upload until the transaction ends, so that only one request finishes it; the second gets Refused."""
     if not type(upload)._default_manager.select_for_update().filter(pk=upload.pk).exists():
         raise gone()
 
 
 def discard(upload: PieceUpload) -> None:
-    """Forget an upload and what came of it."""
+    """Delete an upload and its chunks."""
     key = upload.pk
     upload.delete()
     delete_pieces(upload.storage(), key)
 
 
 def delete_pieces(storage: Storage, key: UUID) -> None:
-    """Also those that a request which died between the store and the database left."""
+    """Delete all chunks in the upload's folder, including any stored by a request that died before its update."""
     folder = f"{PIECES}/{key.hex}"
     with contextlib.suppress(FileNotFoundError):
         for name in storage.listdir(folder)[1]:
@@ -129,18 +134,18 @@ def delete_pieces(storage: Storage, key: UUID) -> None:
 
 
 def forget_old(kind: Kind) -> int:
-    """Discard what nobody has gone on with for days, and pieces without an upload; how many uploads that were."""
+    """Discard uploads that were idle for longer than KEPT, and orphaned chunks; return the number of uploads."""
     old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - KEPT))
     for upload in old:
-        named = "image_upload" if kind is ImageUpload else "raw_upload"
-        AuditEntry.record(f"{named}.forgotten", upload, received=upload.received, bytes=upload.bytes)
+        prefix = "image_upload" if kind is ImageUpload else "raw_upload"
+        AuditEntry.record(f"{prefix}.forgotten", upload, received=upload.received, bytes=upload.bytes)
         discard(upload)
     _delete_strays(kind)
     return len(old)
 
 
 def _delete_strays(kind: Kind) -> None:
-    """A row goes before its pieces do; and it goes alone when its person, phase or dataset is deleted."""
+    """Delete chunks without a row: rows are deleted before chunks, or by a cascade from user, phase or dataset."""
     with contextlib.suppress(FileNotFoundError):
         for name in kind.storage().listdir(PIECES)[0]:
             key = _key(name)
@@ -149,7 +154,7 @@ def _delete_strays(kind: Kind) -> None:
 
 
 def _key(folder: str) -> UUID | None:
-    """Whose pieces a folder has; None: it is called as none of ours is, and is left alone."""
+    """Return the upload id that a folder is named after; None for other folders, which are left alone."""
     try:
         return UUID(folder)
     except ValueError:
@@ -157,7 +162,7 @@ def _key(folder: str) -> UUID | None:
 
 
 def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
-    """Writes the pieces one after the other; the sha256 of it all."""
+    """Write the chunks in order into a file, rewind it, and return the sha256 of the whole."""
     digest = hashlib.sha256()
     for name in pieces:
         with storage.open(name, "rb") as piece:

@@ -1,5 +1,5 @@
-"""Statements that are compiled once: to compile a query takes Django several times as long as the database takes to
-answer it, and a board is read by queries that differ in a number or a name alone.
+"""Prepared queries, compiled to SQL once: compiling takes Django several times as long as the database needs to answer,
+and the queries of a board differ only in a number or a name.
 """
 
 from __future__ import annotations
@@ -17,42 +17,44 @@ from django.utils import timezone
 T = TypeVar("T")
 Given = str | int | datetime
 STAND_INS: dict[type, Callable[[int], Given]] = {
-    str: lambda place: f"\N{REPLACEMENT CHARACTER}{place}",
-    # No float rounds to one of these, so that none is taken for it.
-    int: lambda place: -(2**60) - 8191 - place,
-    datetime: lambda place: datetime(1, 2, 3, 4, 5, 6, 7000 + place, tzinfo=timezone.get_default_timezone()),
+    str: lambda index: f"\N{REPLACEMENT CHARACTER}{index}",
+    # No float rounds to one of these, so that no float compares equal to them.
+    int: lambda index: -(2**60) - 8191 - index,
+    datetime: lambda index: datetime(1, 2, 3, 4, 5, 6, 7000 + index, tzinfo=timezone.get_default_timezone()),
 }
-"""What stands in a statement for what is asked for, by its kind; nothing that is asked for or stored is like it."""
+"""Placeholder values of query arguments by type; chosen so that no real argument or stored value equals them."""
 
 
 class Prepared(Generic[T]):
-    """A query of which only what is `asked` changes. `made` makes its queryset from values of these kinds, each of
-    which must reach the statement; a queryset of models (T), with whatever it selects beside, or of `values_list`.
+    """A query with typed arguments, compiled once for each database vendor.
+
+    `made` builds the queryset from values of the types in `asked`; each value must become a statement parameter. The
+    queryset returns models (T), with select_related if wanted, or `values_list` rows.
     """
 
     def __init__(self, made: Callable[..., QuerySet[Any, T]], *asked: type[Given]) -> None:
         self._made, self._asked = made, asked
-        self._compiled = functools.cache(self._compile)  # by vendor: databases word things differently
+        self._compiled = functools.cache(self._compile)  # by vendor: SQL dialects differ
 
     def __call__(self, *given: Given) -> list[T]:
-        """What `made(*given)` would give, as a list."""
+        """Return the results of `made(*given)` as a list. Raises TypeError for arguments of other types."""
         compiled = self._compiled(connection.vendor)
         return compiled.read(compiled.raw(self._checked(given)))
 
     def raw(self, *given: Given) -> list[tuple[Any, ...]]:
-        """The lines as the database has them, which is not as Django has: SQLite knows neither moments nor JSON."""
+        """Return the rows without Django's converters: SQLite has no types for datetimes and JSON."""
         return self._compiled(connection.vendor).raw(self._checked(given))
 
     def _checked(self, given: tuple[Given, ...]) -> tuple[Given, ...]:
-        # Nothing equals NULL in a database, where Django asks whether it is there: None is no such answer's to give.
+        # None is not allowed: Django compiles it to IS NULL, while `= NULL` is never true.
         if len(given) != len(self._asked) or not all(map(isinstance, given, self._asked)):
             expected = ", ".join(kind.__name__ for kind in self._asked)
-            raise TypeError(f"asked with {', '.join(type(one).__name__ for one in given)}, expected {expected}")
+            raise TypeError(f"asked with {', '.join(type(value).__name__ for value in given)}, expected {expected}")
         return given
 
     def _compile(self, vendor: str) -> _Compiled[T]:
-        stand_ins = [STAND_INS[kind](place) for place, kind in enumerate(self._asked)]
-        return _Compiled(self._made(*stand_ins), [_stored(one) for one in stand_ins])
+        stand_ins = [STAND_INS[kind](index) for index, kind in enumerate(self._asked)]
+        return _Compiled(self._made(*stand_ins), [_stored(value) for value in stand_ins])
 
 
 class _Compiled(Generic[T]):
@@ -61,18 +63,18 @@ class _Compiled(Generic[T]):
         self._sql, parameters = compiler.as_sql()
         self._parameters = list(parameters)
         self._places = [
-            (place, which, type(one))
-            for place, one in enumerate(parameters)
-            for which, other in enumerate(stand_ins)
-            if isinstance(one, type(other)) and one == other
+            (index, argument, type(parameter))
+            for index, parameter in enumerate(parameters)
+            for argument, stand_in in enumerate(stand_ins)
+            if isinstance(parameter, type(stand_in)) and parameter == stand_in
         ]
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
-        missing = set(range(len(stand_ins))) - {which for _, which, _ in self._places}
+        missing = set(range(len(stand_ins))) - {argument for _, argument, _ in self._places}
         if missing:
             raise ValueError(f"the statement has no place for what is asked at {sorted(missing)}: {self._sql}")
-        replaced = {place for place, *_ in self._places}
-        kept = [str(one) for place, one in enumerate(parameters) if place not in replaced]
-        if any(str(one) in text for one in stand_ins for text in (self._sql, *kept)):
+        replaced = {index for index, *_ in self._places}
+        constants = [str(parameter) for index, parameter in enumerate(parameters) if index not in replaced]
+        if any(str(stand_in) in text for stand_in in stand_ins for text in (self._sql, *constants)):
             raise ValueError(f"something that is asked is changed on its way into the statement: {self._sql}")
         self._of_models = queryset._iterable_class is ModelIterable
         if self._of_models:
@@ -84,33 +86,33 @@ class _Compiled(Generic[T]):
 
     def raw(self, given: Sequence[Given]) -> list[tuple[Any, ...]]:
         parameters = self._parameters.copy()
-        for place, which, wrapped in self._places:
-            value = _stored(given[which])
-            # psycopg tells PostgreSQL the size of some numbers by a type of its own.
-            parameters[place] = wrapped(value) if issubclass(wrapped, int) else value
+        for index, argument, wrapped in self._places:
+            value = _stored(given[argument])
+            # psycopg marks the size of some integers for PostgreSQL with types of its own.
+            parameters[index] = wrapped(value) if issubclass(wrapped, int) else value
         with connection.cursor() as cursor:
             cursor.execute(self._sql, parameters)
             return cursor.fetchall()
 
     def read(self, lines: list[tuple[Any, ...]]) -> list[Any]:
-        found: Iterable[Sequence[Any]] = lines
+        rows: Iterable[Sequence[Any]] = lines
         if self._converters:
-            found = self._compiler.apply_converters(lines, self._converters)
-        return [self._object(line) for line in found] if self._of_models else [tuple(line) for line in found]
+            rows = self._compiler.apply_converters(lines, self._converters)
+        return [self._object(line) for line in rows] if self._of_models else [tuple(line) for line in rows]
 
     def _object(self, line: Sequence[Any]) -> Any:
-        made = self._model.from_db(DEFAULT_DB_ALIAS, self._names, line[self._own])
-        for beside in self._beside:
-            beside.populate(line, made)
-        return made
+        instance = self._model.from_db(DEFAULT_DB_ALIAS, self._names, line[self._own])
+        for populator in self._beside:
+            populator.populate(line, instance)
+        return instance
 
 
 def _stored(value: Given) -> Any:
-    """As the database takes it."""
+    """Convert a value to a database parameter."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
 def moment(line: str | datetime) -> datetime:
-    """A moment of a raw line or of a text that the database made of one: SQLite names no zone, it is the site's."""
-    found = datetime.fromisoformat(line) if isinstance(line, str) else line
-    return found.replace(tzinfo=timezone.get_default_timezone()) if found.tzinfo is None else found
+    """Return an aware datetime from a raw row or the database's text; SQLite's have no zone and are in the site's."""
+    parsed = datetime.fromisoformat(line) if isinstance(line, str) else line
+    return parsed.replace(tzinfo=timezone.get_default_timezone()) if parsed.tzinfo is None else parsed

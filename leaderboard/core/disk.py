@@ -1,7 +1,7 @@
-"""How much room is left where the site keeps its data, and when that is too little.
+"""Free disk space for the site's data, with two thresholds.
 
-Two levels: at HOLDOUT_DISK_ALARM_MB the operator is told, long before anything fails; at a tenth of it the site counts
-as not ready, because uploads are about to fail.
+Below HOLDOUT_DISK_ALARM_MB the operator is notified, long before anything fails; below a tenth of it the site reports
+that it is not ready, because uploads are about to fail.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from pathlib import Path
 from django.conf import settings
 
 FULL = 0.1
-"""The share of the alarm's level below which nothing more can be taken."""
+"""Fraction of the alarm threshold below which the disk counts as full."""
 
 
 def free_bytes() -> int:
-    """On the fullest of the file systems with data: the data folder's, and that of the files, which may be mounted."""
-    places = (settings.DATA, Path(settings.DATA) / "files")
-    return min(shutil.disk_usage(place).free for place in places if Path(place).is_dir())
+    """Return the free bytes of the fullest file system: of the data folder, or of `files`, which may be a mount."""
+    folders = (settings.DATA, Path(settings.DATA) / "files")
+    return min(shutil.disk_usage(folder).free for folder in folders if Path(folder).is_dir())
 
 
 def is_low() -> bool:
-    """Whether the operator should make room."""
+    """Return whether the operator should free disk space."""
     return free_bytes() < settings.DISK_ALARM_BYTES
 
 
 def is_full() -> bool:
-    """Whether an upload cannot be counted on to be stored."""
+    """Return whether storing an upload may fail."""
     return free_bytes() < settings.DISK_ALARM_BYTES * FULL

@@ -1,7 +1,7 @@
-"""The embedded default's broker: messages are files in a folder, as in Kombu's `filesystem` transport.
+"""Default Celery broker of an embedded installation: messages are files in a folder (Kombu's `filesystem` transport).
 
-Kombu opens a message's file and then fills it, so a worker that looks in between takes an empty message and dies of it
-(kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here a message has its name only when it is whole.
+Kombu creates a message's file and then fills it, so that a worker that reads in between gets an empty message and
+crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here messages are renamed into place when complete.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ SCHEME = "folder"
 
 
 class Channel(filesystem.Channel):
-    """Kombu's, with messages that appear at once."""
+    """Kombu's file system channel with atomic writes."""
 
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # its parents disagree
         folder = Path(self.data_folder_out)
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
-        # Readers take what ends in QUEUE.msg; this does not.
+        # Readers only take files that end in QUEUE.msg.
         unfinished = folder / f"{name}.part"
         try:
             unfinished.write_text(dumps(payload))
@@ -34,11 +34,11 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """Named by `folder://` in the broker's address."""
+    """Transport of broker URLs that begin with `folder://`."""
 
     Channel = Channel
 
 
 def register() -> None:
-    """Lets Kombu know the scheme."""
+    """Register the URL scheme with Kombu."""
     TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"

@@ -1,7 +1,7 @@
-"""Calls to addresses that people have named: to public hosts alone, once, without redirects, in bounded time.
+"""SSRF-safe HTTP client for user-supplied URLs: public hosts only, no redirects, no retries, bounded time.
 
-A name is resolved once and the connection goes to what was found, so that a second answer of its server cannot lead
-elsewhere. What comes back is not read beyond its status.
+A host name is resolved once, and the connection uses the checked IP address, which prevents DNS rebinding. Of the
+response only status line and headers are read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import TracebackType
 from urllib.parse import SplitResult, urlsplit
 
 SECONDS, ALL_SECONDS = 5.0, 10.0
-"""How long one step of a call may take, and all of it."""
+"""Timeouts in seconds of one step of a call, and of the whole call."""
 PORTS = (80, 443)
 _UNPRIVILEGED = 1024
 _TLS = ssl.create_default_context()
@@ -26,16 +26,16 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class NotCalledError(Exception):
-    """Why there was no answer, in words for whoever named the address: nothing of our network is in them."""
+    """A call failed. The message is for the user who supplied the URL and reveals nothing of our network."""
 
 
 class AddressError(ValueError):
-    """What is wrong with an address: found, and expected."""
+    """A URL is invalid. The message says what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A checked address."""
+    """A validated URL."""
 
     scheme: str
     host: str
@@ -44,13 +44,13 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """As a Host header has it."""
+        """Value of the Host header."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return name if self.port == (443 if self.scheme == "https" else 80) else f"{name}:{self.port}"
 
 
 def target(url: str) -> Target:
-    """Raises AddressError for what no call can go to, whatever its name means today."""
+    """Parse and validate a URL, without resolving its host. Raises AddressError."""
     if not url.isascii() or not url.isprintable() or " " in url:
         raise AddressError("the address has signs beyond ASCII or spaces, expected https://host/path")
     try:
@@ -69,7 +69,7 @@ def target(url: str) -> Target:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public internet; one that another is wrapped in is as public as that."""
+    """Return whether an IP address is public, or the IPv4 address that it embeds (mapped, 6to4, Teredo, NAT64)."""
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
@@ -81,23 +81,23 @@ def is_public(address: str) -> bool:
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, ...] = ()) -> int:
-    """The status of the answer. Raises NotCalledError. also: hosts that may be called though they are not public."""
+    """POST a body and return the response's status. also: hosts allowed although not public. Raises NotCalledError."""
     try:
-        where = target(url)
+        dest = target(url)
     except AddressError as error:
         raise NotCalledError(str(error)) from None
-    address = _resolved(where, also)
-    connection = http.client.HTTPConnection(where.host, where.port)
+    address = _resolved(dest, also)
+    connection = http.client.HTTPConnection(dest.host, dest.port)
     with _Deadline() as deadline:
         try:
-            connection.sock = deadline.watched(socket.create_connection((address, where.port), SECONDS))
-            if where.scheme == "https":
-                # The certificate is checked against the host's name, whatever address was found for it.
-                connection.sock = _TLS.wrap_socket(connection.sock, server_hostname=where.host)
-            connection.request("POST", where.path, body, {"Host": where.authority, "Connection": "close", **headers})
+            connection.sock = deadline.watched(socket.create_connection((address, dest.port), SECONDS))
+            if dest.scheme == "https":
+                # The certificate is checked against the host name, not the resolved address.
+                connection.sock = _TLS.wrap_socket(connection.sock, server_hostname=dest.host)
+            connection.request("POST", dest.path, body, {"Host": dest.authority, "Connection": "close", **headers})
             status = connection.getresponse().status
             if deadline.is_over:
-                # Cut off among its headers, an answer is taken for a whole one.
+                # http.client takes a response that ends within its headers for a complete one.
                 raise TimeoutError
             return status
         except (OSError, http.client.HTTPException) as error:
@@ -111,7 +111,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
 
 
 class _Deadline:
-    """Ends whatever a connection waits for once its time is over: a peer that sends a byte now and then does not."""
+    """Deadline for a whole connection. A socket timeout alone never fires on a peer that sends a byte now and then."""
 
     def __init__(self) -> None:
         self.is_over = False
@@ -120,7 +120,7 @@ class _Deadline:
         self._timer.daemon = True
 
     def watched(self, connected: socket.socket) -> socket.socket:
-        # A socket that TLS is put on is detached: its double stays.
+        # Wrapping a socket in TLS detaches it; the duplicate stays valid.
         self._raw = connected.dup()
         return connected
 
@@ -143,12 +143,12 @@ class _Deadline:
 
 
 def _resolved(where: Target, also: tuple[str, ...]) -> str:
-    """One address to connect to. A name that has a private one beside a public one is not called at all."""
+    """Resolve a host to the IP address to connect to. Raises NotCalledError if any of its addresses is private."""
     try:
-        found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise NotCalledError("the host's name has no address") from None
-    addresses = [str(one[4][0]) for one in found]
+    addresses = [str(info[4][0]) for info in infos]
     if where.host not in also and not all(map(is_public, addresses)):
         raise NotCalledError("the host is not on the public internet")
     return addresses[0]

@@ -1,4 +1,4 @@
-"""Text as TeX and BibTeX take it."""
+"""Escaping of text for TeX and BibTeX."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _SIGNS = {
     "$": r"\$",
     "#": r"\#",
     "_": r"\_",
-    # BibTeX counts braces, whether a backslash is before them or not: these come in pairs.
+    # BibTeX counts braces even after a backslash, so these replacements are balanced.
     "{": r"\textbraceleft{}",
     "}": r"\textbraceright{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    # The old font encoding has other signs in these places.
+    # The OT1 font encoding has other characters at these code points.
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
 
 
-# Fonts draw these pairs as one sign: two hyphens as a dash, a question mark and a grave accent as one upside down.
+# TeX ligatures: two hyphens become a dash, a question mark and a grave accent an inverted question mark.
 _JOINED = re.compile(r"(?<=-)(?=-)|(?<=[!?`])(?=`)|(?<=')(?=')|(?<=,)(?=,)")
 
 
 def escaped(text: str) -> str:
-    """One line of it that TeX sets as it stands, and in which BibTeX finds as many opening braces as closing ones.
+    """Return the text as one line that TeX typesets literally and whose braces are balanced for BibTeX.
 
-    Letters are composed with their accents where Unicode has such a letter: pdfTeX knows no accent by itself.
+    Text is normalized to NFC, because pdfTeX cannot typeset combining accents.
     """
     line = _JOINED.sub("\0", unicodedata.normalize("NFC", one_line(text)))
     return "".join("{}" if sign == "\0" else _SIGNS.get(sign, sign) for sign in line)

@@ -1,4 +1,4 @@
-"""What a log line tells of an error: its kind and its places, never its words, which may quote a file."""
+"""Log errors by type and traceback locations, never by their text, which may quote a file."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from types import TracebackType
 from typing import Any
 
 DEEPEST = 8
-"""Calls that a line names, innermost last."""
+"""Number of traceback frames that are logged, innermost last."""
 
 
 def places(trace: TracebackType | None) -> str:
-    """file:line of the innermost calls."""
+    """Return file:line of the innermost frames of a traceback, joined by " > "."""
     return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(trace)[-DEEPEST:])
 
 
 def without_words(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """A structlog processor: `exc_info` becomes `error` and `at`.
+    """Replace `exc_info` by `error` and `at`; a structlog processor.
 
-    Left alone it would be written as it is: the error's own text, and a traceback's address in memory.
+    Otherwise the error's text and the traceback's memory address would be written.
     """
     info = event.pop("exc_info", None)
     if isinstance(info, BaseException):

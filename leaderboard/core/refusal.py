@@ -1,4 +1,4 @@
-"""Why an action was not done, in words for the person who asked for it."""
+"""Exceptions for refused actions, with messages for the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.http import Http404
 
 
 class Code(Enum):
-    """Each refusal's code, with the HTTP status that it answers with."""
+    """Codes of refusals, each with its HTTP status."""
 
     INVALID_PREDICTIONS = ("invalid_predictions", 422)
     INVALID_GOLD = ("invalid_gold", 422)
@@ -45,16 +45,16 @@ class Code(Enum):
 
 
 class NotFound(Http404):
-    """A 404 whose message anybody may read: the API answers with it."""
+    """A 404 whose message is public: the API returns it."""
 
 
 @dataclass
 class Refused(Exception):
-    """An action that was refused; nothing was changed, nothing was charged.
+    """An action was refused; nothing was changed or charged to the quota.
 
-    `problems` are the lines at fault: dicts of file, line, what, found, expected, text; `more` counts the rest.
-    `retry_at` is when the same may be asked again with hope, where that is known. `heading`: what was refused, in a few
-    words, where the code alone does not tell.
+    `problems` are problems in files: dicts of file, line, what, found, expected, text; `more` counts those left out.
+    `retry_at` is the time from which a retry may succeed, if known. `heading` is a short title that replaces the
+    code's.
     """
 
     code: Code

@@ -1,4 +1,4 @@
-"""Answers that were made already, by what tells that they are still right: a few, in each process."""
+"""Per-process LRU cache of rendered responses."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from django.template.response import SimpleTemplateResponse
 
 MOST = 32
 MOST_BYTES = 1_000_000
-"""Of one answer: what is larger is rare, and made anew."""
+"""Maximum size of a cached response; larger ones are rare and not cached."""
 
-_kept: OrderedDict[Hashable, tuple[bytes, dict[str, str]]] = OrderedDict()
+_cache: OrderedDict[Hashable, tuple[bytes, dict[str, str]]] = OrderedDict()
 _lock = Lock()
 
 
 def answer(key: Hashable, made: Callable[[], HttpResponse]) -> HttpResponse:
-    """What was made for the key before, else what is made now. Only whole answers are kept, with their own headers."""
+    """Return the cached response for a key, else that of `made()`. Only 200s are cached, with their headers."""
     if not settings.KEEPS_ANSWERS:
         return made()
     with _lock:
-        if key in _kept:
-            _kept.move_to_end(key)
-            content, headers = _kept[key]
+        if key in _cache:
+            _cache.move_to_end(key)
+            content, headers = _cache[key]
             return HttpResponse(content, headers=headers)
     response = made()
-    if isinstance(response, SimpleTemplateResponse):  # what the API answers, too, until it is rendered
+    if isinstance(response, SimpleTemplateResponse):  # includes REST framework's responses
         response = response.render()
     if response.status_code == 200 and len(response.content) <= MOST_BYTES:
         with _lock:
-            _kept[key] = response.content, dict(response.items())
-            while len(_kept) > MOST:
-                _kept.popitem(last=False)
+            _cache[key] = response.content, dict(response.items())
+            while len(_cache) > MOST:
+                _cache.popitem(last=False)
     return response

@@ -1,4 +1,4 @@
-"""Who may change a benchmark, asked by every action that does."""
+"""Permission check for actions that change a benchmark."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from leaderboard.models import Benchmark, User
 
 
 def check_manages(benchmark: Benchmark, by: User) -> None:
-    """Curators, and the benchmark's organisers. Raises Refused NOT_AN_ORGANISER."""
+    """Raise Refused NOT_AN_ORGANISER unless the user is a curator or organises the benchmark."""
     if not benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")

@@ -1,4 +1,4 @@
-"""Where files lie. No store of ours has a URL: what is public is streamed by a view that checks who asks."""
+"""Storage backends without URLs: files are streamed by views that check permissions."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from storages.backends.s3 import S3Storage
 
 
 class NoUrl:
-    """A store whose files cannot be addressed from outside."""
+    """Mixin for storages whose files have no URL."""
 
     def url(self, name: str | None, *_: Any, **__: Any) -> str:
         raise ValueError("this store has no URLs")
 
 
 class PrivateFileStorage(NoUrl, FileSystemStorage):
-    """Local folders, readable by their owner alone."""
+    """Local file storage without URLs; only the owner can read its files."""
 
 
 class PrivateS3Storage(NoUrl, S3Storage):
-    """A private bucket."""
+    """Private S3 bucket without URLs."""
 
 
 class AlteredError(Exception):
-    """A stored file no longer has the sha256 that its row names."""
+    """A stored file no longer has the sha256 recorded in its row."""
 
 
 def check_digest(file: IO[bytes], expected: str) -> None:
-    """Read a stored file through; it stands at its beginning after. Raises AlteredError."""
+    """Verify a stored file's sha256 and rewind it. Raises AlteredError."""
     file.seek(0)
     if hashlib.file_digest(file, "sha256").hexdigest() != expected:  # type: ignore[arg-type]
         raise AlteredError("a stored file no longer has its sha256")
@@ -43,9 +43,9 @@ def check_digest(file: IO[bytes], expected: str) -> None:
 
 @contextmanager
 def opened(stored: FieldFile) -> Iterator[IO[bytes]]:
-    """A stored file as an open read-only file with a descriptor.
+    """Open a stored file read-only, with a file descriptor, which the sandbox needs.
 
-    The sandbox takes descriptors, and a remote store has none: its files are spooled to an unnamed local file first.
+    Files of remote storages have none and are copied to an unnamed local file first.
     """
     with stored.open("rb") as source:
         raw: BinaryIO = source.file

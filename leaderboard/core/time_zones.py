@@ -1,4 +1,4 @@
-"""Time zones of deadlines: IANA names, and AoE, anywhere on Earth: the day is over when it is over everywhere."""
+"""Time zones of deadlines: IANA names, and AoE (anywhere on Earth, UTC-12)."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from zoneinfo import ZoneInfo, available_timezones
 
 AOE = "AoE"
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-"""Of the moments that a person may give: a phase that came from elsewhere may be over, but none is older."""
+"""Earliest datetime that users may enter; imported phases may lie in the past, but none is older."""
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
-"""And it lies before this: further than anybody keeps a promise, and far from where calendars of computers end."""
+"""Exclusive upper bound of datetimes that users may enter, far from the limits of datetime types."""
 
 
 def zone(name: str) -> tzinfo:
-    """Raises KeyError for an unknown name."""
-    # The sign of the Etc names is turned round: it is UTC-12, the last place where a day ends.
+    """Return the tzinfo of a zone. Raises KeyError for an unknown name."""
+    # Etc names have inverted signs: this is UTC-12, where a day ends last.
     return ZoneInfo("Etc/GMT+12" if name == AOE else name)
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """All that may be chosen: UTC and AoE, then the IANA names of places in order."""
-    places = (
+    """Return all zone names that can be selected: UTC and AoE, then the IANA names of regions, sorted."""
+    regions = (
         name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix/", "right/"))
     )
-    return ("UTC", AOE, *sorted(places))
+    return ("UTC", AOE, *sorted(regions))
 
 
 def check(moment: datetime) -> None:
-    """Raises ValueError for a moment that nobody means: before EARLIEST, or not before LATEST."""
+    """Raise ValueError for a datetime outside [EARLIEST, LATEST)."""
     if not EARLIEST <= moment < LATEST:
         raise ValueError(_beyond(moment))
 
@@ -39,9 +39,9 @@ def _beyond(moment: datetime) -> str:
 
 
 def shown(moment: datetime, name: str) -> str:
-    """The moment on the zone's clocks, without UTC's own: `2026-03-01 23:59 AoE`, with seconds where it has some.
+    """Format a datetime in a zone: `2026-03-01 23:59 AoE`, with seconds if they are not zero.
 
-    On its own clocks where the zone's calendar has no such day: years begin at 1 and end with 9999.
+    Falls back to UTC if the conversion leaves the years 1 to 9999.
     """
     try:
         return f"{moment.astimezone(zone(name)):{written(moment)}} {name}"
@@ -50,29 +50,29 @@ def shown(moment: datetime, name: str) -> str:
 
 
 def written(moment: datetime) -> str:
-    """The format of a moment: to the minute, or to the second where it lies within one."""
+    """Return the format string for a datetime: to the minute, or to the second if its seconds are not zero."""
     return "%Y-%m-%d %H:%M:%S" if moment.second else "%Y-%m-%d %H:%M"
 
 
 def in_words(moment: datetime, name: str) -> str:
-    """The moment in UTC, and in the zone where that is another: `2026-03-02 11:59 UTC (2026-03-01 23:59 AoE)`."""
-    told, there = shown(moment, "UTC"), shown(moment, name)
-    return told if there == told else f"{told} ({there})"
+    """Format a datetime in UTC, and in the zone if it differs: `2026-03-02 11:59 UTC (2026-03-01 23:59 AoE)`."""
+    utc, local = shown(moment, "UTC"), shown(moment, name)
+    return utc if local == utc else f"{utc} ({local})"
 
 
 def moment(local: datetime, name: str) -> datetime:
-    """What a naive date on the zone's clocks means, in UTC.
+    """Convert a naive local datetime of a zone to UTC.
 
-    Raises ValueError where the clocks skip it or show it twice, and for what `check` refuses.
+    Raises ValueError for local times that do not exist or are ambiguous (DST changes), and if `check` fails.
     """
-    there = local.replace(tzinfo=zone(name), fold=0)
+    aware = local.replace(tzinfo=zone(name), fold=0)
     try:
-        found = there.astimezone(UTC)
+        utc = aware.astimezone(UTC)
     except OverflowError:
         raise ValueError(_beyond(local)) from None
-    check(found)
-    if found.astimezone(zone(name)).replace(tzinfo=None) != local:
+    check(utc)
+    if utc.astimezone(zone(name)).replace(tzinfo=None) != local:
         raise ValueError(f"the clocks of {name} skip {local:%Y-%m-%d %H:%M}; expected another time")
-    if there.replace(fold=1).utcoffset() != there.utcoffset():
+    if aware.replace(fold=1).utcoffset() != aware.utcoffset():
         raise ValueError(f"the clocks of {name} show {local:%Y-%m-%d %H:%M} twice; expected another time, or UTC")
-    return found
+    return utc

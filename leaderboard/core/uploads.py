@@ -1,4 +1,4 @@
-"""Receiving a file: streamed to disk with its sha256 and refused at the first byte over the limit."""
+"""Upload handler: files are streamed to disk with their sha256 and rejected at the first byte over the size limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from django.core.handlers.wsgi import LimitedStream
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Each upload becomes a temporary file with `sha256`; one over the limit ends the request, and is marked."""
+    """Store each upload as a temporary file with a `sha256` attribute.
+
+    An upload over the limit stops the request and sets META["holdout.upload_too_large"].
+    """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
@@ -37,16 +40,16 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
 
 
 def received_whole(request: Any) -> bool:
-    """Whether as many bytes came as Content-Length announced.
+    """Return whether as many bytes were received as Content-Length announced.
 
-    The multipart parser takes a body that breaks off inside a file for one that ends there.
+    Django's multipart parser accepts a body that is truncated inside a file.
     """
     stream = getattr(request, "_stream", None)
     return not isinstance(stream, LimitedStream) or vars(stream)["_pos"] >= stream.limit
 
 
 def sha256_of(file: Any) -> str:
-    """The sha256 of an upload: computed while it streamed, or here for a file that came another way."""
+    """Return the sha256 of an upload: the one computed while streaming, or computed here for other files."""
     known = getattr(file, "sha256", None)
     if isinstance(known, str):
         return known

@@ -1,4 +1,4 @@
-"""What a person typed into a row's fields, checked before it is stored."""
+"""Validation of user input before it is stored."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from leaderboard.core.refusal import Code, Refused
 
 _TAKEN = {"unique", "unique_together"}
 _CALLED = {"slug": "short name"}
-"""What forms call a field, where it is not its own name."""
+"""Labels of fields that forms do not show under the field's name."""
 _ONE_LINE = {"title", "summary", "contact", "licence", "source_url"}
 LONGEST = 50_000
-"""Characters of a text that a benchmark or a dataset tells of itself."""
+"""Maximum characters of a benchmark's or dataset's texts."""
 
 
 def check(row: Model) -> None:
-    """Raises Refused that names each field at fault: NAME_TAKEN where only a name is in the way, else INVALID_NAME."""
+    """Run `full_clean`; raise Refused for invalid fields: NAME_TAKEN if only uniqueness fails, else INVALID_NAME."""
     try:
         row.full_clean()
     except ValidationError as error:
@@ -33,7 +33,7 @@ def check(row: Model) -> None:
 
 
 def check_texts(**given: str) -> None:
-    """Raises Refused INVALID_NAME that names the first text of a page that is too long or holds signs of no text."""
+    """Raise Refused INVALID_NAME for the first text that is too long or has control characters."""
     for name, text in given.items():
         what = name.replace("_", " ")
         check_signs(text, of=what, lines=name not in _ONE_LINE)
@@ -42,7 +42,7 @@ def check_texts(**given: str) -> None:
 
 
 def check_moments(**given: datetime | None) -> None:
-    """Raises Refused INVALID_NAME that names the first moment which is none that a person means."""
+    """Raise Refused INVALID_NAME for the first datetime that is out of range (`time_zones.check`)."""
     for name, moment in given.items():
         try:
             if moment is not None:
@@ -52,12 +52,14 @@ def check_moments(**given: datetime | None) -> None:
 
 
 def _in_words(row: Model, name: str, fault: ValidationError) -> str:
-    told = _title(name) + " ".join(fault.messages)
+    message = _title(name) + " ".join(fault.messages)
     if fault.code not in _TAKEN:
-        return told
-    own = [one for one in (fault.params or {}).get("unique_check", ()) if not row._meta.get_field(one).is_relation]
+        return message
+    own = [
+        field for field in (fault.params or {}).get("unique_check", ()) if not row._meta.get_field(field).is_relation
+    ]
     if len(own) != 1:
-        return told
+        return message
     what = _title(own[0]).removesuffix(": ")
     return f"A {row._meta.verbose_name} of the {what} {getattr(row, own[0])} already exists; expected another {what}."
 
@@ -67,7 +69,7 @@ def _title(name: str) -> str:
 
 
 def check_options(task: str, options: dict[str, str]) -> None:
-    """Raises Refused for options that the task does not have, or values that they do not take."""
+    """Raise Refused INVALID_NAME for unknown task options or invalid values of them."""
     try:
         TASKS[task].parse_options(options)
     except UsageError as error:
@@ -75,6 +77,6 @@ def check_options(task: str, options: dict[str, str]) -> None:
 
 
 def check_task(name: str) -> None:
-    """Raises Refused for a task that the referee does not know."""
+    """Raise Refused INVALID_NAME for a task that the evaluator does not have."""
     if name not in TASKS:
         raise Refused(Code.INVALID_NAME, f"The task is {name!r}; expected one of {', '.join(TASKS)}.")

@@ -1,4 +1,4 @@
-"""Absolute addresses in answers."""
+"""Absolute URLs in API responses."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from rest_framework.reverse import reverse
 
 
 def of(request: Request, name: str, *args: Any) -> str:
-    """The address of a URL name, as the client would type it."""
+    """Return the absolute URL of a URL name, with the host that the client requested."""
     return str(reverse(name, args=args, request=request))

@@ -1,4 +1,4 @@
-"""Who asks: `Authorization: Token ...`."""
+"""Token authentication: `Authorization: Token ...`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 
 class TokenAuthentication(auth.TokenAuthentication):
-    """Knox's, for headers of any bytes: Knox itself decodes them without a net."""
+    """Knox's authentication, which rejects non-ASCII tokens: Knox itself fails with a decoding error on them."""
 
     def authenticate_credentials(self, token: bytes) -> Any:
         if not token.isascii():
@@ -19,7 +19,7 @@ class TokenAuthentication(auth.TokenAuthentication):
 
 
 class TokenScheme(KnoxTokenScheme):
-    """Describes it in the OpenAPI schema."""
+    """Describe `TokenAuthentication` in the OpenAPI schema."""
 
     target_class: Any = TokenAuthentication
     name = "token"

@@ -1,4 +1,4 @@
-"""What all views of the API share."""
+"""Base classes of the API's views."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rest_framework.views import APIView
 
 
 class OneAnswer(DefaultContentNegotiation):
-    """An address has one representation: whatever a client accepts, it is sent."""
+    """Content negotiation that ignores the Accept header: each URL has one representation."""
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> Any:
         return renderers[0], renderers[0].media_type
 
 
 class Schema(AutoSchema):
-    """An operation's summary is the first sentence of its docstring."""
+    """OpenAPI schema that takes an operation's summary from the first sentence of its docstring."""
 
     def get_summary(self) -> str | None:
         lines = str(self.get_description() or "").strip().splitlines()
@@ -27,14 +27,14 @@ class Schema(AutoSchema):
 
 
 class View(APIView):
-    """A view of the API."""
+    """Base class of all API views."""
 
     schema = Schema()
     content_negotiation_class = OneAnswer
     http_method_names: Sequence[str] = ("get", "head", "post", "delete")
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """What one person is told is kept in no shared cache, and asked for again before it is shown again."""
+        """Mark responses `private, no-cache` by default: they depend on the user and must be revalidated."""
         response = super().finalize_response(request, response, *args, **kwargs)
         if not response.has_header("Cache-Control"):
             patch_cache_control(response, private=True, no_cache=True)

@@ -1,4 +1,4 @@
-"""What arrives in pieces: the body of one of them, and where it begins."""
+"""Chunked uploads in the API: the body of one chunk and its offset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Offset(serializers.Serializer[Any]):
 
 
 class PieceParser(parsers.BaseParser):
-    """The body as bytes, and no more of it than one piece may have."""
+    """Parser that returns the body as bytes, cut one byte beyond the size limit of a chunk."""
 
     media_type = "application/octet-stream"
 
@@ -28,9 +28,9 @@ class PieceParser(parsers.BaseParser):
 
 
 def piece_of(request: Request, *, expected: str) -> tuple[int, bytes]:
-    """(where it begins, the piece), of a view with PieceParser. expected: what the body would be, in words."""
+    """Return (offset, chunk) of a request to a view with PieceParser. expected: describes the body in errors."""
     check_before_reading(request, expected=expected)
-    asked = Offset(data=request.query_params)
-    asked.is_valid(raise_exception=True)
-    sent: Any = request.data
-    return asked.validated_data["offset"], sent["piece"]
+    query = Offset(data=request.query_params)
+    query.is_valid(raise_exception=True)
+    data: Any = request.data
+    return query.validated_data["offset"], data["piece"]

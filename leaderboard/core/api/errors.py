@@ -1,4 +1,4 @@
-"""Every error of the API has one shape: {"code", "message"}, and where they help "fields" or "problems" and "more"."""
+"""Exception handler of the API. Errors are {"code", "message"}, with "fields", or "problems" and "more", if useful."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Interrupted(exceptions.APIException):
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """What Django REST framework asks for the answer to an exception."""
+    """Return the error response for an exception (Django REST framework's EXCEPTION_HANDLER); None: not handled."""
     set_rollback()
     match error:
         case Refused():
@@ -95,8 +95,8 @@ def _invalid(error: exceptions.ValidationError) -> Response:
     if not isinstance(detail, dict):
         return _answer(400, "invalid", " ".join(str(line) for line in detail))
     fields = {name: [str(line) for line in _lines(lines)] for name, lines in detail.items()}
-    told = "; ".join(f"{name}: {' '.join(lines)}" for name, lines in fields.items())
-    return _answer(400, "invalid", told, fields=fields)
+    message = "; ".join(f"{name}: {' '.join(lines)}" for name, lines in fields.items())
+    return _answer(400, "invalid", message, fields=fields)
 
 
 def _lines(value: Any) -> list[Any]:
@@ -116,7 +116,7 @@ def _of_framework(error: exceptions.APIException) -> Response:
 
 
 def _broken(error: Exception) -> Response:
-    """An error of ours: its kind and its places are logged, never its words, which may quote a file."""
+    """Log an unexpected error and return a 500. Only its type and traceback locations: its text may quote a file."""
     number = uuid.uuid4().hex[:12]
     log.error("api_broke", number=number, error=type(error).__name__, at=places(error.__traceback__))
     return _answer(500, "server_error", f"An error of ours, which is logged as number {number}.")

@@ -1,4 +1,4 @@
-"""Pages of lists."""
+"""Pagination of lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pages(PageNumberPagination):
 
 
 def pages_of(line: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """The shape of one page of these lines, for the schema."""
+    """Return the serializer of one page of these rows, for the OpenAPI schema."""
     return inline_serializer(
         f"PageOf{line.__name__}",
         {

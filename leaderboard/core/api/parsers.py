@@ -1,4 +1,4 @@
-"""Reading request bodies: bounded, streamed to disk with their sha256, and whole."""
+"""Request parsers: bodies are size-limited, streamed to disk with their sha256, and checked for truncation."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from leaderboard.core.uploads import HashingUploadHandler, received_whole
 
 CHUNK = 1 << 16
 FORM_BYTES = 1_000_000
-"""What a multipart body may hold beside the file."""
+"""Bytes that a multipart body may contain in addition to the file."""
 
 
 class JSONParser(parsers.JSONParser):
-    """JSON that is nested beyond Python's patience is the sender's fault."""
+    """JSON parser that answers 400 to input nested beyond Python's recursion limit."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -32,7 +32,7 @@ class JSONParser(parsers.JSONParser):
 
 
 class RawParser(parsers.BaseParser):
-    """The body is the file, its description is in the query: `curl --data-binary @FILE '...?system=Mine'`."""
+    """Parser for a file as the body and its fields in the query: `curl --data-binary @FILE '...?system=Mine'`."""
 
     media_type = "application/x-ndjson"
     name = "predictions.jsonl"
@@ -80,7 +80,11 @@ UPLOADS = (parsers.MultiPartParser, RawParser, BytesParser, JsonLinesParser, Gzi
 
 
 def check_before_reading(request: Request, *, expected: str = "a predictions file") -> None:
-    """Refuse, before a byte is read, a body that cannot end well. expected: what the body would be, in words."""
+    """Check the request's headers before its body is read. expected: describes the body in errors.
+
+    Raises UnsupportedMediaType for a content encoding, LengthRequired for a chunked body, ParseError for an empty one
+    or a malformed Content-Length, and TooLarge.
+    """
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding not in ("", "identity"):
         raise UnsupportedMediaType(
@@ -99,7 +103,7 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
 
 
 def check_after_reading(request: Request) -> None:
-    """Refuse a body that stopped at its limit, or before its end."""
+    """Raise TooLarge for a body that was cut at the size limit, Interrupted for a truncated one."""
     if "holdout.upload_too_large" in request.META:
         raise TooLarge
     if not received_whole(request._request):

@@ -1,4 +1,4 @@
-"""`/schema/` and `/docs/`: the API described to programs and to people."""
+"""OpenAPI schema and documentation: `/schema/` and `/docs/`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from leaderboard.core.api.base import View
 
 
 class SchemaView(SpectacularAPIView):
-    """JSON, or YAML for who asks for it."""
+    """The OpenAPI schema, as JSON by default and YAML on request."""
 
     renderer_classes = [OpenApiJsonRenderer2, OpenApiYamlRenderer]
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """Swagger UI with its script at an address of its own, so that the page holds neither script nor style."""
+    """Swagger UI with its script at a separate URL, so that the page has no inline script or style."""
 
     template_name = "core/api_docs.html"
     url_name = "api_schema"
 
 
 class NothingView(View):
-    """Whatever is not there is told as JSON, too."""
+    """Return a 404 as JSON for unknown API URLs."""
 
     authentication_classes = ()
     permission_classes = ()

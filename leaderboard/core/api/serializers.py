@@ -1,4 +1,4 @@
-"""The shapes of errors and of what several answers share, as the OpenAPI schema names them."""
+"""Serializers of errors and scores, shared by several API views and named in the OpenAPI schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluator.statistics import confidence
 
 
 class ProblemShape(serializers.Serializer[Any]):
-    """One line at fault."""
+    """One problem in a file, with its line."""
 
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole")
@@ -21,7 +21,7 @@ class ProblemShape(serializers.Serializer[Any]):
 
 
 class ErrorShape(serializers.Serializer[Any]):
-    """Every error of the API."""
+    """An error response of the API."""
 
     code = serializers.CharField(help_text="for programs; does not change")
     message = serializers.CharField(help_text="for people")
@@ -35,12 +35,12 @@ class ErrorShape(serializers.Serializer[Any]):
 
 
 def errors(*statuses: int) -> dict[int, type[ErrorShape]]:
-    """The part of an `extend_schema(responses=...)` that names the errors an operation may answer with."""
+    """Return the error responses of an operation for `extend_schema(responses=...)`: `statuses` and the common ones."""
     return dict.fromkeys(sorted({*statuses, 400, 401, 403, 404, 405, 429}), ErrorShape)
 
 
 class ScoreShape(serializers.Serializer[Any]):
-    """One measure on one slice, as revealed."""
+    """One measure on one slice, as revealed by the phase."""
 
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")

@@ -1,4 +1,4 @@
-"""Under which name a system is shown: its own, or "Anonymous N" until its team's date has come."""
+"""Displayed names of systems: their own, or "Anonymous N" until the date that the team has chosen."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from django.utils import timezone
 from leaderboard.models import Benchmark, System
 
 NOBODY = "anonymous"
-"""In the place of a team's name."""
+"""Shown instead of a team's name."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a reader is told of a system. anonymous_until: others are told no name until then; None: everybody is."""
+    """A system's details as shown to one reader. anonymous_until: others see no name before it; None: not anonymous."""
 
     system: str
     team: str
@@ -33,38 +33,44 @@ class Shown:
 
 
 def is_anonymous(system: System, at: datetime | None = None) -> bool:
-    """Whether the public is told no name of it at that moment."""
+    """Return whether the system's name is hidden from the public at a datetime (default: now)."""
     return system.anonymous_until is not None and (at or timezone.now()) < system.anonymous_until
 
 
 def shown(system: System, *, knows: bool) -> Shown:
-    """knows: the reader is of its team, or organises where it competes. `system` comes with its team selected."""
+    """Return the details shown to a reader. knows: the reader is a team member or organises the benchmark.
+
+    `system` should have its team selected (select_related).
+    """
     until = system.anonymous_until if is_anonymous(system) else None
     if until is not None and not knows:
         return Shown(f"Anonymous {system.anonymous_number}", NOBODY, "", "", "", "", until, is_hidden=True)
-    told = {name: getattr(system, name) for name in ("description", "paper_url", "code_url", "bibtex")}
-    return Shown(system=system.name, team=system.team.name, anonymous_until=until, **told)
+    details = {name: getattr(system, name) for name in ("description", "paper_url", "code_url", "bibtex")}
+    return Shown(system=system.name, team=system.team.name, anonymous_until=until, **details)
 
 
 def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
-    """How systems of a benchmark are shown to a person; None: to the public. Asks who it is once, if it matters."""
-    kept: dict[str, Any] = {}
+    """Return a function that gives the details of a benchmark's systems as shown to a reader (None: the public).
+
+    The reader's teams and rights are queried once, and only if some system is anonymous.
+    """
+    cached: dict[str, Any] = {}
 
     def knows(system: System) -> bool:
         if not is_anonymous(system) or not getattr(reader, "is_authenticated", False):
             return False
-        if not kept:
-            kept["teams"] = set(reader.teams.values_list("pk", flat=True))
-            kept["manages"] = benchmark.is_managed_by(reader)
-        return kept["manages"] or system.team_id in kept["teams"]
+        if not cached:
+            cached["teams"] = set(reader.teams.values_list("pk", flat=True))
+            cached["manages"] = benchmark.is_managed_by(reader)
+        return cached["manages"] or system.team_id in cached["teams"]
 
     return lambda system: shown(system, knows=knows(system))
 
 
 def told_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
-    """`told_system` and `told_team` as `names_for` tells them, for queries over rows whose field `system` names one.
+    """Return query expressions `told_system` and `told_team`: the names that `names_for` shows to a reader.
 
-    What is searched and ordered by these says nothing of a name that is hidden.
+    system: the path of the rows' foreign key to a system. Searching or ordering by these leaks no hidden name.
     """
     name, team = F(f"{system}__name"), F(f"{system}__team__name")
     hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})

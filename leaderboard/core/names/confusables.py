@@ -1,9 +1,9 @@
-# ruff: noqa: RUF001 - letters that look like others are what this is about
-"""Names that a reader takes for one another: letters of other scripts that are drawn as Latin ones are.
+# ruff: noqa: RUF001 - this module is about confusable letters
+"""Confusable names: letters of other scripts that look like Latin ones.
 
-The pairs are single letters of Unicode's confusables (UTS 39, confusables.txt) that fonts draw alike at the size of a
-board, and the Cyrillic and Greek k and the long dash, which come close. What compatibility composition (NFKC) makes
-plain Latin by itself is left out. Two letters that are drawn as one are looked for apart: there case matters.
+The pairs are single letters of Unicode's confusables (UTS 39, confusables.txt) that look the same at a board's font
+size, and the similar Cyrillic and Greek k and long dash. Letters that NFKC maps to Latin are left out. Pairs of letters
+that look like one (`joined`) are handled separately, because case matters there.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ _LISU = ("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲ�
 _LATIN = ("ıɑɡɩʋƖǀʟᴍᴅ", "iagiullLMD")
 _SIGNS = ("‐‒–—−‘’ʼ′`", "-----'''''")
 _LETTERS = {
-    ord(there): here
-    for theirs, ours in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
-    for there, here in zip(theirs, ours, strict=True)
+    ord(foreign): letter
+    for foreign_letters, letters in (_CYRILLIC, _GREEK, _ARMENIAN, _CHEROKEE, _LISU, _LATIN, _SIGNS)
+    for foreign, letter in zip(foreign_letters, letters, strict=True)
 }
-# A capital L is not drawn as a 1 is: ROUGE-1 and ROUGE-L are two names, though case is passed over. So a sign that no
-# name holds stands for it.
+# A capital L does not look like a 1: ROUGE-1 and ROUGE-L must differ after case folding, so L is mapped to a control
+# character, which no name contains.
 _DIGITS = str.maketrans({"0": "O", "1": "l", "I": "l", "|": "l", "L": "\x01"})
-# M and D are drawn as neither rn nor cl is: CERN and Cem, or CEM and Cern, are two names, though case is passed over.
+# M and D look like neither rn nor cl: CERN and Cem, or CEM and Cern, must differ after case folding.
 _ALONE = str.maketrans({"M": "\x02", "D": "\x03", "w": "vv", "W": "VV"})
 
 
 def latin(name: str) -> str:
-    """With the letters that stand for Latin ones as those, composed (NFKC)."""
+    """Replace letters of other scripts that look like Latin ones, and normalize (NFKC)."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).translate(_LETTERS))
 
 
 def skeleton(name: str) -> str:
-    """The same with the digits and letters as one that fonts draw alike: 0 and O; 1, I, | and l."""
+    """Return `latin(name)` with similar digits and letters unified: 0 and O; 1, I, | and l."""
     return latin(name).translate(_DIGITS)
 
 
 def joined(text: str) -> str:
-    """With two letters that fonts draw as one as that one: rn and m, cl and d, vv and w. Before case is passed over."""
+    """Replace pairs of letters that look like one: rn to m, cl to d, w to vv. Apply before case folding."""
     return text.translate(_ALONE).replace("rn", "m").replace("cl", "d")

@@ -1,4 +1,4 @@
-"""Requests of people who are logged in, and views that need a permission."""
+"""Authenticated requests, and a decorator for views that need a permission."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from leaderboard.models import User
 
 
 class PersonRequest(HttpRequest):
-    """A request of somebody who is logged in."""
+    """A request of a logged-in user."""
 
     user: User
 
 
 def needs(permission: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """For views that only some may know of: others who are logged in get a 404."""
+    """Decorate a view that needs a permission: anonymous users must log in; users without it get a 404."""
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required

@@ -1,4 +1,4 @@
-"""Error pages. Programs that ask the API get JSON; nobody is told more than the status says."""
+"""Error pages: JSON for API paths, HTML otherwise. They reveal nothing beyond the status."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ MESSAGES = {
 
 
 def _with_token(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """For the forms that stand on every page: as `requires_csrf_token`, but what was sent is not read.
+    """Decorate a view like `requires_csrf_token`, for the forms on every page, but without reading the body.
 
-    A body that cannot be read is what brought the request here; to read it again would fail again, with a 500.
+    An unreadable body may have caused the error; reading it again would fail again, with a 500.
     """
     page = requires_csrf_token(view)
 
     @functools.wraps(view)
-    def answered(request: HttpRequest, exception: Exception | None = None, **more: Any) -> HttpResponse:
-        request.csrf_processing_done = True  # type: ignore[attr-defined]  # the sign by which Django asks no further
+    def wrapper(request: HttpRequest, exception: Exception | None = None, **more: Any) -> HttpResponse:
+        request.csrf_processing_done = True  # type: ignore[attr-defined]  # makes Django skip the check
         return page(request, exception, **more)
 
-    return answered
+    return wrapper
 
 
 @_with_token
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Django has no page of its own for a form that is too large, and brings it here."""
+    """Return the page for a 400, or for a 413: Django also calls this handler for forms that are too large."""
     return _answer(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
 
 
@@ -57,17 +57,17 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def too_many(request: HttpRequest) -> HttpResponse:
-    """What allauth answers to an address that tried too often. It counts by the minute and by the hour."""
+    """Return the page for allauth's rate limits, which are per minute and per hour."""
     response = render(request, "429.html", status=429)
     response["Retry-After"] = "60"
     return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Rendered without the request: whoever the person is may be what could not be found out.
+    """Return the page for a 500, rendered without the request: loading the user may be what failed.
 
-    Django calls it while it handles the exception. A database that others hold is no error: 503, to be tried again. A
-    benchmark whose task's package is missing has no pages until the operator installs it: 503 as well.
+    Django calls it while it handles the exception. Database lock timeouts return a 503 with Retry-After, and so do
+    benchmarks whose task package is not installed.
     """
     error = sys.exception()
     if db_locks.is_busy(error):

@@ -1,4 +1,4 @@
-"""Dates that a person types on the clocks of a time zone."""
+"""Form dates in a time zone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from leaderboard.core import time_zones
 
 
 def read_local(form: forms.Form, found: dict[str, Any], name: str, zone: str) -> None:
-    """Put the moment that a date means in `zone` in its place; where the clocks skip it or show it twice, an error."""
+    """Convert a cleaned local datetime of `zone` to UTC in place; a nonexistent or ambiguous one is a form error."""
     try:
-        # Django has read it as UTC's, the site's own.
+        # Django has parsed it in UTC, the site's time zone.
         found[name] = time_zones.moment(found[name].replace(tzinfo=None), zone)
     except ValueError as error:
         form.add_error(name, f"{str(error)[0].upper()}{str(error)[1:]}.")

@@ -1,4 +1,4 @@
-"""A task's options as people type them: one NAME=VALUE a line."""
+"""Form field for a task's options: one NAME=VALUE a line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 
 class OptionsField(forms.CharField):
-    """`fold=4` and the like, a line each, as a dict."""
+    """Parse lines such as `fold=4` into a dict."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("help_text", "One NAME=VALUE a line, as the task's page lists them.")

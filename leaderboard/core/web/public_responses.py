@@ -1,4 +1,4 @@
-"""Headers of responses that depend on nobody's session and are the same for every reader."""
+"""Headers of public responses, which do not depend on the session."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, TypeVar, cast
 from csp.decorators import csp_replace
 
 SECONDS = 300
-"""How long shared caches may keep such a response."""
+"""Maximum age of such a response in shared caches."""
 View = TypeVar("View", bound=Callable[..., Any])
 
 
 def policy(**directives: Sequence[str]) -> Callable[[View], View]:
-    """Replaces these directives of the site's content security policy; underscores stand for hyphens."""
+    """Replace directives of the site's content security policy for a view; underscores stand for hyphens."""
     replaced = csp_replace({name.replace("_", "-"): list(sources) for name, sources in directives.items()})
     return cast(Callable[[View], View], replaced)

@@ -1,4 +1,4 @@
-"""A refusal as a page: what happened in a headline, the action's own words, and the HTTP status that fits."""
+"""Refusals as pages: headline, the action's message, and HTTP status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HEADLINES = {
 
 
 class Refusal:
-    """What `core/refusal.html` shows of a Refused."""
+    """Template context of `core/refusal.html` for a Refused."""
 
     def __init__(self, refused: Refused) -> None:
         self.headline = refused.heading or HEADLINES[refused.code]
@@ -51,12 +51,12 @@ class Refusal:
 
 
 def with_retry(response: HttpResponse, refused: Refused | None) -> HttpResponse:
-    """The response with a Retry-After, where it is known when to ask again."""
+    """Add a Retry-After header to the response if the refusal has a `retry_at`."""
     if refused is not None and refused.retry_at is not None:
         response["Retry-After"] = str(seconds_until(refused.retry_at))
     return response
 
 
 def seconds_until(moment: datetime) -> int:
-    """For the Retry-After header: whole seconds, at least one."""
+    """Return whole seconds until a datetime, at least one, for the Retry-After header."""
     return max(1, int((moment - timezone.now()).total_seconds()) + 1)

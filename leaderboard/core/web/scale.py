@@ -1,4 +1,4 @@
-"""From values to places on a page: a linear scale with round ticks, in percent of its width."""
+"""Linear chart scale with round ticks, in percent of the width."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Scale:
     step: float
 
     def at(self, value: float) -> str:
-        """The place of a value, as an SVG length; values outside end at the edge."""
+        """Return the position of a value as an SVG length; values outside are clipped to the edge."""
         return f"{self._share(value) * 100:.2f}%"
 
     def span(self, low: float, high: float) -> str:
-        """The width between two values, as an SVG length."""
+        """Return the width between two values as an SVG length."""
         return f"{(self._share(high) - self._share(low)) * 100:.2f}%"
 
     def _share(self, value: float) -> float:
@@ -28,7 +28,7 @@ class Scale:
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
-        """(place, label) of each round value."""
+        """(position, label) of each tick."""
         count = round((self.high - self.low) / self.step)
         decimals = _decimals(self.step)
         values = (self.low + i * self.step for i in range(count + 1))
@@ -36,24 +36,24 @@ class Scale:
 
 
 def _decimals(step: float) -> int:
-    """How many decimals tell multiples of the step apart: one more for 0.25 than for 0.2."""
+    """Return the number of decimals needed to distinguish multiples of the step: one more for 0.25 than for 0.2."""
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     shifted = step * 10.0**decimals
     return decimals if math.isclose(shifted, round(shifted), rel_tol=1e-6) else decimals + 1
 
 
 def covering(values: Iterable[float], *, ticks: int = 5) -> Scale:
-    """A scale around the values that begins and ends on a round number, with about `ticks` steps."""
+    """Return a scale that covers the values, begins and ends on a round number, and has about `ticks` steps."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     if high - low < 1e-9:
         low, high = low - 0.05, high + 0.05
     step = _round_step((high - low) / ticks)
-    # The allowance is for rounding: 0.6000000000000001 needs no tick of its own. It is far below a pixel.
+    # The tolerance is for rounding errors (0.6000000000000001 needs no extra tick) and far below a pixel.
     return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
 
 
 def _round_step(raw: float) -> float:
-    """The next 1, 2, 2.5 or 5 times a power of ten."""
+    """Round up to 1, 2, 2.5 or 5 times a power of ten."""
     power: float = 10.0 ** math.floor(math.log10(raw))
     return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)

@@ -1,4 +1,4 @@
-"""What can go wrong with an upload before anything reads it."""
+"""Checks of uploads in forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.core.uploads import received_whole
 
 
 def check_upload(request: HttpRequest) -> None:
-    """Raises Refused TOO_LARGE for an upload that was cut at the limit, BadRequest for one that broke off."""
+    """Raise Refused TOO_LARGE for an upload that was cut at the size limit, BadRequest for a truncated one."""
     if request.method != "POST":
         return
     if "holdout.upload_too_large" in request.META:
