@@ -1,4 +1,4 @@
-"""What is stored, one file a noun."""
+"""Database models, one module per concept."""
 
 from .announcement import Announcement, Extension
 from .archive import ArchiveArrival, ArchiveExport

@@ -1,4 +1,4 @@
-"""What organisers tell everybody about a benchmark: announcements, and deadlines that they have moved."""
+"""Announcements of a benchmark's organisers, and extended deadlines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .team import Team
 
 
 class Announcement(models.Model):
-    """A dated notice of a benchmark's organisers, in plain text."""
+    """A dated announcement of a benchmark's organisers, in plain text."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="announcements")
@@ -30,9 +30,9 @@ class Announcement(models.Model):
 
 
 class Extension(models.Model):
-    """A deadline that was moved later: for everybody, with a reason that everybody reads, or for one team.
+    """A deadline extension: for everybody, with a public reason, or for one team.
 
-    team: the one that has more time, which only it and the organisers know; null: the phase itself closes later.
+    team: the team with more time, which only it and the organisers see; null: the phase itself closes later.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")

@@ -1,4 +1,4 @@
-"""Archives on their way out of this server and into it."""
+"""Exported benchmark archives, and uploaded ones to import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .benchmark import Benchmark
 from .state import Life, State, life_constraints
 
 KEPT = timedelta(days=1)
-"""An archive that was made, or came, is removed after so long."""
+"""Retention time of exported and uploaded archives."""
 
 
 def archives_storage() -> Storage:
@@ -26,9 +26,9 @@ def unguessable_archive(instance: models.Model, filename: str) -> str:
 
 
 class ArchiveExport(Life):
-    """A whole benchmark written to one file by a worker, for whoever asked for it and nobody else.
+    """A whole benchmark exported to one file by a worker, accessible only to the user who requested it.
 
-    recipients: public keys, one a line; who has the other half of one reads gold. told: what was written so far.
+    recipients: public keys, one a line; holders of a matching private key can read gold. told: progress of the export.
     """
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")
@@ -57,7 +57,7 @@ class ArchiveExport(Life):
 
 
 class ArchiveArrival(models.Model):
-    """An archive that a curator uploaded and has not taken in yet. head: what its open part says of it."""
+    """An archive that a curator uploaded and has not imported yet. head: metadata from its unencrypted part."""
 
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)
     name = models.CharField(max_length=255)

@@ -1,4 +1,4 @@
-"""Who did what, when. The database refuses updates of these rows."""
+"""Audit log. The database refuses updates of these rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One act, with the object it concerned. Never holds gold or file contents."""
+    """One action and its subject. Never contains gold or file contents."""
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")

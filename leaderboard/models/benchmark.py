@@ -1,4 +1,4 @@
-"""Benchmarks, their phases, and the rows that papers report."""
+"""Benchmarks and their phases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(state=Benchmark.State.PUBLIC)
 
     def visible_to(self, user: object) -> BenchmarkQuerySet:
-        """Public ones, the drafts and rehearsals that this person manages, and what they test until it is over."""
+        """Return public benchmarks, those that the user manages, and ongoing rehearsals that the user tests."""
         if not getattr(user, "is_authenticated", False):
             return self.public()
         if getattr(user, "is_curator", False):
@@ -30,19 +30,19 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(Q(state=Benchmark.State.PUBLIC) | Q(organisers=user) | tested).distinct()
 
     def ongoing_rehearsals(self) -> BenchmarkQuerySet:
-        """Rehearsals that go on: nobody has ended them, and they have time, or a team has some of its own."""
+        """Return rehearsals that nobody has ended and in which a phase, or a team's extension, is still open."""
         at = timezone.now()
-        left = Phase.objects.filter(Q(closes_at=None) | Q(closes_at__gte=at) | Q(extensions__closes_at__gte=at))
-        going_on = {"rehearsal__ended_at": None, "pk__in": left.values("benchmark")}
-        return self.filter(state=Benchmark.State.REHEARSAL, **going_on)
+        unclosed = Phase.objects.filter(Q(closes_at=None) | Q(closes_at__gte=at) | Q(extensions__closes_at__gte=at))
+        conditions = {"rehearsal__ended_at": None, "pk__in": unclosed.values("benchmark")}
+        return self.filter(state=Benchmark.State.REHEARSAL, **conditions)
 
     def tested_by(self, user: Any) -> BenchmarkQuerySet:
-        """Rehearsals in which this person is a tester, while they go on."""
+        """Return ongoing rehearsals in which the user is a tester."""
         return self.ongoing_rehearsals().filter(rehearsal__testers=user)
 
 
 class Benchmark(models.Model):
-    """A task, splits and rules, with a page."""
+    """A benchmark: a task, a dataset and rules, with a page."""
 
     class State(models.TextChoices):
         DRAFT = "draft"
@@ -86,7 +86,7 @@ class Benchmark(models.Model):
 
     @property
     def is_rehearsal(self) -> bool:
-        """Whether it is a copy in which a phase of another benchmark is rehearsed: nothing in it counts."""
+        """Return whether this is a copy for rehearsing a phase of another benchmark; nothing in it counts."""
         return self.state == Benchmark.State.REHEARSAL
 
     def is_visible_to(self, user: object) -> bool:
@@ -102,20 +102,20 @@ class Phase(models.Model):
     """A round of a benchmark, bound to one split, with dates, quotas and a disclosure policy."""
 
     class Disclosure(models.TextChoices):
-        """What is told of a score; leaderboard/boards/disclosure/policies.py has the rules."""
+        """Disclosure policies of scores; their rules are in leaderboard/boards/disclosure/policies.py."""
 
         FULL = "full"
         LADDER = "ladder"
         SEALED = "sealed"
 
     class Scope(models.TextChoices):
-        """Whose shown scores a ladder's next one must beat."""
+        """Scope of a ladder: whose best revealed score the next one must beat."""
 
         TEAM = "team", "each team its own"
         TASK = "task", "one for everybody"
 
     class Half(models.TextChoices):
-        """The groups that a phase scores; a division of the gold says which they are."""
+        """The part of a public/private split that a phase scores; a Division assigns the gold's groups."""
 
         WHOLE = "", "all groups"
         PUBLIC = "public", "the public half"
@@ -210,29 +210,29 @@ class Phase(models.Model):
         return reverse("leaderboard", args=[self.benchmark.slug, self.slug])
 
     def is_open(self, at: datetime | None = None) -> bool:
-        """Whether a submission received at `at` is taken: in time, both ends counted in, and its split is in use."""
+        """Return whether a submission received at `at` is accepted: within the dates, inclusive, and split in use."""
         at = at or timezone.now()
         return self.is_in_use and not self.is_to_come(at) and not self.is_past(at)
 
     @property
     def is_in_use(self) -> bool:
-        """Whether its data are: published and not retired; a draft's are in a rehearsal."""
+        """Return whether its split is in use: published and not retired; in a rehearsal, a draft too."""
         return self.split.is_published or (self.split.is_draft and self.benchmark.is_rehearsal)
 
     @property
     def is_sealed(self) -> bool:
-        """Whether nothing is scored yet: the sweeper opens it at its date."""
+        """Return whether nothing is scored yet; the sweep unseals the phase at its date."""
         return self.disclosure == Phase.Disclosure.SEALED and self.unsealed_at is None
 
     @property
     def logs_are_shown(self) -> bool:
-        """What a container prints on hidden inputs could carry them out."""
+        """Return whether owners see container logs. By default not on hidden inputs, which logs could leak."""
         return self.split.inputs_public if self.shows_logs is None else self.shows_logs
 
     def is_to_come(self, at: datetime | None = None) -> bool:
-        """Whether it has yet to open."""
+        """Return whether the phase has not opened yet."""
         return self.opens_at is not None and (at or timezone.now()) < self.opens_at
 
     def is_past(self, at: datetime | None = None) -> bool:
-        """Whether it has closed for good."""
+        """Return whether the phase has closed."""
         return self.closes_at is not None and self.closes_at < (at or timezone.now())

@@ -1,4 +1,4 @@
-"""How sure a leaderboard's ranks are: its systems compared pair by pair, and the work that is left to do for it."""
+"""Rank ranges of a leaderboard, the pairwise comparisons behind them, and head-to-head reports."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .state import Life, Reason, life_constraints
 
 
 class Ranking(models.Model):
-    """The rank ranges of one leaderboard, as work: due, taken under a lease, done.
+    """The computation of one leaderboard's rank ranges, with a lease.
 
-    Whatever changes the systems that compete, or their values, raises `changes` and clears the ranges; `covered` is
-    the change that the last ranges were computed for. `attempt` counts claims, and a worker's writes name its own.
+    Each change of the competing systems or their values increments `changes` and clears the ranges; `covered` is the
+    value of `changes` at the last computation. `attempt` counts claims; a worker's writes are conditional on its own.
     """
 
     leaderboard = models.OneToOneField(Leaderboard, on_delete=models.CASCADE, related_name="ranking")
@@ -45,7 +45,7 @@ class Ranking(models.Model):
 
 
 class Comparison(models.Model):
-    """Two runs of one leaderboard by one measure on the whole. Computed once; a run's outcomes never change."""
+    """Comparison of two runs of a leaderboard by one measure over all units. Computed once: outcomes never change."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="comparisons")
     a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
@@ -63,7 +63,7 @@ class Comparison(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["a", "b", "measure"], name="one_comparison_a_pair_and_measure"),
-            # Each pair has one order, so that it cannot be there twice.
+            # The order of a pair is fixed, so that it cannot be stored twice.
             models.CheckConstraint(condition=Q(a__lt=F("b")), name="comparison_of_two_runs_in_order"),
             models.CheckConstraint(
                 condition=Q(p=None, difference=None) | Q(p__isnull=False, difference__isnull=False, p__gt=0, p__lte=1),
@@ -76,7 +76,7 @@ class Comparison(models.Model):
 
 
 class SideBySide(Life):
-    """Two runs of one leaderboard by every measure on every slice: work for a worker, once somebody has asked."""
+    """Head-to-head report of two runs of a leaderboard: every measure on every slice, computed on request."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="side_by_sides")
     a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
@@ -88,7 +88,7 @@ class SideBySide(Life):
         constraints = [
             *life_constraints("side_by_side"),
             models.UniqueConstraint(fields=["a", "b"], name="one_side_by_side_a_pair"),
-            # Each pair has one order, so that it cannot be there twice.
+            # The order of a pair is fixed, so that it cannot be stored twice.
             models.CheckConstraint(condition=Q(a__lt=F("b")), name="side_by_side_of_two_runs_in_order"),
         ]
         indexes = [models.Index(fields=["state", "queued_at"])]

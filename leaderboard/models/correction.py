@@ -1,4 +1,4 @@
-"""Corrections of gold: an upload that waits for its curator's word, and what a switch of boards moved."""
+"""Corrections of gold: uploads that await a curator's decision, and rank changes after a board was replaced."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .team import System
 
 
 class Correction(Life):
-    """A gold file laid beside the version that it would follow; state and lease are those of the laying beside.
+    """A proposed gold file, compared with the version it would replace; state and lease are those of the comparison.
 
-    `counts` tells how many items changed in which way, and no answer; its items quote gold. `file` is there while it
-    waits for a word.
+    `counts` has the number of changed items by kind of change, and no answers; the rows in `items` quote gold. `file`
+    exists only while the decision is pending.
     """
 
     class Fate(models.TextChoices):
@@ -67,17 +67,17 @@ class Correction(Life):
 
     @property
     def is_pending(self) -> bool:
-        """Whether somebody may still confirm or drop it."""
+        """Return whether it may still be confirmed or dropped."""
         return self.fate == Correction.Fate.PENDING
 
     @property
     def changes_inputs(self) -> bool:
-        """Whether its items are others than those that were published."""
+        """Return whether the corrected file's public inputs differ from the published ones."""
         return self.inputs_sha256 != self.split.inputs_sha256
 
 
 class ChangedItem(models.Model):
-    """An item that a correction changes, in the order of the file. It quotes gold: each look is recorded."""
+    """An item changed by a correction, in file order. It quotes gold, so each access is recorded in the audit log."""
 
     correction = models.ForeignKey(Correction, on_delete=models.CASCADE, related_name="items")
     place = models.PositiveIntegerField(help_text="among the changed ones, from 0")
@@ -95,7 +95,7 @@ class ChangedItem(models.Model):
 
 
 class Move(models.Model):
-    """What a system had on the board that was replaced, and in its place: written with the switch, never edited."""
+    """A system's rank and value on a replaced board and on its successor; written at the switch, never edited."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="moves")
     replaced = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="+")

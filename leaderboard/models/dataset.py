@@ -20,7 +20,7 @@ def inputs_storage() -> Storage:
 
 
 def unguessable_name(instance: models.Model, filename: str) -> str:
-    """A stored name that tells nothing of the uploaded one."""
+    """Return a random stored name, independent of the uploaded one."""
     suffix = ".jsonl.gz" if filename.endswith(".gz") else ".jsonl"
     return f"{instance._meta.model_name}/{uuid.uuid4().hex}{suffix}"
 
@@ -48,23 +48,23 @@ class Dataset(models.Model):
 
 class SplitQuerySet(models.QuerySet["Split"]):
     def visible_to(self, user: object) -> SplitQuerySet:
-        """All but drafts, the drafts of datasets of which this person runs a benchmark, and those that they test."""
+        """Return all splits except drafts, plus drafts that the user manages or tests in an ongoing rehearsal."""
         published = ~Q(state=Split.State.DRAFT)
         if not getattr(user, "is_authenticated", False):
             return self.filter(published)
         if getattr(user, "is_curator", False):
             return self
-        # Until it is over: a draft may be given other items after that.
+        # Only ongoing rehearsals: a draft's items may be replaced afterwards.
         tested = apps.get_model("leaderboard", "Benchmark").objects.tested_by(user)
         rehearsed = Q(phases__benchmark__in=tested.values("pk"))
         return self.filter(published | Q(dataset__benchmarks__organisers=user) | rehearsed).distinct()
 
 
 class Split(models.Model):
-    """A named part of a dataset. Its inputs are public; its gold is public (train, dev) or held out.
+    """A named part of a dataset. Its inputs are usually public; its gold is public (train, dev) or held out.
 
-    A draft is seen by those who manage it. Once published its inputs never change; gold may be corrected. Retired, it
-    is there to be read, and its phases take nothing more. `actions/gold/publication.py` moves it on.
+    Only its managers see a draft. The inputs of a published split never change; its gold may be corrected. A retired
+    split remains readable, but its phases accept no submissions.
     """
 
     class State(models.TextChoices):
@@ -120,12 +120,12 @@ class Split(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Whether its phases may take something."""
+        """Return whether its phases may accept submissions."""
         return self.state == Split.State.PUBLISHED
 
     @property
     def is_draft(self) -> bool:
-        """Whether only those who manage it know of its data."""
+        """Return whether its data are visible only to its managers."""
         return self.state == Split.State.DRAFT
 
     @property
@@ -134,7 +134,7 @@ class Split(models.Model):
 
 
 class GoldVersion(models.Model):
-    """One immutable, sha256-pinned state of a split's gold. A correction makes the next number.
+    """One immutable version of a split's gold, pinned by sha256. A correction creates the next number.
 
     The database refuses updates of these rows (migration `immutable_rows`).
     """
@@ -172,9 +172,9 @@ class GoldVersion(models.Model):
 
 
 class Division(models.Model):
-    """A gold version's groups in two halves, public and private. Never edited; a correction's gold gets its own.
+    """The public/private split of a gold version's groups. Never edited; corrected gold gets its own.
 
-    `file` names the groups of each half, and is as secret as gold: who knows it knows where guesses are not seen.
+    `file` lists the groups of each part and is as secret as gold: it reveals which guesses remain unseen.
     """
 
     gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="division")

@@ -1,4 +1,4 @@
-"""Further files that belong to a dataset and that everybody may have."""
+"""Additional public files of a dataset."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .dataset import Dataset, inputs_storage
 
 
 def stored_name(download: Download, _: str) -> str:
-    """A stored name that tells nothing of the uploaded one."""
+    """Return a random stored name, independent of the uploaded one."""
     return f"download/{uuid.uuid4().hex}{download.suffix}"
 
 
 class Download(models.Model):
-    """One public file beside the splits: a knowledge graph, pages to find evidence in, a list of mentions.
+    """An additional public file of a dataset, such as a knowledge graph, a document collection or a list of mentions.
 
-    It never changes: who has downloaded it has what the address gives today.
+    Immutable, so that earlier downloads equal later ones.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="downloads")
@@ -47,5 +47,5 @@ class Download(models.Model):
 
     @property
     def filename(self) -> str:
-        """What it is called on the disk of who downloads it."""
+        """Return the file name for downloads."""
         return f"{self.dataset.slug}-{self.name}{self.suffix}"

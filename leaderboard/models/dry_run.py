@@ -1,4 +1,4 @@
-"""How a baseline scores on a split before anybody else can send something: for those who manage the split."""
+"""Dry runs: baselines scored on a split before its phases open, for the split's managers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from .submission import predictions_storage
 
 
 def unguessable_dry_run(instance: models.Model, filename: str) -> str:
-    """A stored name that tells nothing of the uploaded one."""
+    """Return a random stored name, independent of the uploaded one."""
     return f"dry-runs/{uuid.uuid4().hex}{'.jsonl.gz' if filename.endswith('.gz') else '.jsonl'}"
 
 
 class DryRun(Life):
-    """One baseline, scored on one gold version as a phase would. No submission, no release, no board comes of it.
+    """One baseline, scored on one gold version as in a phase, without submission, release or board.
 
-    A trivial baseline is made by the server of the inputs and of public gold (`trains`), never of the gold it is
-    scored on; a file was uploaded. `result` tells of hidden gold: it has the shape of `score --json`.
+    The predictions of a trivial baseline are computed by the server from the inputs and public gold (`trains`), never
+    from the gold it is scored on; others are uploaded. `result` reveals information about hidden gold and has the
+    schema of `score --json`.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Parts of a dataset as a generator made them of raw files: a preview, until draft splits are made of it."""
+"""Dataset parts generated from raw files: a preview, until draft splits are created from it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from .state import Life, State, life_constraints
 
 
 class Generation(Life):
-    """One run of a generator: work for a worker of the scoring side, and what came of it.
+    """One run of a generator by a scoring worker, and its results.
 
-    The same raw files, generator, version, parameters, seed and salt give the same bytes. Seed and salt would give the
-    split away: they are told to nobody who does not manage the benchmark. `report`, `problems` and the parts quote
-    gold.
+    The output is a deterministic function of raw files, generator, version, parameters, seed and salt. Seed and salt
+    reveal the split, so only the benchmark's managers see them. `report`, `problems` and the parts quote gold.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="generations")
@@ -43,12 +42,12 @@ class Generation(Life):
 
     @property
     def is_preview(self) -> bool:
-        """Whether no split was made of it so far."""
+        """Return whether no split has been created from it yet."""
         return self.state == State.DONE and not self.parts.exclude(split=None).exists()
 
 
 class GeneratedFrom(models.Model):
-    """A raw file that a generation reads, and what it is to the generator."""
+    """A raw file that a generation reads, and its role."""
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="sources")
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uses")
@@ -64,10 +63,10 @@ class GeneratedFrom(models.Model):
 
 
 class GeneratedPart(models.Model):
-    """One part: gold of a split to be.
+    """One generated part: the gold of a future split.
 
-    Its bytes are kept nowhere: a worker of the scoring side writes no gold storage, and whoever makes a draft split of
-    it makes them again, and finds the same sha256.
+    Its bytes are not stored, because scoring workers cannot write gold storage. Creating a draft split generates them
+    again and verifies the sha256.
     """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="parts")

@@ -1,4 +1,4 @@
-"""Submissions that their benchmark's organisers have hidden from the boards of their phase."""
+"""Submissions that organisers have hidden from the boards of their phase."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .submission import Submission
 
 class HiddenSubmissionQuerySet(models.QuerySet["HiddenSubmission"]):
     def now(self) -> HiddenSubmissionQuerySet:
-        """Return the rows of submissions that are hidden."""
+        """Return the rows of currently hidden submissions."""
         return self.filter(unhidden_at=None)
 
     def at(self, moment: datetime) -> HiddenSubmissionQuerySet:
@@ -22,7 +22,7 @@ class HiddenSubmissionQuerySet(models.QuerySet["HiddenSubmission"]):
 
 
 class HiddenSubmission(models.Model):
-    """A time during which a submission represents no system on any board; open-ended while `unhidden_at` is null."""
+    """A period in which a submission represents no system on any board; ongoing while `unhidden_at` is null."""
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="hidings")
     reason = models.CharField(max_length=300, help_text="shown to its team and the organisers alone")

@@ -1,4 +1,4 @@
-"""Invitations into a team: a link that works once, for a while, and that only its receiver knows."""
+"""Team invitations: secret links that work once and expire."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .team import Team
 
 
 class Invitation(models.Model):
-    """One link. Its token is not stored, only the token's sha256: who reads the database cannot use it."""
+    """One invitation link. Only its token's sha256 is stored, so that database access does not reveal the link."""
 
     class Answer(models.TextChoices):
         OPEN = "", "not answered"

@@ -1,4 +1,4 @@
-"""What is revealed: releases, and the boards that are built from them alone."""
+"""Releases (revealed scores), and leaderboards, which are built from releases only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .team import System
 
 
 class Release(models.Model):
-    """What a phase revealed of a run, in sequence. The database refuses updates."""
+    """The scores that a phase revealed of a run, in sequence. The database refuses updates."""
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="releases")
     sequence = models.PositiveIntegerField()
@@ -38,7 +38,7 @@ class Release(models.Model):
 
 
 class ReleaseSlice(models.Model):
-    """What a release told on one slice: its `values` again, in rows that boards are sorted and paged by."""
+    """The values of a release on one slice: denormalized from `values`, to sort and paginate boards in SQL."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="slices")
     slice_key = models.CharField(max_length=2000, blank=True, help_text="as shown, as canonical JSON; empty: all")
@@ -63,7 +63,7 @@ class Leaderboard(models.Model):
 
     PUBLIC = (State.CURRENT, State.FROZEN)
     OPEN = (State.PREPARING, State.CURRENT)
-    """Where runs may still end."""
+    """States in which a leaderboard receives the results of runs."""
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="leaderboards")
     gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="leaderboards")
@@ -137,7 +137,7 @@ class Disqualification(models.Model):
 
 
 class Representative(models.Model):
-    """The submission that a team has chosen to represent a system in a phase; without one its best does."""
+    """The submission that a team has chosen to represent a system in a phase; by default the best one does."""
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="representatives")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="representatives")
@@ -156,9 +156,9 @@ class Representative(models.Model):
 
 
 class Drawing(models.Model):
-    """A run's curves, grids and pairs as its phase revealed them. Append-only, as releases are.
+    """Plot data of a release: curves, grids and pairs, as revealed by the phase. Append-only, like releases.
 
-    In a table of its own: boards read their releases whole, and most pages draw none of this.
+    A separate table, because boards read whole releases and most pages show no plots.
     """
 
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="drawing")

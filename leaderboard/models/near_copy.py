@@ -1,4 +1,4 @@
-"""Predictions that are nearly another team's: the looking, and what was found. For a benchmark's organisers alone."""
+"""Near-duplicate predictions of different teams: the search and its results. Visible to organisers only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from .submission import Prediction
 
 
 class Likeness(Life):
-    """One prediction's signature, and the work of looking for its likes among other teams' in the phase.
+    """One prediction's similarity signature, and the search for near-duplicates among other teams' in the phase.
 
-    signature: numbers that two predictions share the more of, the more alike they are
-    (`evaluator.similarity.predictions`); it is made of the answers alone. Empty until a worker has made it, and it is
-    there before the worker looks around.
+    signature: numbers of which similar predictions share more (`evaluator.similarity.predictions`), computed from the
+    answers only. Empty until a worker has computed it; it is stored before the search begins.
     """
 
     prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="likeness")
@@ -34,10 +33,10 @@ class Likeness(Life):
 
 
 class NearCopy(models.Model):
-    """Two teams' predictions that are nearly the same. The earlier one is `a`; which was copied, it does not say.
+    """A pair of near-duplicate predictions of two teams. `a` is the earlier one, not necessarily the original.
 
-    equal: share of equal answers; shared_errors: of the units where either errs, the share where both err alike; none
-    where neither errs.
+    equal: fraction of equal answers. shared_errors: fraction, of the units where either errs, on which both make the
+    same error; null if neither errs.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="near_copies")

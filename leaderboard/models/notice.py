@@ -1,4 +1,4 @@
-"""What people are told outside the site, of finished submissions and announcements: an outbox of mails and calls."""
+"""Notifications of finished submissions and announcements: an outbox of mails and webhook calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def new_salt() -> str:
 
 
 class Webhook(models.Model):
-    """Somebody's own address that is called. Its secret is made from `salt` and the site's key, and not stored."""
+    """A user's webhook URL. Its secret is derived from `salt` and the site's key, and not stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
@@ -34,10 +34,10 @@ class Webhook(models.Model):
 
 
 class Notice(models.Model):
-    """One mail (webhook null) or one call, until it has arrived or was tried for the last time.
+    """One mail (webhook null) or one webhook call, retried until it is delivered or given up.
 
-    subject: the run or prediction whose end it tells, or the announcement; of a test, its own id. due_at: when it may
-    be tried (again); a worker that takes it pushes that on, so that a notice whose worker died is tried once more.
+    subject: id of the finished run or prediction, or of the announcement; of a test, its own id. due_at: time of the
+    next attempt; a worker postpones it when it claims the notice, so that a notice whose worker died is retried.
     """
 
     class State(models.TextChoices):

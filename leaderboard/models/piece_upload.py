@@ -1,4 +1,4 @@
-"""A file on its way here: sent in pieces, each where the last one ended, over as many requests as it takes."""
+"""Base model of chunked uploads: a file sent in chunks, each where the last one ended, over several requests."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.core.files.storage import Storage
 from django.db import models
 
 KEPT = timedelta(days=2)
-"""An upload that nobody goes on with is forgotten after so long."""
+"""Idle uploads are deleted after this time."""
 
 
 class PieceUpload(models.Model):
-    """What any such upload says of itself; `actions/files/pieces.py` moves it on.
+    """Abstract model of a chunked upload; `core/chunked_upload.py` has its actions.
 
-    `received` counts what is stored safely: an upload that broke off goes on from there. A model of it has `by`, the
-    person who sends it.
+    `received` counts the bytes that are stored: an interrupted upload resumes there. Subclasses have a field `by`, the
+    user who sends the file.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -36,7 +36,7 @@ class PieceUpload(models.Model):
 
     @staticmethod
     def storage() -> Storage:
-        """Where its pieces lie until they are put together."""
+        """Return the storage of the chunks until they are joined."""
         raise NotImplementedError
 
     @property

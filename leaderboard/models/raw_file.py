@@ -1,4 +1,4 @@
-"""Raw files, which splits are made from, and the uploads that bring them."""
+"""Raw files, from which splits are generated, and their uploads."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .piece_upload import PieceUpload
 
 
 def raw_name(instance: models.Model, filename: str) -> str:
-    """A stored name that tells nothing of the uploaded one, but whether it is packed."""
+    """Return a random stored name; of the uploaded one it only keeps a .gz suffix."""
     return f"raw/{uuid.uuid4().hex}{'.gz' if filename.endswith('.gz') else ''}"
 
 
 class RawFile(models.Model):
-    """A file that a split may be made from, as it was uploaded. As hidden as gold: it has no address."""
+    """An uploaded file from which splits may be generated. As secret as gold: it has no URL."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="raw_files")
     name = models.CharField(max_length=255, help_text="as it was called where it came from")
@@ -40,7 +40,7 @@ class RawFile(models.Model):
 
 
 class RawUpload(PieceUpload):
-    """A raw file on its way here. Its pieces lie where gold lies."""
+    """An unfinished upload of a raw file. Its chunks are in gold storage."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="raw_uploads")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="raw_uploads")

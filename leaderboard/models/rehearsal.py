@@ -1,4 +1,4 @@
-"""A phase gone through before it opens, by its organisers and whom they ask, on a benchmark of its own."""
+"""Rehearsals of a phase before it opens, by its organisers and invited testers, on a separate benchmark."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .benchmark import Benchmark, Phase
 
 
 class Rehearsal(models.Model):
-    """One rehearsal of a phase. `benchmark` is in the state rehearsal: it holds a copy of the phase, is never public,
-    and everything that was sent in it stays there when it is over.
+    """One rehearsal of a phase. `benchmark` is in the state rehearsal: it has a copy of the phase, is never public, and
+    keeps all its submissions afterwards.
 
-    testers: accounts beside the organisers that see it, and may submit, until it is over: somebody ends it, or its date
-    comes. Then its managers alone read it. ended_by: who ended it, or began it with the date that did.
+    testers: users besides the organisers who see it and may submit until somebody ends it or its deadline passes; after
+    that only its managers read it. ended_by: the user who ended it, or who began it if its deadline ended it.
     """
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="rehearsal")
@@ -44,13 +44,13 @@ class Rehearsal(models.Model):
 
     @property
     def last_deadline(self) -> datetime:
-        """The last moment at which some team may submit. Each phase needs an end."""
+        """Return the last deadline of its phases, including extensions of teams. Each phase needs an end."""
         ends = self.benchmark.phases.aggregate(phase=Max("closes_at"), team=Max("extensions__closes_at"))
         return max(filter(None, ends.values()), default=self.begun_at)
 
     @property
     def over_since(self) -> datetime | None:
-        """When somebody ended it, or its date came; None: it goes on."""
+        """Return when it was ended or its deadline passed; None: it is ongoing."""
         if Benchmark.objects.ongoing_rehearsals().filter(pk=self.benchmark_id).exists():
             return None
         return self.ended_at or self.last_deadline

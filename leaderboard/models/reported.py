@@ -1,4 +1,4 @@
-"""What papers report of systems that nobody has run here."""
+"""Results reported in papers, which were not scored here."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class ReportedResult(models.Model):
         return f"{self.system} ({self.paper})"
 
     def clean(self) -> None:
-        """The numbers are drawn into tables as they are, whichever way the row came in."""
-        if self.values is None:  # its field says that already
+        """Check the numbers on every way into the database: tables render them as they are."""
+        if self.values is None:  # the field's own validation reports it
             return
         try:
             reported_numbers.check(self.values, task=self.benchmark.task if self.benchmark_id else None)
@@ -49,21 +49,21 @@ class ReportedResult(models.Model):
             raise ValidationError({"values": str(error)}) from None
 
     def numbers(self, *, task: str) -> list[reported_numbers.Value]:
-        """What it prints, checked again: a row may be older than the check, or have come past it.
+        """Return the values, validated again: the row may be older than the validation, or have bypassed it.
 
-        NaN: an older row, which prints a dash where it has none. Raises ValueError, with what was found and expected.
+        NaN marks a missing value of an older row, shown as a dash. Raises ValueError with what was found and expected.
         """
-        told = self._told()
-        dashes = [place for place, value in enumerate(told) if _is_dash(value)] if isinstance(told, list) else []
+        values = self._told()
+        dashes = [index for index, value in enumerate(values) if _is_dash(value)] if isinstance(values, list) else []
         numbers = reported_numbers.check(
-            [{**v, "value": 0.0} if _is_dash(v) else v for v in told] if dashes else told, task=task
+            [{**v, "value": 0.0} if _is_dash(v) else v for v in values] if dashes else values, task=task
         )
-        for place in dashes:
-            numbers[place].value = math.nan
+        for index in dashes:
+            numbers[index].value = math.nan
         return numbers
 
     def _told(self) -> Any:
-        """An older row may leave out what the paper prints: then it prints the number."""
+        """Return `values`, adding `shown` where an older row lacks it: the number itself."""
         if not isinstance(self.values, list):
             return self.values
         return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]

@@ -1,4 +1,4 @@
-"""What a paper prints of a system: the numbers of a reported row, and the one check that all ways in share."""
+"""Values of a reported result, and their validation, shared by forms, API and imports."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import msgspec
 from evaluator.tasks.registry import TASKS
 
 LONGEST_SHOWN = 40
-"""Characters of a printed number: with an interval, a star and a unit it is no longer."""
+"""Maximum characters of a printed number, enough for an interval, a star and a unit."""
 EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"}]'
 
 
 class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One printed number: `value` in the measure's own unit, `shown` as the paper prints it.
 
-    slice: a value for each of its dimensions; `{}` is the whole.
+    slice: dimension -> value; `{}` means all units.
     """
 
     measure: str
@@ -28,9 +28,9 @@ class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
 
 
 def check(given: Any, *, task: str | None) -> list[Value]:
-    """The numbers of a row, from what JSON made of them. task: whose measures they may be; None: not known yet.
+    """Parse and validate the values of a row from decoded JSON. task: its measures are allowed; None: not known yet.
 
-    Raises ValueError, with what was found and what was expected.
+    Raises ValueError with what was found and expected.
     """
     try:
         values = msgspec.convert(given, list[Value])
@@ -49,19 +49,19 @@ def check(given: Any, *, task: str | None) -> list[Value]:
         if not _is_text("".join((value.measure, value.shown, *map(str, value.slice), *map(str, value.slice.values())))):
             raise ValueError(f"a text holds half a character or NUL; expected such as {EXAMPLE}")
         if len(value.shown) > LONGEST_SHOWN:
-            told = f"{value.measure} is shown in {len(value.shown):,} characters"
-            raise ValueError(f"{told}; expected at most {LONGEST_SHOWN}")
-        # As boards write a slice: 1 and "1" are one cell.
-        slice_ = sorted((name, one if isinstance(one, str) else json.dumps(one)) for name, one in value.slice.items())
-        cell = value.measure, tuple(slice_)
-        if cell in seen:
+            fault = f"{value.measure} is shown in {len(value.shown):,} characters"
+            raise ValueError(f"{fault}; expected at most {LONGEST_SHOWN}")
+        # Boards render 1 and "1" in the same way, so they are one slice.
+        slice_ = sorted((name, key if isinstance(key, str) else json.dumps(key)) for name, key in value.slice.items())
+        score = value.measure, tuple(slice_)
+        if score in seen:
             raise ValueError(f"{value.measure} stands twice for one slice; expected each number once")
-        seen.add(cell)
+        seen.add(score)
     return values
 
 
 def _is_finite(number: float) -> bool:
-    """Whether it is a float64: PostgreSQL writes 1e999 out, as a whole number of a thousand digits."""
+    """Return whether a number is a finite float64. PostgreSQL returns 1e999 as an integer of a thousand digits."""
     try:
         return math.isfinite(float(number))
     except OverflowError:
@@ -69,7 +69,7 @@ def _is_finite(number: float) -> bool:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it can be written: JSON may name half of a surrogate pair, and no page or database takes that or NUL."""
+    """Return whether a text can be stored: JSON allows lone surrogates and NUL, pages and databases do not."""
     try:
         text.encode()
     except UnicodeEncodeError:

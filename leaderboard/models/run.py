@@ -1,4 +1,4 @@
-"""Scorings, and the numbers that came of them. Private: pages and API read releases."""
+"""Runs (scorings of predictions) and their scores. Private: pages and the API read releases."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Run(Life):
             models.CheckConstraint(
                 condition=~Q(state=State.DONE)
                 | (~Q(outcomes="") & ~Q(outcomes_sha256=""))
-                # An organisers' scorer may give values alone.
+                # A custom scorer may return scores without outcomes.
                 | Q(scorer__isnull=False, outcomes="", outcomes_sha256=""),
                 name="run_done_has_outcomes",
             ),

@@ -1,4 +1,4 @@
-"""Organisers' own scorers: container images that score in the place of a benchmark's task."""
+"""Custom scorers: organisers' container images that score instead of a benchmark's task."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .image import Image
 
 
 class Scorer(models.Model):
-    """One immutable state of a benchmark's scorer: an image, and what it measures. A change makes the next number.
+    """One immutable version of a benchmark's scorer: an image and its measures. A change creates the next number.
 
-    The task keeps the formats, the validation of uploads, the public inputs and the options. In a phase that a scorer
-    scores, its number is the task version of runs and boards, so a later one means scoring again. The database refuses
+    The task still defines formats, validation of uploads, public inputs and options. In a phase with a scorer, its
+    number is the task version of runs and boards, so attaching a later one triggers rescoring. The database refuses
     updates of these rows (migration `scorers`).
     """
 

@@ -1,4 +1,4 @@
-"""The audit of a split's gold: work for a worker of the scoring side, what it found, and what curators answered."""
+"""Audits of a split's gold by scoring workers, and curators' answers to their findings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .state import Life, State, life_constraints
 
 
 class SplitAudit(Life):
-    """One audit of one gold version beside its inputs and public training splits.
+    """One audit of a gold version, given its inputs and public training splits.
 
-    `report` quotes gold, and so do `parts`: for those who manage a benchmark on the split, whose every look at it is
-    recorded. What everybody reads is made of it by `leaderboard.datasets.queries.audit_results`.
+    `report` and `parts` quote gold: only managers of a benchmark on the split see them, and each access is recorded.
+    `leaderboard.datasets.queries.audit_results` derives the public version.
     """
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="audits")
@@ -50,7 +50,7 @@ class SplitAudit(Life):
 
 
 class AuditAnswer(models.Model):
-    """What a curator says to one finding of an audit. Everybody reads it once the audit is public."""
+    """A curator's answer to one finding of an audit; public once the audit is."""
 
     audit = models.ForeignKey(SplitAudit, on_delete=models.CASCADE, related_name="answers")
     finding = models.PositiveSmallIntegerField(help_text="its place in the report, from 0")

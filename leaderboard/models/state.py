@@ -1,4 +1,4 @@
-"""The states that a prediction and a run go through; a coarse state drives, a reason only explains."""
+"""State, reason and lease of background work such as predictions and runs. The reason only explains the state."""
 
 from django.db import models
 from django.db.models import Q
@@ -17,7 +17,7 @@ TERMINAL = (State.DONE, State.REJECTED, State.FAILED, State.CANCELLED)
 
 
 class Reason(models.TextChoices):
-    """Why a prediction or a run is in its state."""
+    """Explanations of a row's state."""
 
     NONE = ""
     BAD_PREDICTIONS = "bad_predictions", "the predictions do not fit the format"
@@ -44,7 +44,7 @@ class Reason(models.TextChoices):
 
 
 def life_constraints(name: str) -> list[models.BaseConstraint]:
-    """Checks that hold for whatever has a state and a lease."""
+    """Return the check constraints of a model with a state and a lease. name: prefix of the constraints' names."""
     return [
         models.CheckConstraint(condition=Q(state__in=State.values), name=f"{name}_state_is_known"),
         models.CheckConstraint(
@@ -61,7 +61,7 @@ def life_constraints(name: str) -> list[models.BaseConstraint]:
 
 
 class Life(models.Model):
-    """State, attempt and lease, with the moments between them."""
+    """Abstract model of background work: state, attempt, lease and timestamps."""
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True)

@@ -1,4 +1,4 @@
-"""What was sent, the file that it came to, and what it cost of the quota."""
+"""Submissions, their predictions, and the quota they are charged to."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ def predictions_storage() -> Storage:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of_teams_of(self, user: Any) -> SubmissionQuerySet:
-        """What the teams of this person have sent to benchmarks that this person sees."""
+        """Return submissions of the user's teams that are visible to the user."""
         return self.visible_to(user).filter(system__team__in=user.teams.values("pk"))
 
     def visible_to(self, user: Any) -> SubmissionQuerySet:
-        """A team's own on benchmarks that this person sees, those that this person organises, and for curators all."""
+        """Return submissions of the user's teams to benchmarks visible to the user and all to those that the user
+        organises; for curators, all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_curator:
@@ -39,7 +40,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
 
 class Submission(models.Model):
-    """What was sent for one system in one phase. Never edited."""
+    """One submission of a system to a phase. Never edited."""
 
     class Kind(models.TextChoices):
         PREDICTIONS = "predictions", "predictions file"
@@ -77,15 +78,15 @@ class Submission(models.Model):
 
 
 def systems_known_to(user: Any) -> models.QuerySet[System]:
-    """Systems as their teams' members are shown them: those of which this person sees a submission, and those of which
-    nothing was sent yet."""
-    of_it = {"system": OuterRef("pk")}
-    told, sent = Submission.objects.visible_to(user).filter(**of_it), Submission.objects.filter(**of_it)
-    return System.objects.filter(Exists(told) | ~Exists(sent))
+    """Return the systems as shown to members of their teams: those of which the user sees a submission, and those
+    without any submission."""
+    same = {"system": OuterRef("pk")}
+    visible, submitted = Submission.objects.visible_to(user).filter(**same), Submission.objects.filter(**same)
+    return System.objects.filter(Exists(visible) | ~Exists(submitted))
 
 
 class QuotaCharge(models.Model):
-    """What a submission cost: one row each, refunded if the server failed it."""
+    """The quota charge of a submission, refunded if the server failed."""
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="charge")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="charges")
@@ -101,7 +102,7 @@ class QuotaCharge(models.Model):
 
 
 class Final(models.Model):
-    """A submission to a sealed phase that is scored when it is opened; the others never are."""
+    """A submission to a sealed phase that is scored when the phase is unsealed; others never are."""
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="final")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="finals")
@@ -119,7 +120,7 @@ class Final(models.Model):
 
 
 class Stage(models.TextChoices):
-    """What a worker does for a running prediction, in this order."""
+    """Stages of a running prediction, in this order."""
 
     READING = "reading", "reading the image"
     LOADING = "loading", "handing the image to the engine"
@@ -128,7 +129,7 @@ class Stage(models.TextChoices):
 
 
 class Prediction(Life):
-    """The file to be scored: uploaded, or made by one container execution on one inputs sha256."""
+    """The predictions file to be scored: uploaded, or written by one container execution on inputs of one sha256."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="predictions")

@@ -1,4 +1,4 @@
-"""Teams and the systems that they compete with."""
+"""Teams and their systems."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from django.db.models.functions import Lower
 
 
 class Team(models.Model):
-    """Who competes. Quotas belong to the team."""
+    """A team of participants. Quotas are per team."""
 
     name = models.CharField(max_length=100)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
@@ -22,7 +22,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A person's place in a team."""
+    """A user's membership in a team."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
@@ -36,7 +36,7 @@ class Membership(models.Model):
 
 
 class System(models.Model):
-    """The named method that a team competes with."""
+    """A team's named method."""
 
     class Kind(models.TextChoices):
         PARTICIPANT = "participant"

@@ -1,11 +1,11 @@
-"""People."""
+"""User accounts."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 
 
 class User(AbstractUser):
-    """A person. Curators may do everything with every benchmark; organisers, what a benchmark lists them for."""
+    """A user account. Curators may manage all benchmarks; organisers those that list them."""
 
     email = models.EmailField(unique=True)
     is_curator = models.BooleanField(default=False, help_text="may create benchmarks and manage all of them")

@@ -1,4 +1,4 @@
-"""What workers say of themselves: the web has no engine, and learns from them whether there is one."""
+"""Status reports of workers: the web process has no container engine and learns from them whether there is one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django.db import models
 from django.utils import timezone
 
 FRESH = timedelta(seconds=90)
-"""A worker that said nothing for so long is taken for gone."""
+"""A worker without a report for this long counts as gone."""
 
 
 class WorkerReport(models.Model):
-    """The last word of one worker of one queue."""
+    """The last report of one worker of one queue."""
 
     queue = models.CharField(max_length=40)
     host = models.CharField(max_length=255)
