@@ -1,1 +1,1 @@
-"""Container images, as systems and as scorers: kept, run by workers with an engine, and what they cost."""
+"""Container images as systems and as scorers: storage, uploads, and execution by workers with an engine."""

@@ -1,6 +1,6 @@
-"""The door to the container engine: an image and public inputs in, a predictions file out. No gold comes here.
+"""Interface to the container engine for systems: from an image and public inputs to a predictions file, without gold.
 
-`scorer_engine` is the other one, for organisers' own scorers.
+`scorer_engine` is the interface for custom scorers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Ran:
-    """How a container ended. `reason` is empty where it left predictions; `cost` and `execution` are JSON."""
+    """Result of a container execution. `reason` is empty if it wrote predictions; `cost` and `execution` are JSON."""
 
     reason: str
     explanation: str
@@ -72,7 +72,7 @@ class Ran:
 
 @cache
 def sandbox() -> DockerSandbox:
-    """One for the process: it remembers that its health check passed until the engine fails."""
+    """Return the process's sandbox, which caches its passed health check until the engine fails."""
     return DockerSandbox(
         url=settings.ENGINE or None,
         runtime=settings.ENGINE_RUNTIME,
@@ -82,24 +82,24 @@ def sandbox() -> DockerSandbox:
 
 
 def ahead() -> Mapping[str, Any]:
-    """What holds around a container here: the health check. Raises SandboxError that says what to install."""
+    """Run the health check and return the isolation layers and processors. Raises SandboxError: what to install."""
     return {**sandbox().layers(), "processors": sandbox().processors}
 
 
 def checked_reference(reference: str) -> str:
-    """A registry's image by digest, as it is kept; raises ImageError for one that no allowed registry can answer."""
+    """Return a normalized registry reference with digest. Raises ImageError for other registries than the allowed."""
     return str(parse_reference(reference, settings.REGISTRIES))
 
 
 def check() -> None:
-    """Raises SandboxError unless the engine answers and its last health check passed. Cheap."""
+    """Raise SandboxError unless the engine responds and its last health check passed. Cheap."""
     sandbox().check()
 
 
 def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]) -> LoadedImage:
-    """The image as the engine has it, read and checked first; `when_read` is called between the two.
+    """Read and check an image, call `when_read`, and load the image into the engine.
 
-    Raises ImageError (theirs), SandboxError and AlteredError (ours).
+    Raises ImageError (the submitter's fault), SandboxError and AlteredError (the server's).
     """
     if image.reference:
         when_read()
@@ -127,7 +127,10 @@ def run(
     into: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> Ran:
-    """One execution. Raises ImageError (theirs), SandboxError (ours), CancelledError once `keep_going` says no."""
+    """Run a container once and write its predictions to `into`.
+
+    Raises ImageError (the submitter's fault), SandboxError (the server's), CancelledError once `keep_going` is false.
+    """
     execution = SystemExecution(
         execution_id=name_of(prediction),
         image=image,
@@ -149,7 +152,7 @@ def run(
 
 
 def held(limits: ContainerLimits) -> SystemLimits:
-    """A phase's limits as the sandbox takes them: without the image's, which is held when it is loaded."""
+    """Convert a phase's limits for the sandbox, without those of the image, which are enforced when it is loaded."""
     return SystemLimits(
         wall_seconds=limits.wall_seconds,
         cpus=limits.cpus,
@@ -162,21 +165,21 @@ def held(limits: ContainerLimits) -> SystemLimits:
 
 
 def name_of(prediction: Prediction) -> str:
-    """What the reaper knows an attempt's container by."""
+    """Return the execution id of a prediction's attempt, by which the reaper identifies its container."""
     return f"{prediction.pk.hex}-{prediction.attempt}"
 
 
 def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
-    """Remove what dead workers left; what was removed, in words. Raises SandboxError.
+    """Remove resources left by dead workers and return descriptions of them. Raises SandboxError.
 
-    `keep` tells the executions that are under way. A claim is committed before its container is made, so whoever reads
-    it after the engine was asked for its containers misses none.
+    `keep` returns the ids of running executions. It is called after listing the engine's containers; since a claim is
+    committed before its container is created, no running container is missed.
     """
     return sandbox().reap(keep=keep, settle_seconds=0)
 
 
 def forget(images: frozenset[str]) -> None:
-    """Have the engine remove these images, as far as they are there, have no tag and are not in use."""
+    """Remove those of the images from the engine that exist, have no tag and are not in use."""
     try:
         for image in sorted(images & sandbox().images()):
             sandbox().forget(image)

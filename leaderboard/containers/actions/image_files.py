@@ -1,7 +1,7 @@
-"""How long an image's bytes are kept. What was run once may be run again; what was refused or never sent may not.
+"""Storage and retention of images. Images that were run are kept, because they may be run again.
 
-An archive that is no image goes with its refusal, one that was never submitted after some days. An engine keeps an
-image as long as a prediction waits for it or is being made with it: it is given the archive again at need.
+An archive that turns out to be no image is deleted when it is rejected, one that was never submitted after some days.
+An engine keeps an image only while predictions that need it wait or run; the archive is loaded again if needed.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from leaderboard.models.image import KEPT
 
 
 def kept(*, archive: File[bytes], sha256: str) -> Image:
-    """The image of an archive, stored once however often it is sent. `sha256`: of the archive's bytes.
+    """Get or create the image of an archive, which is stored once however often it is sent.
 
-    One whose stored archive is gone, since it was refused or a disk lost it, is stored again.
+    sha256: of the archive's bytes. If the stored archive was deleted (after a rejection) or lost, it is stored again.
     """
-    there = Image.objects.filter(archive_sha256=sha256).first()
-    if there is not None and _is_stored(there):
-        return there
+    existing = Image.objects.filter(archive_sha256=sha256).first()
+    if existing is not None and _is_stored(existing):
+        return existing
     new = Image(archive_sha256=sha256, archive_bytes=archive.size)
     new.archive.save("image.tar", archive, save=False)
     stored = str(new.archive.name)
-    made, created = Image.objects.get_or_create(
+    image, created = Image.objects.get_or_create(
         archive_sha256=sha256, defaults={"archive": stored, "archive_bytes": archive.size}
     )
     if created:
-        return made
-    if not _is_stored(made) and Image.objects.filter(pk=made.pk, archive=made.archive.name).update(archive=stored):
-        made.archive.name = stored
-        return made
+        return image
+    if not _is_stored(image) and Image.objects.filter(pk=image.pk, archive=image.archive.name).update(archive=stored):
+        image.archive.name = stored
+        return image
     new.archive.storage.delete(stored)
-    made.refresh_from_db()
-    return made
+    image.refresh_from_db()
+    return image
 
 
 def check_stored(image: Image) -> None:
-    """Hold an image until the transaction ends. Raises Refused for one whose archive went away meanwhile."""
+    """Lock an image until the transaction ends. Raises Refused if its archive was deleted in the meantime."""
     held = Image.objects.select_for_update().filter(pk=image.pk).first()
     if held is None or (held.archive and not _is_stored(held)):
         raise Refused(Code.INVALID_IMAGE, "The archive was refused or forgotten meanwhile; send it again.")
 
 
 def drop_refused(image: Image) -> None:
-    """Delete the archive of what is no image, unless a prediction still needs it. Call in the refusal's transaction.
+    """Delete the archive of a rejected image unless a prediction or scorer needs it. Call in the rejecting transaction.
 
-    The row stays, since the submission names it. Deleting before the commit leaves no moment in which a new submission
-    (`check_stored`) could count on the file.
+    The row stays, because the submission references it. Deleting before the commit, while the row is locked, prevents
+    that a new submission (`check_stored`) relies on the file.
     """
     held = Image.objects.select_for_update().get(pk=image.pk)
     if held.scorers.exists():
@@ -62,12 +62,12 @@ def drop_refused(image: Image) -> None:
 
 
 def forget_unused() -> int:
-    """Forget the images that came days ago and were never submitted, nor made a scorer; how many those were."""
+    """Delete images older than KEPT that were neither submitted nor made a scorer; return their number."""
     old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - KEPT)
-    gone = 0
+    deleted = 0
     for pk in list(old.values_list("pk", flat=True)):
         with transaction.atomic():
-            # Locked, then looked at again: a submission that is just being accepted holds it too.
+            # Checked again under the lock, which a submission that is being accepted takes too.
             held = Image.objects.select_for_update().filter(pk=pk).first()
             if held is None or held.submissions.exists() or held.scorers.exists():
                 continue
@@ -75,16 +75,16 @@ def forget_unused() -> int:
             if held.archive:
                 held.archive.storage.delete(str(held.archive.name))
             held.delete()
-            gone += 1
-    return gone
+            deleted += 1
+    return deleted
 
 
 def idle() -> frozenset[str]:
-    """What an engine may know and no prediction waits for, as the engine names it; nor a phase that it scores."""
+    """Return the digests of images that an engine may remove: needed by no pending prediction and no phase's scorer."""
     needed = Prediction.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exclude(submission__image=None)
     in_use = Q(pk__in=needed.values("submission__image")) | Q(scorers__phases__isnull=False)
     known = Image.objects.exclude(digest="").values_list("digest", flat=True)
-    # Two archives of one image differ in their bytes, and are one to the engine.
+    # Archives with different bytes may contain the same image, with one digest.
     return frozenset(known) - frozenset(known.filter(in_use))
 
 

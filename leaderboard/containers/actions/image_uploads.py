@@ -1,4 +1,4 @@
-"""Image archives arrive in pieces (`actions/files/pieces.py`) and, once whole, become submissions or scorers."""
+"""Chunked uploads of image archives (`core/chunked_upload.py`), which become submissions or scorers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ __all__ = [
 
 
 def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", track: str = "") -> ImageUpload:
-    """Make room for an archive of `size` bytes; raises Refused.
+    """Begin the upload of an archive of `size` bytes for a phase. Raises Refused.
 
-    `track`: as `finish` will have it. It is looked at before gigabytes are sent, and nothing else comes of it here.
+    `track`: the one to be passed to `finish`; only validated here, before gigabytes are sent.
     """
     images.check_takes_images(phase)
     submit.check_open_to(phase, by, timezone.now())
@@ -45,7 +45,7 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", tra
 
 
 def begin_scorer(*, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
-    """The same for an archive that becomes a scorer of the benchmark."""
+    """Begin the upload of an archive that becomes a scorer of the benchmark. Raises Refused."""
     check_manages(benchmark, by)
     scorers.check_size(size)
     return _begun(by=by, name=name, size=size, sha256=sha256, benchmark=benchmark)
@@ -58,12 +58,12 @@ def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> Imag
 
 
 def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
-    """Keep the next piece. Raises Refused where it does not begin at `received`: the sender asks, and goes on there."""
+    """Store the next chunk. Raises Refused WRONG_OFFSET, with the offset to resume from, unless it is `received`."""
     return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_IMAGE)
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
-    """Put the pieces together and submit the image. A refused one stays, to be asked for again."""
+    """Join the chunks and submit the image. After a refusal the upload remains, so that this can be retried."""
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     phase = upload.phase
     if phase is None:
@@ -77,7 +77,7 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
 
 
 def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
-    """Put the pieces together and make them the benchmark's next scorer. `described` as for `scorers.add`."""
+    """Join the chunks and add the image as the benchmark's next scorer. `described`: arguments of `scorers.add`."""
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     benchmark = upload.benchmark
     if benchmark is None:
@@ -85,29 +85,29 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     check_manages(benchmark, by)
     scorers.check_declared(described["measures"], described["primary"])
     image = _image_of(upload)
-    made = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)
+    scorer = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)
     chunked_upload.delete_pieces(images_storage(), upload.pk)
-    return made
+    return scorer
 
 
 @transaction.atomic
 def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
-    """Of two requests that finish an upload one makes a scorer."""
+    """Add the scorer and delete the upload, locked so that concurrent requests create only one scorer."""
     chunked_upload.hold(upload)
-    made = scorers.add(**described)
+    scorer = scorers.add(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
-    return made
+    return scorer
 
 
 def _image_of(upload: ImageUpload) -> Image:
-    """The pieces as an image, stored once. Raises Refused where they are not what was announced."""
+    """Join the chunks and return their image. Raises Refused if the sha256 is not the announced one."""
     with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
         return image_files.kept(archive=archive, sha256=sha256)
 
 
 @transaction.atomic
 def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
-    """The upload ends with its submission: of two requests that finish it, one is charged."""
+    """Submit the image and delete the upload, locked so that of concurrent requests only one is charged."""
     chunked_upload.hold(upload)
     submission = images.submit(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
@@ -115,5 +115,5 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
 
 
 def forget_old() -> int:
-    """Discard what nobody has gone on with for days, and pieces without an upload; how many uploads that were."""
+    """Discard idle uploads and orphaned chunks; return the number of uploads."""
     return chunked_upload.forget_old(ImageUpload)

@@ -1,4 +1,4 @@
-"""Submitting a container image: kept once, charged and queued in one transaction for a worker with an engine."""
+"""Submission of container images: charged and queued, in one transaction, for a worker with an engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leaderboard.work_queue import worker_status
 
 
 def check_takes_images(phase: Phase) -> None:
-    """Raises Refused that says why the phase takes no image at this moment."""
+    """Raise Refused with the reason if the phase currently accepts no images."""
     if not phase.takes_images:
         raise Refused(Code.NOT_TAKEN, "This phase takes predictions files, no container images.")
     here = worker_status.of(worker_status.queue_of(phase))
@@ -28,16 +28,16 @@ def check_takes_images(phase: Phase) -> None:
 
 
 def check_size(phase: Phase, size: int) -> None:
-    """Raises Refused for an archive that cannot be an image within the phase's limit."""
+    """Raise Refused TOO_LARGE for an archive that is empty or exceeds the phase's limit."""
     most = container_limits.of(phase).image_bytes
     if not 1 <= size <= most:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, as this phase allows.")
 
 
 def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
-    """Queue one execution of an image on the phase's inputs, or raise Refused.
+    """Queue one execution of an image on the phase's inputs. Raises Refused.
 
-    An image that turns out to be no image is rejected later, by the worker that reads it, and is refunded.
+    An invalid image is rejected later, by the worker that reads it, and refunded.
     """
     received_at = timezone.now()
     submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
@@ -60,7 +60,7 @@ def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str,
 def submit_archive(
     *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
 ) -> Submission:
-    """The same for an archive that came whole, in one request."""
+    """Submit an archive that was sent in one request. Raises Refused."""
     submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
@@ -69,15 +69,15 @@ def submit_archive(
 
 
 def named(reference: str) -> Image:
-    """The image that a registry keeps under `registry/name@sha256:...`; whether we may fetch it the worker decides."""
-    made, _ = Image.objects.get_or_create(reference=reference)
-    return made
+    """Get or create the image of a reference `registry/name@sha256:...`; the worker checks whether it can be pulled."""
+    image, _ = Image.objects.get_or_create(reference=reference)
+    return image
 
 
 def submit_reference(
     *, phase: Phase, system: System, reference: str, by: User, track: str = "", note: str = ""
 ) -> Submission:
-    """The same for an image that a registry keeps. Raises Refused for one that no allowed registry can answer."""
+    """Submit an image in a registry. Raises Refused, also for registries that are not allowed."""
     if not settings.REGISTRIES:
         raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
     try:
@@ -90,7 +90,7 @@ def submit_reference(
 
 
 def cancel(*, submission: Submission, by: User) -> bool:
-    """Withdraw an image that waits or runs; whether there was anything to stop. The charge stays."""
+    """Cancel a submission's queued or running predictions; return whether there were any. The charge stays."""
     at = timezone.now()
     live = submission.predictions.filter(state__in=(State.QUEUED, State.RUNNING))
     stopped = live.update(state=State.CANCELLED, reason="withdrawn", stage="", lease_until=None, finished_at=at)

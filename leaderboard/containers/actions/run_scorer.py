@@ -1,7 +1,7 @@
-"""Runs that an organisers' own scorer scores: executed twice, read, and published.
+"""Runs by custom scorers: execute the scorer twice, read its output, and publish the scores.
 
-A worker here has the engine and gold, and runs no submitted image. Whatever is wrong with a scorer is its organisers'
-failure: the run has failed, is refunded and never ranked; they read why, participants read that it failed.
+These workers have the engine and gold, and run no submitted image. Faults of a scorer are its organisers' failure: the
+run fails, is refunded and never ranked; organisers see the reason, participants only that it failed.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ WAITING = runs.WAITING.select_related(
 
 
 class ScorerFault(Exception):
-    """The scorer must not be ranked by; the text is for its organisers, and quotes nothing that it wrote."""
+    """The scorer's results cannot be used; the message is for its organisers and quotes none of its output."""
 
 
-def _is_by_the_present_scorer(run_id: UUID) -> bool:
-    """Whether the run is by the scorer that its phase has; one by another is replaced while it waits."""
+def _is_by_current_scorer(run_id: UUID) -> bool:
+    """Return whether the run is by its phase's current scorer; a queued run by another one is replaced."""
     run = WAITING.filter(pk=run_id, state=State.QUEUED).first()
     if run is None:
         return False
@@ -69,11 +69,11 @@ def _score(lease: Lease[Run]) -> None:
         gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
         prediction = run.prediction
         predictions = stack.enter_context(_plain(prediction.file, prediction.sha256, prediction.name))
-        made: list[tuple[Ran, dict[str, IO[bytes]]]] = []
+        executions: list[tuple[Ran, dict[str, IO[bytes]]]] = []
         for time in TIMES:
             files = {name: stack.enter_context(_temporary()) for name in ("scores", "outcomes")}
-            made.append((_executed(lease, time, gold, predictions, files), files))
-        (first, files), (second, others) = made
+            executions.append((_executed(lease, time, gold, predictions, files), files))
+        (first, files), (second, others) = executions
         _check_same(first, files, second, others)
         if not first.has_outcomes:
             files.pop("outcomes")
@@ -83,11 +83,11 @@ def _score(lease: Lease[Run]) -> None:
 def _executed(
     lease: Lease[Run], time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]
 ) -> Ran:
-    """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
+    """Execute the scorer once; load the image again if the engine has removed it. Raises ScorerFault."""
     run = lease.row
     assert run.scorer is not None, "only runs by a scorer are claimed"
     allowed, image = container_limits.of_scorer(), run.scorer.image
-    given: dict[str, Any] = {
+    params: dict[str, Any] = {
         "run": run,
         "time": time,
         "task": run.gold_version.split.dataset.task,
@@ -100,16 +100,16 @@ def _executed(
     }
     loaded = image.digest or _loaded(image, allowed)
     try:
-        ran = scorer_engine.run(image=loaded, **given)
+        ran = scorer_engine.run(image=loaded, **params)
     except engine.ImageMissingError:
-        ran = scorer_engine.run(image=_loaded(image, allowed), **given)
+        ran = scorer_engine.run(image=_loaded(image, allowed), **params)
     if ran.fault:
         raise ScorerFault(f"Execution {time} of {len(TIMES)}: {ran.fault}.")
     return ran
 
 
 def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
-    """The engine's name for the image, which is read and checked first."""
+    """Read, check and load the image; return the engine's id of it."""
     loaded = engine.load(image, allowed, when_read=lambda: None)
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
     image.digest = loaded.id
@@ -117,7 +117,7 @@ def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
 
 
 def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: dict[str, IO[bytes]]) -> None:
-    """Raises ScorerFault unless both executions wrote the same bytes."""
+    """Raise ScorerFault unless both executions wrote the same bytes."""
     if first.has_outcomes != second.has_outcomes:
         raise ScorerFault("It is not deterministic: one of two executions wrote outcomes.jsonl, the other did not.")
     for name, file in (("scores", "scores.json"), ("outcomes", "outcomes.jsonl")):
@@ -145,25 +145,25 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
         "image": scorer.image.digest,
         "outcomes": result.given,
         "units": _units(result),
-        "execution_seconds": [costs.step(one) for one in seconds],
+        "execution_seconds": [costs.step(duration) for duration in seconds],
         "runtime": scorer_engine.held_by(),
         "limits": container_limits.of_scorer().as_dict(),
     }
     with transaction.atomic():
-        # Runs of one scorer on one gold are published one after the other: the first says what the units are.
+        # Runs of one scorer are published one at a time: the first on a gold version determines the units.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         _check_units(run, receipt)
         runs.publish(lease, answer, result, scorer=receipt)
 
 
 def _units(report: ScorerOutputReport) -> str:
-    """Names the units without telling them: guesses about groups and slices cannot be tested with it at home."""
-    known = f"{report.result.n_units} {report.result.n_groups} {report.units_sha256}"
-    return salted_hmac("leaderboard.scorer_units", known, algorithm="sha256").hexdigest()[:16]
+    """Return a keyed digest of the units, which reveals nothing: guesses about them cannot be tested offline."""
+    text = f"{report.result.n_units} {report.result.n_groups} {report.units_sha256}"
+    return salted_hmac("leaderboard.scorer_units", text, algorithm="sha256").hexdigest()[:16]
 
 
 def _check_units(run: Run, receipt: dict[str, Any]) -> None:
-    """Gold sets the rows: raises ScorerFault where they are others than in an earlier run on the same gold."""
+    """Raise ScorerFault if the units differ from an earlier run's on the same gold, which alone may determine them."""
     earlier = Run.objects.filter(scorer=run.scorer, gold_version=run.gold_version, state=State.DONE)
     before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
     if before is not None and before["scorer"]["units"] != receipt["units"]:
@@ -174,14 +174,14 @@ def _check_units(run: Run, receipt: dict[str, Any]) -> None:
 
 
 def _fail(lease: Lease[Run], detail: str) -> None:
-    """The organisers' failure: final, refunded, and told to them alone."""
+    """Fail the run because of its scorer: final, refunded, with details for organisers only."""
     error_id = uuid.uuid4().hex[:12]
     log.error("scorer_failed", run=str(lease.row.pk), scorer=str(lease.row.scorer), error_id=error_id, detail=detail)
     WORK.retry_or_fail(lease, reason=Reason.SCORER, error_id=error_id, detail=detail[:2000], final=True)
 
 
 def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
-    """An operator's kill and a scorer's own look alike: tried again, and in the end the scorer's fault."""
+    """Retry a killed scorer, since an operator's kill looks the same; after the last attempt, blame the scorer."""
     log.error("container_killed", run=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
@@ -191,13 +191,13 @@ def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
 
 @contextmanager
 def _plain(stored: FieldFile, sha256: str, name: str) -> Iterator[IO[bytes]]:
-    """A stored file unpacked, as a read-only descriptor. Raises AlteredError, FileNotFoundError."""
+    """Open a stored file decompressed, with a read-only descriptor. Raises AlteredError, FileNotFoundError."""
     with opened(stored) as source, _temporary() as plain:
         check_digest(source, sha256)
         for chunk in chunks(source, ReadLimits(), ProblemList(name, FileError)):  # type: ignore[arg-type]
             plain.write(chunk)
         plain.flush()
-        with open(f"/proc/self/fd/{plain.fileno()}", "rb") as readable:  # noqa: PTH123  (an unnamed file, anew)
+        with open(f"/proc/self/fd/{plain.fileno()}", "rb") as readable:  # noqa: PTH123  (reopens an unnamed file)
             yield readable
 
 
@@ -228,7 +228,7 @@ WORK = replace(
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },
     is_ready=lambda: workers.ready(workers.SCORERS) and sandbox_client.answers(),
-    may_claim=_is_by_the_present_scorer,
+    may_claim=_is_by_current_scorer,
     on_renewal=lambda: workers.still_here(queue=workers.SCORERS),
     has_workers=lambda: worker_status.of(worker_status.SCORERS).ready,
 )

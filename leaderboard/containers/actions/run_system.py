@@ -1,6 +1,6 @@
-"""Predictions that a container makes: made, checked, and handed to the scorers.
+"""Predictions by containers: run the image, validate its output, and queue it for scoring.
 
-What comes out is scored exactly as an uploaded file. A worker here has an engine and no gold.
+The output is scored exactly like an uploaded file. These workers have an engine and no gold.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ WAITING = Prediction.objects.select_related("submission__phase__split__dataset",
 
 
 def queue(*, submission: Submission) -> Prediction:
-    """A prediction that waits for a worker with an engine. Call inside the transaction that made its reason."""
+    """Create and enqueue a prediction for a worker with an engine. Call inside the transaction that needs it."""
     at = timezone.now()
-    made = Prediction.objects.create(
+    prediction = Prediction.objects.create(
         submission=submission,
         name="predictions.jsonl",
         inputs_sha256=submission.phase.split.inputs_sha256,
         queued_at=at,
         rung_at=at,
     )
-    WORK.enqueue(made)
-    return made
+    WORK.enqueue(prediction)
+    return prediction
 
 
 def _predict(lease: Lease[Prediction]) -> None:
@@ -51,27 +51,34 @@ def _predict(lease: Lease[Prediction]) -> None:
     assert image is not None, "the database holds: a submission of an image has one"
     allowed = container_limits.of(phase)
     options = {**phase.split.options, **phase.options}
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as made, opened(phase.split.inputs) as inputs:
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as output, opened(phase.split.inputs) as inputs:
         check_digest(inputs, prediction.inputs_sha256)
-        ran = _ran(lease, image, allowed, options=options, inputs=inputs, into=made)
-        told: dict[str, Any] = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
+        ran = _ran(lease, image, allowed, options=options, inputs=inputs, into=output)
+        details: dict[str, Any] = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
         if ran.reason:
-            reject(lease, reason=ran.reason, problems=[_problem(ran.explanation)], **told)
+            reject(lease, reason=ran.reason, problems=[_problem(ran.explanation)], **details)
             return
         _enter(lease, Stage.COLLECTING)
-        _collect(lease, made, ran.name, told)
+        _collect(lease, output, ran.name, details)
 
 
-def _ran(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits, **given: Any) -> engine.Ran:
-    """One execution. An engine that no longer has the image is given it again: an engine's disk is no store."""
-    # One that was read under the wider limits of another phase is read again under these.
+def _ran(
+    lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits, **arguments: Any
+) -> engine.Ran:
+    """Run the container once; load the image again if the engine has removed it."""
+    # An image that was checked under the wider limits of another phase is checked again.
     is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes
     loaded = image.digest if is_known else _loaded(lease, image, allowed)
-    told = {"prediction": lease.row, "task": lease.row.submission.phase.split.dataset.task, "limits": allowed, **given}
+    params = {
+        "prediction": lease.row,
+        "task": lease.row.submission.phase.split.dataset.task,
+        "limits": allowed,
+        **arguments,
+    }
     for attempt in (1, 2):
         _enter(lease, Stage.RUNNING)
         try:
-            return engine.run(image=loaded, keep_going=lambda: lease.rows().exists(), **told)
+            return engine.run(image=loaded, keep_going=lambda: lease.rows().exists(), **params)
         except engine.ImageMissingError:
             if attempt == 2:
                 raise
@@ -80,7 +87,7 @@ def _ran(lease: Lease[Prediction], image: Image, allowed: container_limits.Conta
 
 
 def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
-    """The engine's name for the image, which is read and checked first."""
+    """Read, check and load the image; return the engine's id of it."""
     _enter(lease, Stage.READING)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
@@ -91,8 +98,8 @@ def _enter(lease: Lease[Prediction], stage: Stage) -> None:
     lease.write(stage=stage)
 
 
-def _collect(lease: Lease[Prediction], made: IO[bytes], name: str, told: dict[str, Any]) -> None:
-    """Check what the container wrote as an upload would be checked, and hand it to the scorers."""
+def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: dict[str, Any]) -> None:
+    """Validate the container's output like an upload, store it and queue it for scoring."""
     submission = lease.row.submission
     phase = submission.phase
     gold = board_state.gold_of(phase)
@@ -100,47 +107,49 @@ def _collect(lease: Lease[Prediction], made: IO[bytes], name: str, told: dict[st
         raise AlteredError("the split has lost its gold")
     try:
         answer = sandbox_client.validate(
-            split=phase.split, gold=gold, predictions=made, name=name, options=phase.options
+            split=phase.split, gold=gold, predictions=output, name=name, options=phase.options
         )
     except sandbox_client.SandboxError as error:
         log.error("sandbox_broke", prediction=str(lease.row.pk), error=str(error))
         WORK.retry_or_fail(lease, reason=Reason.SANDBOX)
         return
     if not answer.ok:
-        found = answer.report.get("problems", []) if answer.report.get("fault", "predictions") == "predictions" else []
-        if not found and not answer.reason:
+        problems = (
+            answer.report.get("problems", []) if answer.report.get("fault", "predictions") == "predictions" else []
+        )
+        if not problems and not answer.reason:
             WORK.retry_or_fail(lease, reason=Reason.BAD_GOLD, final=True)
             return
         more = answer.report.get("more", 0)
-        reject(lease, reason=Reason.BAD_PREDICTIONS, problems=_told(phase, found, more), **told)
+        reject(lease, reason=Reason.BAD_PREDICTIONS, problems=_shown_problems(phase, problems, more), **details)
         return
-    made.seek(0, 2)
-    size = made.tell()
-    made.seek(0)
-    digest = sha256_of(made)
+    output.seek(0, 2)
+    size = output.tell()
+    output.seek(0)
+    digest = sha256_of(output)
     storage, extension = lease.row.file.storage, name.partition(".")[2]
-    wanted = f"{lease.row.pk.hex}-{lease.attempt}.{extension}"
+    stored_name = f"{lease.row.pk.hex}-{lease.attempt}.{extension}"
     try:
         _hand_over(
             lease,
-            file=storage.save(wanted, File(made)),
+            file=storage.save(stored_name, File(output)),
             name=name,
             sha256=digest,
             bytes=size,
             n_lines=answer.report["n_lines"],
             warnings=answer.report["warnings"] if phase.split.inputs_public else [],
-            **told,
+            **details,
         )
     except BaseException:
-        storage.delete(wanted)
+        storage.delete(stored_name)
         raise
     for attempt in range(1, lease.attempt):
-        # A worker that died between the store and the database left these.
+        # Left by a worker that died between storing the file and updating the database.
         storage.delete(f"{lease.row.pk.hex}-{attempt}.{extension}")
 
 
-def _told(phase: Phase, problems: list[dict[str, Any]], more: int) -> list[dict[str, Any]]:
-    """What the owner may read of bad output. Errors quote ids and texts, so hidden inputs leave a count."""
+def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> list[dict[str, Any]]:
+    """Return the problems that owners may see. Messages quote ids and texts, so with hidden inputs it is a count."""
     if phase.split.inputs_public:
         return problems
     return [_problem(f"{len(problems) + more} lines or ids are wrong; the inputs are hidden, so they are not shown")]
@@ -151,11 +160,11 @@ def _problem(text: str) -> dict[str, Any]:
 
 
 @transaction.atomic
-def _hand_over(lease: Lease[Prediction], **made: Any) -> None:
-    """The prediction is done and its run waits, at once. Locks as an upload does: the split, then the phase."""
+def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
+    """Finish the prediction and queue its run in one transaction. Locks the split, then the phase, like an upload."""
     phase = lease.row.submission.phase
     submit.locked_split(phase)
-    lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **made)
+    lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
     gold = board_state.gold_of(phase)
     if gold is None:
         raise AlteredError("the split has lost its gold")
@@ -166,7 +175,10 @@ def _hand_over(lease: Lease[Prediction], **made: Any) -> None:
 def reject(
     lease: Lease[Prediction], *, reason: str, problems: list[dict[str, Any]], refund: bool = False, **told: Any
 ) -> None:
-    """Their failure: the end of the work. A container that started is charged; an image that was refused is not."""
+    """Reject the prediction, finally. refund: refund the charge, for an invalid image; started containers are charged.
+
+    told: further fields of the prediction.
+    """
     lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **told)
     if refund:
         _refund(lease.row)
@@ -175,9 +187,9 @@ def reject(
 
 
 def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
-    """A status that an operator's kill and a system's own will share: tried again, and in the end the system's fault.
+    """Retry a killed container, since an operator's kill looks the same; after the last attempt, blame the system.
 
-    To fail and refund it would let a system that ends so each time be run for nothing without end.
+    A refund would let a system that always ends this way run for free without limit.
     """
     log.error("container_killed", prediction=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
@@ -209,7 +221,7 @@ WORK = Work(
         engine.CancelledError: lease_lost,
         engine.ImageError: _on_bad_image,
         engine.KilledError: _on_kill,
-        # The phase asks for what this engine does not have; another attempt would find the same.
+        # The phase needs something that this engine lacks; a retry would fail again.
         UsageError: Failure(Reason.ENGINE, final=True),
         engine.SandboxError: Failure(Reason.ENGINE),
         STORAGE_ERRORS: Failure(Reason.STORAGE),

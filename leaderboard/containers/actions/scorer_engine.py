@@ -1,7 +1,6 @@
-"""The door to the engine for organisers' own scorers: gold and one prediction in, scores and outcomes out.
+"""Interface to the container engine for custom scorers: from gold and one prediction to scores and outcomes.
 
-Workers of the queue `scorers` alone come through it (docs/adr/0011). What a scorer prints is kept nowhere: it has seen
-gold.
+Only workers of the queue `scorers` use it (docs/adr/0011). A scorer's log is not stored, because it has seen gold.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from leaderboard.evaluation.container_limits import ContainerLimits
 from leaderboard.models import Run
 
 TIMES = (1, 2)
-"""Each run is two executions, which must write the same."""
+"""Each run has two executions, which must write the same bytes."""
 OUTCOMES = "outcomes.jsonl"
 
 
 @dataclass(frozen=True)
 class Ran:
-    """How an execution ended. `fault` is empty where it left scores; else it says why not, in words of ours."""
+    """Result of an execution. `fault` is empty if it wrote scores, else a reason that quotes none of its output."""
 
     fault: str
     has_outcomes: bool
@@ -46,7 +45,7 @@ def run(
     outcomes: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> Ran:
-    """One of the run's executions. Raises ImageError (the organisers'), SandboxError (ours), CancelledError."""
+    """Execute a run's scorer once. Raises ImageError (organisers' fault), SandboxError (server's), CancelledError."""
     scorer = run.scorer
     assert scorer is not None, "only runs by a scorer come here"
     execution = ScorerExecution(
@@ -68,15 +67,15 @@ def run(
 
 
 def name_of(run: Run, time: int) -> str:
-    """What the reaper knows an execution by."""
+    """Return the id of an execution, by which the reaper identifies its container."""
     return f"{run.pk.hex}-{run.attempt}-{time}"
 
 
 def names_of(run: Run) -> frozenset[str]:
-    """Of all executions that an attempt may have under way."""
+    """Return the ids of all executions that the run's current attempt may have running."""
     return frozenset(name_of(run, time) for time in TIMES)
 
 
 def held_by() -> str:
-    """The runtime that holds it, for the receipt."""
+    """Return the container runtime, for the receipt."""
     return str(settings.ENGINE_RUNTIME)

@@ -1,4 +1,4 @@
-"""Organisers' own scorers: kept with what they measure, and set to score a phase in the place of its task."""
+"""Custom scorers: add them with their measures, and attach them to phases instead of the task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.scoring.actions import rescoring
 
 
 def check_declared(measures: Any, primary: str) -> None:
-    """Raises Refused that says what is wrong with a declaration."""
+    """Raise Refused INVALID_NAME for an invalid declaration of measures."""
     try:
         declared(measures, primary)
     except UsageError as error:
@@ -29,7 +29,7 @@ def check_declared(measures: Any, primary: str) -> None:
 
 
 def check_size(size: int) -> None:
-    """Raises Refused for an archive that cannot be an image within the server's limit."""
+    """Raise Refused TOO_LARGE for an archive that is empty or exceeds the server's limit."""
     most = container_limits.of_scorer().image_bytes
     if not 1 <= size <= most:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}.")
@@ -39,19 +39,19 @@ def check_size(size: int) -> None:
 def add(
     *, benchmark: Benchmark, image: Image, measures: list[dict[str, Any]], primary: str, reason: str, by: User
 ) -> Scorer:
-    """The benchmark's next scorer. It scores no phase until it is attached. Raises Refused.
+    """Add the benchmark's next scorer. It scores no phase until it is attached. Raises Refused.
 
-    measures: {"name", "title", "doc", "lower", "upper", "higher_is_better"} each; a bound may be None.
+    measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}; a bound may be None.
     """
     check_manages(benchmark, by)
     check_declared(measures, primary)
     if not reason.strip():
         raise Refused(Code.INVALID_NAME, "The reason is empty; say why this version exists.")
-    # One number at a time.
+    # Serializes the assignment of numbers.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     image_files.check_stored(image)
     last = benchmark.scorers.aggregate(last=Max("number"))["last"] or 0
-    made = Scorer.objects.create(
+    scorer = Scorer.objects.create(
         benchmark=benchmark,
         number=last + 1,
         image=image,
@@ -60,12 +60,12 @@ def add(
         reason=reason,
         created_by=by,
     )
-    AuditEntry.record("scorer.added", made, by=by, number=made.number, image=str(image))
-    return made
+    AuditEntry.record("scorer.added", scorer, by=by, number=scorer.number, image=str(image))
+    return scorer
 
 
 def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
-    """The same of an archive that came whole, in one request. `described` as for `add`."""
+    """Add a scorer from an archive that was sent in one request. `described`: arguments of `add`. Raises Refused."""
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     check_size(file.size or 0)
@@ -74,7 +74,7 @@ def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **describ
 
 
 def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
-    """The same of an image that an allowed registry keeps, named by its digest."""
+    """Add a scorer from an image in an allowed registry, named by its digest. Raises Refused."""
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     if not settings.REGISTRIES:
@@ -88,10 +88,10 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
 
 @transaction.atomic
 def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
-    """Have a phase scored by a scorer of its benchmark, or by its task (None); how many predictions are scored again.
+    """Set the scorer of a phase, or its task (None); return the number of predictions that are rescored.
 
-    Once there are submissions only a later scorer may take an earlier one's place: the board that is shown was scored
-    by one kind of version, and its measures are the board's columns. Raises Refused.
+    Once there are submissions, only a later scorer may replace an earlier one: the current board's version numbers are
+    those of scorers or of the task, and its columns are their measures. Raises Refused.
     """
     check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)

@@ -1,4 +1,4 @@
-"""Workers say whether they are ready; the web reads that, since it has no engine to ask."""
+"""Status reports of container workers, which the web process reads because it has no engine itself."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from leaderboard.work_queue import enqueue
 log = structlog.get_logger(__name__)
 SYSTEMS, SCORERS = "systems", "scorers"
 _full_report: dict[str, float] = {}
-"""When this process last made a report of a ready engine, by the monotonic clock; by queue."""
+"""Monotonic time of this process's last report of a ready engine, by queue."""
 
 
 def enqueue_report(queue: str) -> None:
-    """Ask the workers of a queue for a report."""
+    """Enqueue a status report by the workers of a queue."""
     enqueue.after_commit("report", queue, queue=queue)
 
 
 def report(*, queue: str = SYSTEMS) -> WorkerReport:
-    """Ask the engine, tell the web what it said, and remove what dead workers left behind."""
+    """Check the engine, store the result for the web process, and clean up after dead workers."""
     missing = _missing(queue)
     if missing:
         return _say(queue=queue, ready=False, message=missing)
@@ -47,7 +47,7 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
 
 
 def _missing(queue: str) -> str:
-    """What a worker of this queue lacks besides an engine; empty: nothing."""
+    """Return what a worker of this queue lacks besides an engine; empty: nothing."""
     if queue != SCORERS:
         return ""
     if not settings.SCORERS:
@@ -59,7 +59,7 @@ def _missing(queue: str) -> str:
 
 
 def ready(queue: str = SYSTEMS) -> bool:
-    """Whether a container can be run at this moment. The whole report, with its own container, once a sweep."""
+    """Return whether a container can be run now. The full report, which runs a test container, is made once a sweep."""
     if time.monotonic() - _full_report.get(queue, float("-inf")) < settings.SWEEP_SECONDS:
         try:
             engine.check()
@@ -71,18 +71,18 @@ def ready(queue: str = SYSTEMS) -> bool:
 
 
 def still_here(*, queue: str = SYSTEMS) -> None:
-    """A worker that is busy for long says that it is there."""
+    """Refresh the timestamp of this worker's report during long work."""
     WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=timezone.now())
 
 
 def under_way() -> frozenset[str]:
-    """The executions that some worker of either queue holds: both may share an engine."""
-    made = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
+    """Return the ids of running executions of both queues, which may share an engine."""
+    predicted = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
     scored = Run.objects.filter(state=State.RUNNING, scorer__isnull=False)
-    return made.union(*(scorer_engine.names_of(run) for run in scored))
+    return predicted.union(*(scorer_engine.names_of(run) for run in scored))
 
 
 def _say(*, queue: str, ready: bool, message: str = "", detail: dict[str, Any] | None = None) -> WorkerReport:
-    said = {"ready": ready, "message": message, "detail": detail or {}, "seen_at": timezone.now()}
-    made, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=said)
-    return made
+    fields = {"ready": ready, "message": message, "detail": detail or {}, "seen_at": timezone.now()}
+    stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)
+    return stored

@@ -1,4 +1,4 @@
-"""Container images: archives that arrive in pieces, and references to what a registry keeps."""
+"""API of container images: chunked uploads of archives, and references to images in a registry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Data = serializers.Serializer[Any]
 
 
 class Archive(Data):
-    """What is going to be sent."""
+    """Request serializer: the archive to be uploaded."""
 
     name = serializers.CharField(max_length=255, required=False, default="image.tar")
     bytes = serializers.IntegerField(min_value=1, help_text="the archive's size")
@@ -40,7 +40,7 @@ class Archive(Data):
 
 
 class PhaseArchive(Archive):
-    """The same, for a phase."""
+    """Request serializer: the archive to be uploaded for a phase."""
 
     track = serializers.CharField(
         max_length=80,
@@ -55,7 +55,7 @@ class PhaseArchive(Archive):
 
 
 class Description(Data):
-    """Whose image it is."""
+    """Request serializer: the submission's system, team, track and note."""
 
     system = serializers.CharField(max_length=200, help_text="the method's name; made if needed")
     team = serializers.CharField(
@@ -97,13 +97,13 @@ class ImagesView(View):
         operation_id="image_upload", request=PhaseArchive, responses={201: UploadShape, **errors(409, 413, 422, 503)}
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Begin to send an archive that `docker save` wrote. Its pieces follow, over as many requests as it takes."""
-        found = lookup.phase_or_404(request.user, slug, phase)
-        asked = _valid(PhaseArchive, request)
-        if asked["team"]:
-            team_named(_user(request), asked["team"])
-        sent = {"name": asked["name"], "size": asked["bytes"], "sha256": asked["sha256"]}
-        upload = image_uploads.begin(phase=found, by=_user(request), track=asked["track"], **sent)
+        """Begin to upload an archive written by `docker save`. Its pieces follow in further requests."""
+        row = lookup.phase_or_404(request.user, slug, phase)
+        params = _valid(PhaseArchive, request)
+        if params["team"]:
+            team_named(_user(request), params["team"])
+        file = {"name": params["name"], "size": params["bytes"], "sha256": params["sha256"]}
+        upload = image_uploads.begin(phase=row, by=_user(request), track=params["track"], **file)
         answer = _shape(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
 
@@ -114,12 +114,12 @@ class ScorerImagesView(View):
 
     @extend_schema(operation_id="scorer_upload", request=Archive, responses={201: UploadShape, **errors(413, 422, 429)})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to send the archive of a benchmark's own scorer. Those who manage the benchmark describe it on its page
-        when its pieces are there."""
+        """Begin to upload the archive of a benchmark's custom scorer. After the last piece, the benchmark's managers
+        describe the scorer on its page."""
         benchmark = lookup.managed_or_404(request.user, slug)
-        asked = _valid(Archive, request)
+        params = _valid(Archive, request)
         upload = image_uploads.begin_scorer(
-            benchmark=benchmark, by=_user(request), name=asked["name"], size=asked["bytes"], sha256=asked["sha256"]
+            benchmark=benchmark, by=_user(request), name=params["name"], size=params["bytes"], sha256=params["sha256"]
         )
         answer = _shape(upload, request)
         return Response(answer, status=201, headers={"Location": answer["url"]})
@@ -135,12 +135,12 @@ class ReferencesView(View):
         responses={201: shapes.SubmissionShape, **errors(409, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Submit an image that an allowed registry keeps, named by its digest."""
-        found = lookup.phase_or_404(request.user, slug, phase)
-        asked = _valid(Reference, request)
-        system = _system(asked, _user(request))
+        """Submit an image in an allowed registry, named by its digest."""
+        row = lookup.phase_or_404(request.user, slug, phase)
+        params = _valid(Reference, request)
+        system = _system(params, _user(request))
         submission = images.submit_reference(
-            phase=found, system=system, reference=asked["reference"], by=_user(request), **_declared(asked)
+            phase=row, system=system, reference=params["reference"], by=_user(request), **_declared(params)
         )
         return _created(submission, request)
 
@@ -150,12 +150,12 @@ class UploadView(View):
 
     @extend_schema(operation_id="image_upload_state", responses={200: UploadShape, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """How much of an archive is here."""
+        """Show the state of an upload: how many bytes were received."""
         return Response(_shape(_upload_or_404(request, pk), request))
 
     @extend_schema(operation_id="image_upload_discard", responses={204: None, **errors()})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Give an upload up."""
+        """Cancel an upload."""
         image_uploads.discard(_upload_or_404(request, pk))
         return Response(status=204)
 
@@ -171,7 +171,7 @@ class PiecesView(View):
         responses={200: UploadShape, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next piece. 409 `wrong_offset` says where it has to begin."""
+        """Send the next piece. 409 `wrong_offset` says where it must begin."""
         upload = _upload_or_404(request, pk)
         offset, piece = piece_of(request, expected="the next piece of the archive")
         image_uploads.add(upload=upload, offset=offset, piece=piece)
@@ -188,20 +188,20 @@ class UploadSubmissionView(View):
         responses={201: shapes.SubmissionShape, **errors(409, 422, 503)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Submit the image whose archive is whole. It is read by a worker; one that is no image costs nothing."""
+        """Submit the image of a complete upload. A worker checks it; an invalid image is refunded."""
         upload = _upload_or_404(request, pk)
-        asked = _valid(Description, request)
-        system = _system(asked, _user(request))
-        submission = image_uploads.finish(upload=upload, system=system, by=_user(request), **_declared(asked))
+        params = _valid(Description, request)
+        system = _system(params, _user(request))
+        submission = image_uploads.finish(upload=upload, system=system, by=_user(request), **_declared(params))
         return _created(submission, request)
 
 
 def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
-    """One's own; anybody else's is as one that is not there."""
-    mine = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset", "benchmark").filter(
+    """Return one of the user's own uploads; raises Http404 for others."""
+    uploads = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset", "benchmark").filter(
         by=_user(request)
     )
-    return get_object_or_404(mine, pk=pk)
+    return get_object_or_404(uploads, pk=pk)
 
 
 def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
@@ -222,21 +222,21 @@ def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
 
 
 def _valid(shape: type[Data], request: Request) -> dict[str, Any]:
-    asked = shape(data=request.data)
-    asked.is_valid(raise_exception=True)
-    return dict(asked.validated_data)
+    serializer = shape(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
 
 
-def _system(asked: dict[str, Any], by: User) -> System:
-    return teams.named(team=team_named(by, asked["team"]), name=asked["system"])
+def _system(params: dict[str, Any], by: User) -> System:
+    return teams.named(team=team_named(by, params["team"]), name=params["system"])
 
 
-def _declared(asked: dict[str, Any]) -> dict[str, str]:
-    return {"track": asked["track"], "note": asked["note"]}
+def _declared(params: dict[str, Any]) -> dict[str, str]:
+    return {"track": params["track"], "note": params["note"]}
 
 
 def _user(request: Request) -> User:
-    """Who asks; the permission has seen to it that somebody is logged in."""
+    """Return the request's user; the permission classes ensure that they are logged in."""
     return request.user  # type: ignore[return-value]
 
 

@@ -1,4 +1,4 @@
-"""What an organiser fills in for a scorer of their own, and to have it score a phase."""
+"""Forms to add a custom scorer and to attach it to a phase."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EXAMPLE = [
 
 
 class WrittenField(forms.JSONField):
-    """JSON that people read and write: indented."""
+    """JSON field that shows its value indented."""
 
     def prepare_value(self, value: Any) -> Any:
         return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 class ScorerForm(forms.Form):
-    """A scorer's image (an archive, one that is here already, or a registry's by digest) and what it measures."""
+    """A scorer's image (an archive, a finished upload, or a registry reference by digest) and its measures."""
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
     reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
@@ -61,15 +61,15 @@ class ScorerForm(forms.Form):
             del self.fields["reference"]
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        named = [name for name in ("file", "reference", "upload") if found.get(name)]
-        if not self.errors and len(named) != 1:
+        cleaned = super().clean() or {}
+        sources = [name for name in ("file", "reference", "upload") if cleaned.get(name)]
+        if not self.errors and len(sources) != 1:
             self.add_error("file", ONE_IMAGE if "reference" in self.fields else "Choose the archive of your image.")
-        return found
+        return cleaned
 
 
 class AttachForm(forms.Form):
-    """Which scorer a phase has; none: its task scores."""
+    """Choice of a phase's scorer; empty: its task scores."""
 
     scorer = forms.ModelChoiceField(Scorer.objects.none(), required=False, empty_label="The task")
 

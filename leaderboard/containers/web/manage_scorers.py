@@ -1,4 +1,4 @@
-"""A benchmark's own scorers: the images and what they measure, which phase each scores, and what failed."""
+"""Management page of a benchmark's custom scorers: images, measures, the phases they score, and failures."""
 
 from __future__ import annotations
 
@@ -32,42 +32,44 @@ SHOWN_FAILURES = 20
 @never_cache
 @require_http_methods(["GET", "POST"])
 def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """All of it; a POST adds the next scorer, from an archive in one piece, one in pieces (`upload`), or a registry."""
+    """Show the page; a POST adds the next scorer from an archive, a chunked upload (`upload`) or a registry."""
     benchmark = managed_or_404(request.user, slug)
     if request.method == "GET":
-        begun = {"upload": request.GET.get("upload"), **_last(benchmark)}
-        return _page(request, benchmark, ScorerForm(user=request.user, benchmark=benchmark, initial=begun))
+        initial = {"upload": request.GET.get("upload"), **_last(benchmark)}
+        return _page(request, benchmark, ScorerForm(user=request.user, benchmark=benchmark, initial=initial))
     form = ScorerForm(request.POST, request.FILES, user=request.user, benchmark=benchmark)
     try:
         check_upload(request)
         if not form.is_valid():
             return _page(request, benchmark, form, status=422)
-        made = _add(request, benchmark, form.cleaned_data)
+        scorer = _add(request, benchmark, form.cleaned_data)
     except Refused as refused:
         return _page(request, benchmark, form, refused)
-    messages.success(request, f"Scorer {made.number} is there. It scores a phase once you set it.")
+    messages.success(request, f"Scorer {scorer.number} is there. It scores a phase once you set it.")
     return redirect("manage_scorers", slug)
 
 
 @login_required
 @require_POST
 def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Have a phase scored by one of the scorers, or by the task."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    benchmark = found.benchmark
-    form = AttachForm(request.POST, phase=found)
+    """Set the scorer of a phase, or its task."""
+    row = managed_phase_or_404(request.user, slug, phase)
+    benchmark = row.benchmark
+    form = AttachForm(request.POST, phase=row)
     blank = ScorerForm(user=request.user, benchmark=benchmark, initial=_last(benchmark))
     if not form.is_valid():
         return _page(request, benchmark, blank, status=422)
     scorer = form.cleaned_data["scorer"]
     try:
-        queued = scorers.attach(phase=found, scorer=scorer, by=request.user)
+        queued = scorers.attach(phase=row, scorer=scorer, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, blank, refused)
-    told = f"{found.title} is scored by {f'scorer {scorer.number}' if scorer else 'the task'}."
+    message = f"{row.title} is scored by {f'scorer {scorer.number}' if scorer else 'the task'}."
     if queued:
-        told += f" {queued} prediction{'s are' if queued != 1 else ' is'} scored again; the board changes at once then."
-    messages.success(request, told)
+        message += (
+            f" {queued} prediction{'s are' if queued != 1 else ' is'} scored again; the board changes at once then."
+        )
+    messages.success(request, message)
     return redirect("manage_scorers", slug)
 
 
@@ -81,7 +83,7 @@ def _add(request: PersonRequest, benchmark: Benchmark, form: dict[str, Any]) -> 
 
 
 def _last(benchmark: Benchmark) -> dict[str, Any]:
-    """The form begins with what the last scorer measures: most changes leave that."""
+    """Return initial form values: the measures of the last scorer, which most changes keep."""
     last = benchmark.scorers.order_by("-number").first()
     if last is None:
         return {"measures": EXAMPLE, "primary": EXAMPLE[0]["name"]}
@@ -91,8 +93,8 @@ def _last(benchmark: Benchmark) -> dict[str, Any]:
 def _page(
     request: PersonRequest, benchmark: Benchmark, form: ScorerForm, refused: Refused | None = None, status: int = 200
 ) -> HttpResponse:
-    ours = Run.objects.filter(prediction__submission__phase__benchmark=benchmark, scorer__isnull=False)
-    failed = ours.filter(state=State.FAILED, reason=Reason.SCORER).select_related(
+    runs = Run.objects.filter(prediction__submission__phase__benchmark=benchmark, scorer__isnull=False)
+    failed = runs.filter(state=State.FAILED, reason=Reason.SCORER).select_related(
         "prediction__submission__system", "prediction__submission__phase", "scorer"
     )
     uploads = list(ImageUpload.objects.filter(by=request.user, benchmark=benchmark))
@@ -116,12 +118,12 @@ def _page(
 
 
 def _phases(benchmark: Benchmark) -> list[Phase]:
-    """With how many runs wait and failed."""
+    """Return the benchmark's phases with their numbers of queued and failed runs by custom scorers."""
     by_scorer = Q(submissions__predictions__runs__scorer__isnull=False)
 
     def runs(**state: Any) -> Count:
-        wanted = Q(**{f"submissions__predictions__runs__{name}": value for name, value in state.items()})
-        return Count("submissions__predictions__runs", filter=by_scorer & wanted, distinct=True)
+        in_state = Q(**{f"submissions__predictions__runs__{name}": value for name, value in state.items()})
+        return Count("submissions__predictions__runs", filter=by_scorer & in_state, distinct=True)
 
     rows = benchmark.phases.select_related("benchmark", "scorer")
     return list(rows.annotate(n_waiting=runs(state=State.QUEUED), n_failed=runs(state=State.FAILED)))

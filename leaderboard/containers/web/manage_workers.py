@@ -1,4 +1,4 @@
-"""What the workers that run containers last said of themselves, for those who run the server."""
+"""Status page of container workers, for operators."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from leaderboard.models import Prediction, Run, State, WorkerReport
 @never_cache
 @require_safe
 def workers(request: PersonRequest) -> HttpResponse:
-    """Each worker's report, and what waits for them."""
+    """Show each worker's report, and the queued and running work."""
     context = {
-        "reports": [(report, _told(report)) for report in WorkerReport.objects.all()],
+        "reports": [(report, _details(report)) for report in WorkerReport.objects.all()],
         "waiting": Prediction.objects.filter(state=State.QUEUED).count(),
         "running": Prediction.objects.filter(state=State.RUNNING).select_related(
             "submission__system", "submission__phase__benchmark"
@@ -33,11 +33,11 @@ def workers(request: PersonRequest) -> HttpResponse:
 
 
 def _scorings() -> dict[str, int]:
-    """How many scorings by organisers' own images wait, and run."""
-    ours = Run.objects.filter(scorer__isnull=False)
-    return {name: ours.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}
+    """Return the numbers of queued and running runs by custom scorers."""
+    runs = Run.objects.filter(scorer__isnull=False)
+    return {name: runs.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}
 
 
-def _told(report: WorkerReport) -> list[tuple[str, Any]]:
-    """What holds around a container there, by name."""
+def _details(report: WorkerReport) -> list[tuple[str, Any]]:
+    """Return the report's details (isolation layers and processors), sorted by name."""
     return sorted(report.detail.items())

@@ -1,4 +1,4 @@
-"""What an organisers' own scorer measures: the page that a board's columns lead to."""
+"""Public page of a custom scorer and its measures, linked from a board's columns."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from leaderboard.models import Run
 @require_safe
 @conditional_page
 def scorer(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """One scorer of a benchmark, once it scores a phase or has scored; before that its managers alone know of it."""
+    """Show one scorer of a benchmark; until it scores or has scored a phase, only to the benchmark's managers."""
     benchmark = benchmark_or_404(request.user, slug)
-    found = get_object_or_404(benchmark.scorers.select_related("image"), number=number)
-    phases = list(benchmark.phases.filter(scorer=found))
-    if not phases and not benchmark.is_managed_by(request.user) and not Run.objects.filter(scorer=found).exists():
+    row = get_object_or_404(benchmark.scorers.select_related("image"), number=number)
+    phases = list(benchmark.phases.filter(scorer=row))
+    if not phases and not benchmark.is_managed_by(request.user) and not Run.objects.filter(scorer=row).exists():
         raise Http404
     context = {
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
-        "scorer": found,
-        "measures": Scoring(TASKS[benchmark.task], found).declared,
+        "scorer": row,
+        "measures": Scoring(TASKS[benchmark.task], row).declared,
         "phases": phases,
     }
     return render(request, "containers/scorer.html", context)

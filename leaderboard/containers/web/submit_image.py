@@ -1,4 +1,4 @@
-"""The page to submit a container image on: what a container finds, what it may use, and its archive's way here."""
+"""Submission page for container images, with the container's inputs and limits, and unfinished uploads."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from leaderboard.work_queue import worker_status
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Takes an archive in one piece, names one that came in pieces (`upload`), or a registry's image."""
-    found = phase_or_404(request.user, slug, phase)
+    """Show the page; a POST submits an uploaded archive, a chunked upload (`upload`) or a registry's image."""
+    row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
-        if not found.takes_images:
+        if not row.takes_images:
             messages.info(request, "This phase takes predictions files, no container images.")
             return redirect("submit", slug, phase)
-        begun = {name: request.GET.get(name) for name in ("system", "upload")}
-        return _page(request, found, ImageForm(user=request.user, phase=found, initial=begun))
-    form = ImageForm(request.POST, request.FILES, user=request.user, phase=found)
+        initial = {name: request.GET.get(name) for name in ("system", "upload")}
+        return _page(request, row, ImageForm(user=request.user, phase=row, initial=initial))
+    form = ImageForm(request.POST, request.FILES, user=request.user, phase=row)
     try:
         check_upload(request)
         if not form.is_valid():
-            return _page(request, found, form, status=422)
-        return redirect(_submit(request, found, form.cleaned_data))
+            return _page(request, row, form, status=422)
+        return redirect(_submit(request, row, form.cleaned_data))
     except Refused as refused:
-        return _page(request, found, form, refused)
+        return _page(request, row, form, refused)
 
 
 @login_required
 @require_POST
 def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Discard one's own unfinished upload."""
+    """Discard one of the user's unfinished uploads."""
     upload = get_object_or_404(ImageUpload.objects.select_related("phase__benchmark"), pk=pk, by=request.user)
     phase, benchmark = upload.phase, upload.benchmark
     image_uploads.discard(upload)

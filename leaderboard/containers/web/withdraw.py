@@ -1,4 +1,4 @@
-"""Stopping the container of one's own submission."""
+"""Withdrawal of container submissions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from leaderboard.models import Submission
 @login_required
 @require_POST
 def withdraw(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Stop a container of one's own team that waits or runs."""
-    found = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
-    if images.cancel(submission=found, by=request.user):
+    """Stop a queued or running container of one of the user's teams."""
+    submission = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
+    if images.cancel(submission=submission, by=request.user):
         messages.success(request, "The submission is withdrawn. It counts against the quota.")
     else:
         messages.info(request, "There was nothing left to withdraw.")
-    return redirect(found)
+    return redirect(submission)
