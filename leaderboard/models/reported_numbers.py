@@ -52,11 +52,13 @@ def check(given: Any, *, task: str | None) -> list[Value]:
             fault = f"{value.measure} is shown in {len(value.shown):,} characters"
             raise ValueError(f"{fault}; expected at most {LONGEST_SHOWN}")
         # Boards render 1 and "1" in the same way, so they are one slice.
-        slice_ = sorted((name, key if isinstance(key, str) else json.dumps(key)) for name, key in value.slice.items())
-        score = value.measure, tuple(slice_)
-        if score in seen:
+        slice_ = sorted(
+            (name, text if isinstance(text, str) else json.dumps(text)) for name, text in value.slice.items()
+        )
+        key = value.measure, tuple(slice_)
+        if key in seen:
             raise ValueError(f"{value.measure} stands twice for one slice; expected each number once")
-        seen.add(score)
+        seen.add(key)
     return values
 
 
