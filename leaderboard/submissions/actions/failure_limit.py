@@ -1,4 +1,4 @@
-"""An organisers' scorer that fails on some predictions and not on others answers questions, and refunds them."""
+"""Limit on failures of a custom scorer: failing on some predictions only leaks information, and refunds the quota."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Reason, Run, State, Team
 
 A_TEAM, ALL = 3, 20
-"""Submissions that one state of a scorer may fail on, of a team and of all teams, before it is asked no more."""
+"""Maximum submissions, of one team and of all teams, that a scorer version may fail on before the phase stops."""
 
 
 def check(*, phase: Phase, team: Team) -> None:
-    """Raises Refused where the phase's scorer has failed too often; its next number begins anew."""
+    """Raise Refused NOT_READY if the phase's scorer has failed too often; the next scorer starts again at zero."""
     if phase.scorer_id is None:
         return
     failed = Run.objects.filter(
@@ -20,10 +20,10 @@ def check(*, phase: Phase, team: Team) -> None:
     )
     own = Q(prediction__submission__system__team=team.pk)
     prediction = "prediction"
-    counted = failed.aggregate(
+    counts = failed.aggregate(
         team=Count(prediction, filter=own, distinct=True), everybody=Count(prediction, distinct=True)
     )
-    if counted["team"] >= A_TEAM or counted["everybody"] >= ALL:
+    if counts["team"] >= A_TEAM or counts["everybody"] >= ALL:
         raise Refused(
             Code.NOT_READY,
             "The scorer of this phase has failed on several submissions. It takes no more until its organisers have "

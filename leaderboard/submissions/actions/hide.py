@@ -1,8 +1,8 @@
 """Hide a submission from the boards of its phase, and show it again. For the benchmark's organisers.
 
-Releases stay: a hidden submission keeps its scores, its receipt and its place in the quota, and a ladder still holds
-answers against what it showed. Its system falls back to its next release that is not hidden, on every board of the
-phase, or leaves the board.
+Releases stay: a hidden submission keeps its scores, receipt and quota charge, and a ladder still compares with the
+score that it revealed. On every board of the phase, its system is represented by its next release that is not hidden,
+or leaves the board.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LONGEST_REASON = 300
 
 @transaction.atomic
 def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
-    """Hide a submission for a reason that its team and the organisers read. Of a hidden one the reason is replaced.
+    """Hide a submission, with a reason for its team and the organisers. If it is hidden already, replace the reason.
 
-    It may be queued or running: it is scored, and not shown. Raises Refused NOT_AN_ORGANISER, and INVALID_NAME for an
+    A queued or running submission is scored, but not shown. Raises Refused NOT_AN_ORGANISER, and INVALID_NAME for an
     empty reason or one of more than LONGEST_REASON characters.
     """
     phase = _locked_phase(submission, by)
@@ -36,24 +36,24 @@ def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
         create_defaults={"reason": reason, "hidden_by": by, "hidden_at": timezone.now()},
     )
     AuditEntry.record("submission.hidden", submission, by=by, phase=phase.pk, reason=reason)
-    _stand_again(phase, submission)
+    _update_standings(phase, submission)
     return hidden
 
 
 @transaction.atomic
 def unhide(*, submission: Submission, by: User) -> None:
-    """Show a hidden submission again: every board is what it would be had it never been hidden. Raises Refused
+    """Show a hidden submission again: all boards become as if it had never been hidden. Raises Refused
     NOT_AN_ORGANISER."""
     phase = _locked_phase(submission, by)
     hidden = HiddenSubmission.objects.now().filter(submission=submission)
     if not hidden.update(unhidden_at=timezone.now(), unhidden_by=by):
         return
     AuditEntry.record("submission.unhidden", submission, by=by, phase=phase.pk)
-    _stand_again(phase, submission)
+    _update_standings(phase, submission)
 
 
 def _locked_phase(submission: Submission, by: User) -> Phase:
-    """The phase with its row locked, as who publishes on its boards holds it."""
+    """Return the phase with its row locked, as for publishing on its boards. Raises Refused NOT_AN_ORGANISER."""
     rows = Phase.objects.select_for_update(of=("self",)).select_related("benchmark")
     phase = rows.get(pk=submission.phase_id)
     if not phase.benchmark.is_managed_by(by):
@@ -61,8 +61,8 @@ def _locked_phase(submission: Submission, by: User) -> Phase:
     return phase
 
 
-def _stand_again(phase: Phase, submission: Submission) -> None:
-    # A cancelled board too: its scoring may be taken up again.
+def _update_standings(phase: Phase, submission: Submission) -> None:
+    # Cancelled boards too, because their scoring may be resumed.
     for board in phase.leaderboards.select_related("gold_version"):
         if boards.stand_again(board, submission.system):
             rank_ranges.rank_again(board)

@@ -1,4 +1,4 @@
-"""Receiving predictions: validated in the request, then charged and queued in one transaction."""
+"""Submission of predictions: validated in the request, then charged and queued in one transaction."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def submit(
     note: str = "",
     check: Callable[[], None] | None = None,
 ) -> Submission:
-    """Accept a predictions file, or raise Refused and leave nothing but an audit entry.
+    """Accept a predictions file, or raise Refused and store nothing but an audit entry.
 
-    A refused file costs no quota. An accepted one is a row with a queued run before any worker hears of it.
-    `system` may be one that is not stored yet (`teams.named`): the first accepted file stores it.
-    `track`: the name of one of the phase's; empty where it has none.
-    `check` raises Refused under the lock of the phase, before anything is charged: it sees all that the phase has.
+    A refused file costs no quota. The submission and its queued run are committed before a worker is notified.
+    `system` may be unsaved (`teams.named`): the first accepted file saves it.
+    `track`: the name of one of the phase's tracks; empty if it has none.
+    `check` may raise Refused; it is called with the phase locked, before anything is charged.
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
@@ -96,7 +96,10 @@ def submit(
 
 
 def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:
-    """The cheap checks, before a sandbox is troubled; quota, team and track are checked again under their locks."""
+    """Run the checks that need no sandbox; return the current gold. Raises Refused.
+
+    Quota, team and track are checked again under their locks.
+    """
     _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
     tracks.check(phase=phase, system=system, track=track)
@@ -113,13 +116,13 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
 
 
 def _check_team(*, phase: Phase, system: System, by: User) -> None:
-    """Raises Refused where it is not this person's team, or they compete in this phase for another one."""
+    """Raise Refused if the user is not a member of the system's team, or competes in this phase for another one."""
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
     official = Benchmark.objects.filter(baselines_team=system.team_id).first()
     if official is not None and not (official.pk == phase.benchmark_id and official.is_managed_by(by)):
-        told = f"{system.team} submits the baselines of {official} alone, by those who manage it."
-        raise Refused(Code.NOT_AN_ORGANISER, told)
+        message = f"{system.team} submits the baselines of {official} alone, by those who manage it."
+        raise Refused(Code.NOT_AN_ORGANISER, message)
     if system.kind != System.Kind.PARTICIPANT:
         return
     bound = team_of_phase(phase=phase, user=by)
@@ -131,21 +134,21 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
 
 
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
-    """Raises Refused where the phase takes nothing at this moment, of this team."""
+    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of this team at `at`."""
     check_in_use(phase)
     if not deadlines.is_open(phase, team=team, at=at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def check_open_to(phase: Phase, by: User, at: datetime) -> None:
-    """The same for a person whose team is not known yet."""
+    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of any of the user's teams at `at`."""
     check_in_use(phase)
     if not deadlines.is_open_to(phase, by, at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
 
 
 def check_in_use(phase: Phase) -> None:
-    """Raises Refused where a phase's split is not in use yet, or not any more."""
+    """Raise Refused PHASE_CLOSED if the phase's split is a draft or retired."""
     if phase.is_in_use:
         return
     if phase.split.is_draft:
@@ -180,7 +183,7 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
 
 
 def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
-    """The file's number of lines and its warnings; raises Refused with the lines at fault."""
+    """Validate the file in the sandbox; return its number of lines and warnings. Raises Refused with the problems."""
     try:
         answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
@@ -245,10 +248,9 @@ def _accept(
 
 
 def locked_split(phase: Phase) -> Split:
-    """The phase's split and the phase itself, locked in this order.
+    """Lock the phase's split and the phase, in this order; return the split.
 
-    A correction of the gold waits for us, or we see it: no prediction is left on gold that was replaced meanwhile, and
-    none is kept that answers inputs that were.
+    Serializes submissions with corrections: no prediction is queued on replaced gold or accepted for replaced inputs.
     """
     split = Split.objects.select_for_update().get(pk=phase.split_id)
     Phase.objects.select_for_update().get(pk=phase.pk)
@@ -258,17 +260,17 @@ def locked_split(phase: Phase) -> Split:
 def charged(
     *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
 ) -> Submission:
-    """A submission that has cost its quota. Call in a transaction that holds `locked_split`; raises Refused."""
-    # The lock that makes the count and the insert one step: parallel posts of one team queue here.
+    """Create a submission and charge the quota. Call in a transaction that holds `locked_split`. Raises Refused."""
+    # The lock makes count and insert atomic; concurrent submissions of a team are serialized.
     team = Team.objects.select_for_update().get(pk=system.team_id)
-    # Looked at again under the locks: the person may have left, or have sent something for another team meanwhile.
+    # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
     _check_team(phase=phase, system=system, by=by)
     failure_limit.check(phase=phase, team=team)
     _check_quota(phase=phase, team=team, at=at)
     if system.pk is None:
         described = {"kind": system.kind, "description": system.description}
         system = teams.system(team=team, name=system.name, by=by, **described)
-    # As they are under the lock: somebody may have added the first ones meanwhile, or declared another one.
+    # Read under the lock: tracks may have been added, or another one declared, in the meantime.
     phase.refresh_from_db(fields=["tracks"])
     tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS

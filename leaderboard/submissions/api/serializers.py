@@ -1,4 +1,4 @@
-"""What the API says of a submission to those who may see it."""
+"""Serializers of submissions for those who may see them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.submissions.queries.progress import Progress, Revealed
 
 
 class Upload(serializers.Serializer[Any]):
-    """What a participant sends. Nothing else that a request holds is looked at."""
+    """Fields of an upload. Other fields of a request are ignored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
     system = serializers.CharField(
@@ -35,7 +35,7 @@ class Upload(serializers.Serializer[Any]):
 
 
 class UploadQuery(serializers.Serializer[Any]):
-    """How a raw body is described, in the query."""
+    """Query parameters that describe a raw body."""
 
     system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the method's name")
     team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
@@ -73,7 +73,7 @@ class SubmissionLine(serializers.Serializer[Any]):
 
 
 class ScoringShape(serializers.Serializer[Any]):
-    """The submission as a board has it, or had it before gold was corrected or the scorer changed."""
+    """A published scoring of the submission, on the current board or on one before a change of gold or scorer."""
 
     gold_version = serializers.IntegerField()
     task_version = serializers.IntegerField()
@@ -87,7 +87,7 @@ class ScoringShape(serializers.Serializer[Any]):
 
 class SubmissionShape(SubmissionLine):
     revealed = serializers.ChoiceField(
-        [told.value for told in Revealed],
+        [revealed.value for revealed in Revealed],
         help_text="what of its scores is told: `scores`; `no_improvement` (a ladder: it does not beat the best shown "
         "by a step); `sealed` (received and valid, scored when the phase is opened, if it is a final); `not_final`; "
         "`nothing`: there are none",
@@ -154,7 +154,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "problems": progress.problems,
         "receipt": progress.receipt,
         "scores": addresses.of(request, "api_scores", progress.submission.pk),
-        "scorings": [_scoring(one, one.run, request) for one in reading.published(progress.submission) if one.run],
+        "scorings": [_scoring(row, row.run, request) for row in reading.published(progress.submission) if row.run],
         "stage": progress.prediction.stage if progress.prediction else "",
         "log": progress.log,
         "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_made else {},

@@ -1,4 +1,4 @@
-"""`/submissions/`: sending predictions, and following what was sent."""
+"""API `/submissions/`: submit predictions and follow their progress."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class SubmitView(View):
         responses={201: shapes.SubmissionShape, **errors(409, 411, 413, 415, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Send predictions: a multipart form, or the bare file with its description in the query.
+        """Submit predictions: as a multipart form, or as a raw file with its description in the query.
 
-        The file is checked at once: 422 lists the lines at fault, and costs nothing.
+        The file is validated in the request: 422 lists the problems by line, and costs no quota.
         """
-        found = lookup.phase_or_404(request.user, slug, phase)
+        row = lookup.phase_or_404(request.user, slug, phase)
         parsers.check_before_reading(request)
         try:
-            sent = _read(request)
-            submission = _submit(found, sent, request.user)
+            params = _read(request)
+            submission = _submit(row, params, request.user)
         finally:
             for file in request.FILES.values():
                 file.close()
@@ -81,14 +81,14 @@ def _read(request: Request) -> dict[str, Any]:
     return dict(upload.validated_data)
 
 
-def _submit(phase: Phase, sent: dict[str, Any], by: Any) -> Submission:
-    system = teams.named(team=team_named(by, sent["team"]), name=sent["system"])
-    described = {"by": by, "track": sent["track"], "note": sent["note"]}
-    return submit.submit(phase=phase, system=system, file=sent["file"], **described)
+def _submit(phase: Phase, params: dict[str, Any], by: Any) -> Submission:
+    system = teams.named(team=team_named(by, params["team"]), name=params["system"])
+    described = {"by": by, "track": params["track"], "note": params["note"]}
+    return submit.submit(phase=phase, system=system, file=params["file"], **described)
 
 
 def team_named(user: User, name: str) -> Team:
-    """A team of this person's; their first if none is named. Raises Refused NOT_A_MEMBER."""
+    """Return a team of the user by name (case-insensitive), the first if it is empty. Raises Refused NOT_A_MEMBER."""
     if not name:
         return teams.of(user)
     team = user.teams.filter(name__iexact=name).first()
@@ -106,13 +106,13 @@ class SubmissionsView(View):
         responses={200: pages_of(shapes.SubmissionLine), **errors()},
     )
     def get(self, request: Request) -> Response:
-        """What your teams sent, the last first."""
-        wanted = query_parameters.read(query_parameters.SubmissionQuery, request)
-        filters = {field: wanted[name] for name, field in FILTERS.items() if wanted[name]}
+        """List the submissions of your teams, the latest first."""
+        params = query_parameters.read(query_parameters.SubmissionQuery, request)
+        filters = {field: params[name] for name, field in FILTERS.items() if params[name]}
         runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
-        # What a container has yet to make has no run.
-        made = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
-        last = Coalesce(Subquery(runs[:1]), Subquery(made[:1]))
+        # A container's prediction has no run before it is done.
+        predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
+        last = Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))
         rows = Submission.objects.of_teams_of(request.user).annotate(last=last).filter(**filters)
         rows = rows.order_by("-received_at", "pk")
         pages = Pages()
@@ -126,7 +126,7 @@ class SubmissionView(View):
 
     @extend_schema(operation_id="submission", responses={200: shapes.SubmissionShape, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """How far a submission has come."""
+        """Show a submission and its progress."""
         answer = shapes.whole(progress.progress_or_404(request.user, pk), request)
         return Response(shapes.SubmissionShape(answer).data)
 
@@ -136,27 +136,27 @@ class ScoresView(View):
 
     @extend_schema(operation_id="submission_scores", responses={200: ScoresShape, **errors(409)})
     def get(self, request: Request, pk: UUID) -> Response:
-        """All that was revealed of a submission; 409 `not_ready` until there is something."""
-        found = progress.progress_or_404(request.user, pk)
-        release = found.release
+        """Show the revealed scores of a submission. 409 `not_ready` until there are some."""
+        current = progress.progress_or_404(request.user, pk)
+        release = current.release
         if release is None:
-            raise Refused(Code.NOT_READY, _without_scores(found))
+            raise Refused(Code.NOT_READY, _without_scores(current))
         scores = [{**score, "slice": dict(slice_of(score["slice"]))} for score in release.values]
         names = ("primary", "released_at", "policy", "warnings")
         answer = {**{name: getattr(release, name) for name in names}, "submission": pk, "scores": scores}
         return Response(ScoresShape(answer).data)
 
 
-def _without_scores(found: progress.Progress) -> str:
-    """Why no release tells of it."""
-    match found.revealed:
+def _without_scores(current: progress.Progress) -> str:
+    """Return the message of why a submission has no release."""
+    match current.revealed:
         case progress.Revealed.SEALED:
-            opened = found.submission.phase.sealed_until
+            opened = current.submission.phase.sealed_until
             day = f", {opened:%Y-%m-%d %H:%M} UTC" if opened else ""
             return f"Received and valid. The phase is sealed: finals are scored when it is opened{day}."
         case progress.Revealed.NOT_FINAL:
             return "The phase was opened, and this was none of your team's finals: it is not scored."
-    return f"There are no scores; the submission is {found.state.value}."
+    return f"There are no scores; the submission is {current.state.value}."
 
 
 class PredictionsView(View):
@@ -167,10 +167,10 @@ class PredictionsView(View):
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, **errors()},
     )
     def get(self, request: Request, pk: UUID) -> FileResponse:
-        """The file as it was sent, byte for byte."""
-        found = progress.progress_or_404(request.user, pk)
-        prediction = found.prediction
-        if prediction is None or not prediction.file or not found.file_is_shown:
+        """Download the submitted file, unchanged."""
+        current = progress.progress_or_404(request.user, pk)
+        prediction = current.prediction
+        if prediction is None or not prediction.file or not current.file_is_shown:
             raise Http404
         return FileResponse(
             prediction.file.open("rb"),

@@ -1,4 +1,4 @@
-"""Until when a phase takes what: of everybody, and of a team that was given more time."""
+"""Deadlines of phases, including extensions of single teams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from leaderboard.models import Extension, Phase, Team, User
 
 
 def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
-    """The end for this team, a moment that still belongs to the phase; None: it stays open."""
+    """Return the deadline for a team (inclusive), or without one the phase's; None: the phase stays open."""
     if phase.closes_at is None or team is None or team.pk is None:
         return phase.closes_at
     own = Extension.objects.filter(phase=phase, team=team).order_by("-closes_at").first()
@@ -18,7 +18,7 @@ def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
 
 
 def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = None) -> bool:
-    """Whether something of this team that the server receives at `at` is in time."""
+    """Return whether a submission of the team received at `at` (default: now) is in time."""
     at = at or timezone.now()
     if not phase.is_in_use:
         return False
@@ -29,7 +29,7 @@ def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = Non
 
 
 def own_time(phase: Phase, user: User) -> list[Extension]:
-    """Extensions that teams of this person have, beyond the phase's own end."""
+    """Return the extensions of the user's teams beyond the phase's own deadline."""
     if phase.closes_at is None:
         return []
     rows = Extension.objects.filter(phase=phase, team__members=user, closes_at__gt=phase.closes_at)
@@ -37,7 +37,7 @@ def own_time(phase: Phase, user: User) -> list[Extension]:
 
 
 def is_open_to(phase: Phase, user: User, at: datetime | None = None) -> bool:
-    """Whether some team of this person may still send something."""
+    """Return whether any team of the user may submit at `at` (default: now)."""
     at = at or timezone.now()
     if not phase.is_in_use:
         return False

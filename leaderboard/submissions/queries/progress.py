@@ -1,4 +1,4 @@
-"""The read side of a submission: how far it has come. Pages and API tell the same."""
+"""Progress of submissions, as read by pages and API."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction,
 
 
 class Revealed(StrEnum):
-    """What its owner is told of a submission's scores."""
+    """Disclosure of a submission's scores to its owner."""
 
     NOTHING = "nothing"
     """There are none yet, or none ever."""
     SCORES = "scores"
     NO_IMPROVEMENT = "no_improvement"
-    """A ladder: it was scored, and does not beat the best that was told by a step."""
+    """Scored on a ladder, and not better by a step than the best revealed score."""
     SEALED = "sealed"
-    """Received and valid; the finals are scored when the phase is opened."""
+    """Received and valid; the finals are scored when the phase is unsealed."""
     NOT_FINAL = "not_final"
-    """The phase was opened, and this was none of the finals."""
+    """The phase was unsealed, and this was none of the finals."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A submission with its file, the run that counts, and what that run revealed."""
+    """A submission with its prediction, the run that counts, and that run's release."""
 
     submission: Submission
     prediction: Prediction | None
@@ -42,13 +42,13 @@ class Progress:
 
     @property
     def _life(self) -> Prediction | Run | None:
-        """What the state is told by: the file until it is there, then its scoring."""
+        """Return the row that determines the state: the prediction until it is done, then the run."""
         waits = self.prediction is not None and self.prediction.state != State.DONE
         return self.prediction if waits or self.run is None else self.run
 
     @property
     def _is_held(self) -> bool:
-        """Scored on a ladder, and waiting for those before it: that it was scored is not told before what of it is."""
+        """Return whether it was scored on a ladder and is shown as running until its turn to be released."""
         is_scored = self.run is not None and self._life is self.run and self.run.state == State.DONE
         return is_scored and self.release is None and self.submission.phase.disclosure == Phase.Disclosure.LADDER
 
@@ -77,12 +77,12 @@ class Progress:
 
     @property
     def is_final(self) -> bool:
-        """In a sealed phase: whether it was chosen, or is a final by default."""
+        """Return whether it is a final of a sealed phase, chosen or by default."""
         return getattr(self.submission, "final", None) is not None
 
     @property
     def hidden(self) -> HiddenSubmission | None:
-        """Why and since when no board shows it; None: it is not hidden."""
+        """Return the row with reason and date if it is currently hidden from boards, else None."""
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row
 
@@ -93,17 +93,17 @@ class Progress:
 
     @cached_property
     def place(self) -> int | None:
-        """How many runs, or containers, are before this one; None once it has been taken. One query."""
-        life = self._life
-        if life is None or life.state != State.QUEUED:
+        """Return the number of runs, or containers, ahead in the queue; None if it is not queued. One query."""
+        work = self._life
+        if work is None or work.state != State.QUEUED:
             return None
-        return type(life)._default_manager.filter(state=State.QUEUED, queued_at__lt=life.queued_at).count()
+        return type(work)._default_manager.filter(state=State.QUEUED, queued_at__lt=work.queued_at).count()
 
     @property
     def warnings(self) -> list[str]:
-        """Those of the upload and those of the scoring, each once, as far as the phase tells them."""
-        told = self.run if reveals_all(self.submission.phase) else self.release
-        sources = [source for source in (self.prediction, told) if source]
+        """Return the distinct warnings of the upload and, as far as the phase reveals them, of the scoring."""
+        scoring = self.run if reveals_all(self.submission.phase) else self.release
+        sources = [source for source in (self.prediction, scoring) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
 
     @property
@@ -113,49 +113,51 @@ class Progress:
 
     @property
     def is_made(self) -> bool:
-        """Whether a container makes the predictions."""
+        """Return whether a container writes the predictions."""
         return self.submission.kind == Submission.Kind.IMAGE
 
     @property
     def container_waits_or_runs(self) -> bool:
-        """Whether there is still something to withdraw: what has made its predictions is only scored."""
+        """Return whether it can still be withdrawn: its container has not written its predictions yet."""
         return self.is_made and self.prediction is not None and not self.prediction.is_over
 
     @property
     def file_is_shown(self) -> bool:
-        """A container could write hidden inputs into its predictions, so nobody gets those."""
+        """Return whether its owner may download the predictions. A container's could contain hidden inputs."""
         return not self.is_made or self.submission.phase.split.inputs_public
 
     @property
     def log(self) -> str:
-        """What the container printed, where the phase lets its owner read it."""
+        """Return the container's log if the phase shows it to owners, else an empty string."""
         shown = self.prediction is not None and self.submission.phase.logs_are_shown
         return self.prediction.log if shown and self.prediction else ""
 
     @property
     def receipt(self) -> dict[str, Any]:
-        """What the numbers were made of; empty until there are numbers.
+        """Return the provenance of the scores; empty until there are some.
 
-        What a container chooses (its file's digest) and what it can stretch (times) are left out on hidden inputs.
+        With hidden inputs, values that a container controls (its file's digest, times) are left out: they could leak.
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
         if not self.is_made:
             return self.run.provenance
-        kept = {
-            name: value for name, value in self.run.provenance.items() if self.file_is_shown or name not in _ITS_OWN
+        shown = {
+            name: value
+            for name, value in self.run.provenance.items()
+            if self.file_is_shown or name not in _CONTAINER_CONTROLLED
         }
-        return {**kept, "container": self.container}
+        return {**shown, "container": self.container}
 
     @property
     def container(self) -> dict[str, Any]:
-        """What the container ran under: image, limits, runtime; empty until it ran."""
+        """Return image, limits and runtime of the container's execution; empty until it ran."""
         execution = self.prediction.execution if self.prediction and self.is_made else {}
         return {name: execution[name] for name in ("image", "runtime", "limits") if name in execution}
 
     @property
     def value(self) -> float | None:
-        """The primary measure as revealed."""
+        """Return the revealed value of the primary measure."""
         return primary_value(self.release) if self.release else None
 
     @property
@@ -163,7 +165,7 @@ class Progress:
         return self.run is not None and _board(self.run) == Leaderboard.State.CURRENT
 
 
-_ITS_OWN = ("predictions_sha256", "seconds", "sandbox_start_seconds")
+_CONTAINER_CONTROLLED = ("predictions_sha256", "seconds", "sandbox_start_seconds")
 
 _BOARD = Subquery(
     Leaderboard.objects.filter(
@@ -176,7 +178,7 @@ _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 
 
 def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """With all that `of` reads: the same few queries however many rows there are."""
+    """Select and prefetch everything that `of` reads, in a fixed number of queries."""
     return submissions.select_related(
         "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge", "final"
     ).prefetch_related(
@@ -190,7 +192,7 @@ def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 
 
 def of(submission: Submission) -> Progress:
-    """The progress of a submission that came through `followed`."""
+    """Return the progress of a submission fetched with `followed`."""
     prediction = _first(submission.predictions.all())
     run = counting(list(prediction.runs.all())) if prediction else None
     release = _first(release for release in submission.releases.all() if run and release.run_id == run.pk)
@@ -198,7 +200,10 @@ def of(submission: Submission) -> Progress:
 
 
 def published(submission: Submission) -> list[Progress]:
-    """The submission as each board has it that is or was shown, newest gold first; it came through `followed`."""
+    """Return the submission's progress on each public board (current or frozen), newest gold first.
+
+    The submission must have been fetched with `followed`.
+    """
     releases = {release.run_id: release for release in submission.releases.all()}
     return [
         Progress(submission, prediction, run, releases[run.pk])
@@ -209,17 +214,17 @@ def published(submission: Submission) -> list[Progress]:
 
 
 def counting(runs: Sequence[Run]) -> Run | None:
-    """The run whose board is shown; while there is none, the one on its way to a board. `runs` come newest gold first.
+    """Return the run on a shown board, else the newest one that may get there. `runs` is sorted by newest gold first.
 
-    A rescoring neither takes a submission's result away while it goes on, nor when it is cancelled.
+    An ongoing or cancelled rescoring thus does not hide a submission's result.
     """
-    kept = [run for run in runs if run.state != State.CANCELLED and _board(run) != Leaderboard.State.CANCELLED]
-    shown = [run for run in kept if _board(run) != Leaderboard.State.PREPARING]
-    return _first(shown or kept or runs)
+    active = [run for run in runs if run.state != State.CANCELLED and _board(run) != Leaderboard.State.CANCELLED]
+    shown = [run for run in active if _board(run) != Leaderboard.State.PREPARING]
+    return _first(shown or active or runs)
 
 
 def _board(run: Run) -> str | None:
-    """The state of the run's board, if it has one, as `followed` has looked it up."""
+    """Return the state of the run's board as annotated by `followed`; None: it has none."""
     return getattr(run, "board", None)
 
 
@@ -228,5 +233,5 @@ def _first(rows: Iterable[Any]) -> Any:
 
 
 def progress_or_404(user: Any, pk: UUID) -> Progress:
-    """A submission of the asker's team, or of a benchmark that the asker manages."""
+    """Return the progress of a submission visible to the user: of their teams, or to a benchmark that they manage."""
     return of(get_object_or_404(followed(Submission.objects.visible_to(user)), pk=pk))

@@ -1,4 +1,4 @@
-"""Who may submit how often. Counted from charges, so a refund gives the place back."""
+"""Submission quotas, counted from charges, so that refunds are restored."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, Use
 
 @dataclass(frozen=True)
 class Quota:
-    """What a team has used of a phase's quota; a day is a calendar day in UTC.
+    """A team's usage of a phase's quota; a day is a calendar day in UTC.
 
-    of_all: what the phase takes of all teams together, None: no limit; used_by_all: how much of that is used.
+    of_all: limit for all teams together, None: no limit; used_by_all: how much of it is used.
     """
 
     per_day: int
@@ -42,12 +42,12 @@ class Quota:
 
 
 def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> Quota:
-    """The state of a team's quota at a moment; a team that does not exist yet has used nothing."""
+    """Return a team's quota at a datetime (default: now). None: a team that does not exist yet, with nothing used."""
     return quotas_of(phases=[phase], team=team, at=at)[phase.pk]
 
 
 def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None = None) -> dict[int, Quota]:
-    """The quotas of several phases by the phases' keys, in one query; in two where one has a limit for all teams."""
+    """Return the quotas of several phases by primary key, in one query, or two if any has a limit for all teams."""
     at = at or timezone.now()
     midnight = at.astimezone(timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     used = {}
@@ -71,17 +71,17 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
 
 
 def _used_by_all(phases: Sequence[int]) -> dict[int, int]:
-    """How many submissions of all teams count, by phase."""
+    """Return the number of charged submissions of all teams, by phase."""
     charges = QuotaCharge.objects.filter(phase__in=phases, refunded_at=None).values("phase")
     return {count["phase"]: count["n"] for count in charges.annotate(n=Count("id"))}
 
 
 def team_of_phase(*, phase: Phase, user: User) -> Team | None:
-    """The team that a person competes for in a phase: that of their first submission there; None before it.
+    """Return the team that a user competes for in a phase: that of their first submission; None before it.
 
-    Whoever leaves it stays bound to it, and refunds unbind nobody: else joining one team after the other would multiply
-    quotas. Baselines and organisers' own systems do not compete, and bind nobody.
+    Leaving the team or a refund does not change it, or else joining one team after another would multiply quotas.
+    Baselines and organisers' own systems do not compete and are ignored.
     """
-    sent = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
-    first = sent.select_related("system__team").order_by("received_at", "pk").first()
+    submissions = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
+    first = submissions.select_related("system__team").order_by("received_at", "pk").first()
     return first.system.team if first else None

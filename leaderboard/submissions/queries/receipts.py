@@ -1,4 +1,4 @@
-"""A submission's receipt as a document: what its numbers were made of, the numbers, and the command that makes them."""
+"""Receipt documents of submissions: provenance, scores, and the command that reproduces them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from leaderboard.submissions.queries.progress import Progress
 
 GOLD, PREDICTIONS, TASK = "/gold/gold.jsonl", "/predictions/predictions.jsonl", "/input/task.json"
-"""Where a scorer image finds its files (`evaluator.sandbox.containers.scorer_contract`)."""
+"""Paths of a scorer image's input files (`evaluator.sandbox.containers.scorer_contract`)."""
 
 
 def document(progress: Progress) -> dict[str, Any]:
-    """JSON for whoever shall check a number; empty until the submission is scored.
+    """Return the receipt as JSON for reproducing scores; empty until the submission is scored.
 
-    `receipt` is what the API calls so; `scores` are those that were revealed.
+    `receipt` is the API's field of that name; `scores` are the revealed ones.
     """
     submission, release = progress.submission, progress.release
     if not progress.receipt or release is None:
@@ -26,7 +26,7 @@ def document(progress: Progress) -> dict[str, Any]:
         "submission": str(submission.pk),
         "system": submission.system.name,
         "team": submission.system.team.name,
-        # Only where it says something, so that receipts of phases without tracks stay as they were.
+        # Omitted if empty, so that receipts of phases without tracks do not change.
         **({"track": submission.track} if submission.track else {}),
         "received_at": submission.received_at.isoformat(),
         "receipt": progress.receipt,
@@ -37,10 +37,10 @@ def document(progress: Progress) -> dict[str, Any]:
 
 
 def command(receipt: dict[str, Any]) -> str:
-    """What makes the same numbers again, where GOLD and PREDICTIONS are the files whose sha256 the receipt names.
+    """Return the shell command that reproduces the scores from GOLD and PREDICTIONS, the files that the receipt names.
 
-    Empty for a receipt that was written before they named task and options. What an organisers' own scorer gave takes
-    its image, and a TASK_FILE as `docs/curators.md` shows one: the organisers have both.
+    Empty for old receipts without task and options. For a custom scorer the command needs its image and a TASK_FILE as
+    in `docs/curators.md`, which the organisers have.
     """
     if "scorer" in receipt:
         words = ["docker", "run", "--rm", "--network", "none", "--read-only", "--tmpfs", "/tmp"]  # noqa: S108

@@ -1,4 +1,4 @@
-"""What a submission's page tells of its container: where it is, what it has used and what it cost."""
+"""Container section of a submission's page: stage, limits, costs and log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class CostRow:
-    """One cost as it is published: a coarse step in its unit, rounded up."""
+    """One published cost: rounded up to a coarse step, in its unit."""
 
     name: str
     value: float
@@ -36,9 +36,9 @@ class CostRow:
 
 @dataclass(frozen=True)
 class Container:
-    """`seconds`: since a worker took it up; None where it does not run, or where the inputs are hidden.
+    """Details of a container. `seconds`: since a worker claimed it; None if it is not running or inputs are hidden.
 
-    `exact` and `log` are the organisers' alone on hidden inputs.
+    With hidden inputs `exact` and `log` are for organisers only.
     """
 
     stage: str
@@ -53,13 +53,13 @@ class Container:
 
 
 def container(progress: Progress, *, is_manager: bool) -> Container | None:
-    """None for an uploaded file."""
+    """Return the details of a submission's container; None for an uploaded file."""
     prediction = progress.prediction
     if prediction is None or not progress.is_made:
         return None
     ran_under = prediction.execution.get("limits", {})
-    told = container_limits.of(progress.submission.phase).as_dict()
-    allowed = container_limits.ContainerLimits(**{name: ran_under.get(name, value) for name, value in told.items()})
+    defaults = container_limits.of(progress.submission.phase).as_dict()
+    allowed = container_limits.ContainerLimits(**{name: ran_under.get(name, value) for name, value in defaults.items()})
     return Container(
         stage=Stage(prediction.stage).label if prediction.stage else "",
         seconds=_seconds(prediction) if progress.file_is_shown else None,
@@ -85,11 +85,11 @@ def _costs(prediction: Prediction) -> list[CostRow]:
 
 
 def _exact(prediction: Prediction) -> list[tuple[str, Any]]:
-    """What was measured, and the record of the execution, laid flat."""
-    found: list[tuple[str, Any]] = []
+    """Return measurements and execution record as flat (name, value) rows."""
+    rows: list[tuple[str, Any]] = []
     for name, value in {**prediction.cost, **prediction.execution}.items():
         if isinstance(value, dict):
-            found += [(f"{name}.{inner}", of_it) for inner, of_it in value.items()]
+            rows += [(f"{name}.{key}", item) for key, item in value.items()]
         else:
-            found.append((name, value))
-    return found
+            rows.append((name, value))
+    return rows

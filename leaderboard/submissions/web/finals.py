@@ -1,4 +1,4 @@
-"""A team's finals in a sealed phase: what it has sent, and which of it shall count."""
+"""Page on which teams choose their final submissions in a sealed phase."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from leaderboard.submissions.queries import progress
 @never_cache
 @require_safe
 def finals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """What the person's teams have sent to a sealed phase, team by team."""
-    found = phase_or_404(request.user, slug, phase)
-    if found.disclosure != Phase.Disclosure.SEALED:
+    """Show the submissions of the user's teams to a sealed phase, grouped by team."""
+    row = phase_or_404(request.user, slug, phase)
+    if row.disclosure != Phase.Disclosure.SEALED:
         raise Http404("no phase with finals")
-    return _page(request, found)
+    return _page(request, row)
 
 
 @login_required
 @require_POST
 def choose(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Make a submission of one's own team a final."""
+    """Make a submission of one of the user's teams a final."""
 
     def work(submission: Submission) -> str:
         sealed_phases.choose(submission=submission, by=request.user)
@@ -47,7 +47,7 @@ def choose(request: PersonRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def give_back(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Take one out again."""
+    """Remove a submission from the finals."""
 
     def work(submission: Submission) -> str:
         sealed_phases.give_back(submission=submission, by=request.user)
@@ -70,11 +70,11 @@ def _do(request: PersonRequest, pk: UUID, work: Callable[[Submission], str]) -> 
 
 
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
-    sent = progress.followed(Submission.objects.of_teams_of(request.user).filter(phase=phase))
-    by_default = {one.pk for one in sealed_phases.by_default(phase)} if phase.is_sealed else set()
+    submissions = progress.followed(Submission.objects.of_teams_of(request.user).filter(phase=phase))
+    by_default = {submission.pk for submission in sealed_phases.by_default(phase)} if phase.is_sealed else set()
     teams: dict[str, list[progress.Progress]] = {}
-    for one in sent.order_by("system__team__name", "-received_at", "-pk"):
-        teams.setdefault(one.system.team.name, []).append(progress.of(one))
+    for submission in submissions.order_by("system__team__name", "-received_at", "-pk"):
+        teams.setdefault(submission.system.team.name, []).append(progress.of(submission))
     context = {
         "benchmark": phase.benchmark,
         "phase": phase,

@@ -1,4 +1,4 @@
-"""What a researcher fills in to submit, and an organiser to hide a submission."""
+"""Forms to submit, and to hide a submission."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ONE_IMAGE = "Choose an archive or name an image in a registry, one of the two."
 
 
 class SystemChoice(forms.ModelChoiceField):
-    """A system with its team's name, which matters to people with several teams."""
+    """Choice of a system, labelled with its team for users with several teams."""
 
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} ({obj.team.name})"
 
 
 class SystemForm(forms.Form):
-    """A system that is chosen or named, its track where the phase has tracks, and a note."""
+    """Base form: an existing or a new system, a track if the phase has tracks, and a note."""
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="Another one, named below")
     new_system = forms.CharField(
@@ -56,10 +56,10 @@ class SystemForm(forms.Form):
             del self.fields["system"]
             self.fields["new_system"].required = True
         else:
-            told = "Where it is none of those above: the method's name, as the leaderboard shall show it."
-            self.fields["new_system"].help_text = told
+            text = "Where it is none of those above: the method's name, as the leaderboard shall show it."
+            self.fields["new_system"].help_text = text
         for name in ("system", "new_system"):
-            # Neither is required by itself, and together they are: "optional" would mislead.
+            # Exactly one of the two is required, so that "optional" would mislead.
             if name in self.fields:
                 self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
 
@@ -69,25 +69,25 @@ class SystemForm(forms.Form):
             del self.fields["track"]
             return
         field = self.fields["track"]
-        told = [(one.name, f"{one.title}: {one.description}" if one.description else one.title) for one in offered]
-        field.choices = told  # type: ignore[attr-defined]
-        expected = f"expected one of {', '.join(one.title for one in offered)}."
+        choices = [(row.name, f"{row.title}: {row.description}" if row.description else row.title) for row in offered]
+        field.choices = choices  # type: ignore[attr-defined]
+        expected = f"expected one of {', '.join(row.title for row in offered)}."
         field.error_messages = {
             "required": f"No track is declared; {expected}",
             "invalid_choice": f"%(value)s is no track of this phase; {expected}",
         }
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
+        cleaned = super().clean() or {}
         if self.errors:
-            return found
-        if bool(found.get("system")) == bool(found.get("new_system")):
-            self.add_error("system" if found.get("system") else "new_system", OTHER_FIELDS)
-        return found
+            return cleaned
+        if bool(cleaned.get("system")) == bool(cleaned.get("new_system")):
+            self.add_error("system" if cleaned.get("system") else "new_system", OTHER_FIELDS)
+        return cleaned
 
 
 class SubmissionForm(SystemForm):
-    """A predictions file of a system."""
+    """Form to submit a predictions file."""
 
     file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
 
@@ -97,7 +97,7 @@ class SubmissionForm(SystemForm):
 
 
 class ImageForm(SystemForm):
-    """A container image of a system: an archive, one that is here already (`upload`), or a registry's by digest."""
+    """Form to submit a container image: an archive, a finished upload (`upload`), or a registry reference by digest."""
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
     reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
@@ -105,8 +105,8 @@ class ImageForm(SystemForm):
 
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, user=user, phase=phase, **kwargs)
-        mine = ImageUpload.objects.filter(by=user, phase=phase).select_related("phase__benchmark", "phase__split")
-        self.fields["upload"].queryset = mine  # type: ignore[attr-defined]
+        uploads = ImageUpload.objects.filter(by=user, phase=phase).select_related("phase__benchmark", "phase__split")
+        self.fields["upload"].queryset = uploads  # type: ignore[attr-defined]
         file, reference = self.fields["file"], self.fields["reference"]
         file.widget.attrs["accept"] = ".tar,application/x-tar"
         file.is_one_of_two = True  # type: ignore[attr-defined]
@@ -117,15 +117,15 @@ class ImageForm(SystemForm):
             del self.fields["reference"]
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean()
-        named = [name for name in ("file", "reference", "upload") if found.get(name)]
-        if not self.errors and len(named) != 1:
+        cleaned = super().clean()
+        sources = [name for name in ("file", "reference", "upload") if cleaned.get(name)]
+        if not self.errors and len(sources) != 1:
             self.add_error("file", ONE_IMAGE if "reference" in self.fields else "Choose the archive of your image.")
-        return found
+        return cleaned
 
 
 class HideForm(forms.Form):
-    """Why a submission is hidden."""
+    """Form for the reason why a submission is hidden."""
 
     reason = forms.CharField(
         max_length=LONGEST_REASON, help_text="Its team and the organisers read it; nobody else does."

@@ -1,4 +1,4 @@
-"""For a benchmark's organisers: hiding a submission from the boards, showing it again, and the list of hidden ones."""
+"""Management pages to hide submissions from the boards, show them again, and list hidden ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PER_PAGE = 50
 @never_cache
 @require_safe
 def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
-    """List the submissions that are hidden, and those that were, the latest first."""
+    """List current and former hidings of submissions, the latest first."""
     benchmark = managed_or_404(request.user, slug)
     rows = HiddenSubmission.objects.filter(submission__phase__benchmark=benchmark).select_related(
         "submission__system__team", "submission__phase", "hidden_by", "unhidden_by"
@@ -40,7 +40,7 @@ def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
-    """Ask for the reason, and hide."""
+    """Show the form for the reason; a POST hides the submission."""
     submission = _managed_or_404(request, slug, pk)
     hidden = submission.hidings.now().select_related("hidden_by").first()
     form = HideForm(request.POST or None, initial={"reason": hidden.reason if hidden else ""})
@@ -68,7 +68,7 @@ def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse
 @login_required
 @require_POST
 def unhide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
-    """Show it again."""
+    """Show a hidden submission again."""
     submission = _managed_or_404(request, slug, pk)
     hide.unhide(submission=submission, by=request.user)
     messages.success(request, "The submission is shown again.")
@@ -76,6 +76,6 @@ def unhide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpRespon
 
 
 def _managed_or_404(request: PersonRequest, slug: str, pk: UUID) -> Submission:
-    """A submission to a benchmark that this person manages."""
+    """Return a submission to a benchmark that the user manages."""
     rows = Submission.objects.select_related("system__team", "phase__benchmark")
     return get_object_or_404(rows, pk=pk, phase__benchmark=managed_or_404(request.user, slug))

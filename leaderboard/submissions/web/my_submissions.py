@@ -1,4 +1,4 @@
-"""What one's teams have sent."""
+"""List of the submissions of the user's teams."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PER_PAGE = 25
 @never_cache
 @require_safe
 def my_submissions(request: PersonRequest) -> HttpResponse:
-    """Newest first, with state and primary score."""
-    sent = progress.followed(Submission.objects.of_teams_of(request.user)).order_by("-received_at", "-pk")
-    page = Paginator(sent, PER_PAGE).get_page(request.GET.get("page"))
-    sent_ones = [progress.of(row) for row in page]
-    rows = [(one, primary_of([one.release] if one.release else [])) for one in sent_ones]
+    """List submissions, newest first, with state and primary score."""
+    submissions = progress.followed(Submission.objects.of_teams_of(request.user)).order_by("-received_at", "-pk")
+    page = Paginator(submissions, PER_PAGE).get_page(request.GET.get("page"))
+    followed = [progress.of(submission) for submission in page]
+    rows = [(row, primary_of([row.release] if row.release else [])) for row in followed]
     return render(request, "submissions/my_submissions.html", {"page": page, "rows": rows})

@@ -1,4 +1,4 @@
-"""What is left of a person's quotas in a phase, beside each form that uses them."""
+"""Remaining quotas of a user in a phase, shown next to the submission forms."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Quotas = list[tuple[Team | None, Quota]]
 
 
 def quotas_of_person(user: User, phase: Phase) -> Quotas:
-    """Each of the person's teams with its quota, or the one that they compete for there.
+    """Return (team, quota) of each of the user's teams, or only of the one that they compete for in the phase.
 
-    Somebody without a team has all of one that is yet to come.
+    A user without a team gets the full quota of a future team (None).
     """
     teams: list[Team | None] = [*user.teams.order_by("membership__id")] or [None]
     bound = team_of_phase(phase=phase, user=user)
@@ -22,5 +22,5 @@ def quotas_of_person(user: User, phase: Phase) -> Quotas:
 
 
 def may_submit(phase: Phase, quotas: Quotas, user: User) -> bool:
-    """Whether the phase is open to the person, and some team may still submit today."""
+    """Return whether the phase is open to the user and any of the teams has quota left today."""
     return deadlines.is_open_to(phase, user) and any(quota.left_today for _, quota in quotas)

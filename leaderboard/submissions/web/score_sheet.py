@@ -1,4 +1,4 @@
-"""The revealed scores of one release, laid out: the primary measure, the whole, and a table for each dimension."""
+"""Score sheet of a release: the primary measure, scores over all units, and a table for each slice dimension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMES = " \N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class Cell:
-    """One measure on one slice. An empty slice has no value, and no interval."""
+    """One measure on one slice. An empty slice has no value and no interval."""
 
     measure: str
     value: float | None
@@ -24,12 +24,12 @@ class Cell:
 
 
 Row = tuple[str, dict[str, Cell]]
-"""A slice's value as shown, and its cells by measure."""
+"""A slice's value as shown, and its scores by measure."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The slices of one dimension, or of a pair: rows of (value, the largest n of its cells, a cell a measure)."""
+    """The slices of one dimension, or of a pair: rows of (value, largest n of its scores, one score a measure)."""
 
     title: str
     measures: list[str]
@@ -38,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that a release tells of one submission."""
+    """All revealed scores of one submission."""
 
     primary: Cell | None
     whole: list[Cell]
@@ -46,12 +46,12 @@ class Sheet:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether any was told: a ladder tells none, and some scorers give none."""
+        """Return whether any score has an interval: ladders reveal none, and some custom scorers have none."""
         return any(cell.low is not None for cell in self.whole)
 
 
 def sheet(release: Release) -> Sheet:
-    """Lay out a release, the primary measure first."""
+    """Return the score sheet of a release, the primary measure first."""
     whole: list[Cell] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     for score in release.values:
@@ -61,7 +61,7 @@ def sheet(release: Release) -> Sheet:
             continue
         values = list(score["slice"].values())
         rows = sliced.setdefault(tuple(score["slice"]), {})
-        # 1 and "1" are two slices, though they look alike.
+        # 1 and "1" are two slices, though they are shown in the same way.
         row = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
         row[1][cell.measure] = cell
     whole.sort(key=lambda cell: cell.measure != release.primary)
@@ -72,8 +72,8 @@ def sheet(release: Release) -> Sheet:
 
 
 def _table(title: str, rows: list[Row], order: list[str]) -> Table:
-    found = {measure for _, cells in rows for measure in cells}
-    measures = [measure for measure in order if measure in found] + sorted(found.difference(order))
+    present = {measure for _, cells in rows for measure in cells}
+    measures = [measure for measure in order if measure in present] + sorted(present.difference(order))
     return Table(
         title,
         measures,
@@ -89,7 +89,7 @@ def _shown(value: Any) -> str:
 
 
 def primary_of(releases: Iterable[Release]) -> Cell | None:
-    """The primary measure of the first release, where there is one."""
+    """Return the score of the primary measure of the first release; None if there is no release."""
     for release in releases:
         return sheet(release).primary
     return None

@@ -1,4 +1,4 @@
-"""A submission's page, the part of it that follows the state, and the file as it was sent."""
+"""Submission page, its self-updating state, and downloads of predictions and receipt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaderboard.submissions.web.container import container
 from leaderboard.submissions.web.score_sheet import sheet
 from leaderboard.work_queue import worker_status
 
-# Seconds that a submission has waited -> milliseconds until its page asks again.
+# Polling intervals: (seconds since receipt, milliseconds until the page polls again).
 PATIENCE = ((10, 400), (60, 1000), (600, 3000))
 SLOWEST = 10_000
 
@@ -32,7 +32,7 @@ SLOWEST = 10_000
 @never_cache
 @require_safe
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """The whole page."""
+    """Show the whole page."""
     context = _context(request, pk)
     context["manages"] = context["benchmark"].is_managed_by(request.user)
     return render(request, "submissions/submission.html", context)
@@ -41,9 +41,9 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """The part that follows the state: it asks for itself again until the submission is over."""
+    """Return the page fragment with the state, which polls until the submission is over."""
     context = {**_context(request, pk), "asks": True}
-    # Those who listen hear of a change once, not every time that the page asks.
+    # Screen readers announce a change once, not on every poll.
     context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
     return render(request, "submissions/submission_state.html", context)
 
@@ -51,10 +51,10 @@ def state(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_safe
 def download(request: PersonRequest, pk: UUID) -> FileResponse:
-    """One's own file, byte for byte, never shown by the browser."""
-    found = progress_or_404(request.user, pk)
-    prediction = found.prediction
-    if prediction is None or not prediction.file or not found.file_is_shown:
+    """Download the predictions file unchanged; the browser never renders it."""
+    progress = progress_or_404(request.user, pk)
+    prediction = progress.prediction
+    if prediction is None or not prediction.file or not progress.file_is_shown:
         raise Http404
     name = "".join(character for character in prediction.name if character.isprintable())
     return FileResponse(
@@ -66,11 +66,11 @@ def download(request: PersonRequest, pk: UUID) -> FileResponse:
 @never_cache
 @require_safe
 def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """The receipt as a file, once there are numbers; `?gold_version=1&task_version=1`: that of an earlier board."""
+    """Download the receipt, once there are scores. `?gold_version=1&task_version=1` selects an earlier board's."""
     progress = progress_or_404(request.user, pk)
-    asked = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
-    told = [one for one in published(progress.submission) if _version(one) == asked] if any(asked) else [progress]
-    document = receipts.document(told[0]) if told else {}
+    version = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
+    rows = [row for row in published(progress.submission) if _version(row) == version] if any(version) else [progress]
+    document = receipts.document(rows[0]) if rows else {}
     if not document:
         raise Http404
     content = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -81,9 +81,9 @@ def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     progress = progress_or_404(request.user, pk)
-    found = progress.submission
-    # A file's page tells everybody the same: who asks matters only for what a container left.
-    is_manager = progress.is_made and found.phase.benchmark.is_managed_by(request.user)
+    row = progress.submission
+    # Pages of uploaded files are the same for all who may see them; only container details depend on the user.
+    is_manager = progress.is_made and row.phase.benchmark.is_managed_by(request.user)
     may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
     return {
         "container": container(progress, is_manager=is_manager),
@@ -91,28 +91,28 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "may_still_run": progress.container_waits_or_runs,
         "may_withdraw": may_withdraw,
         "progress": progress,
-        "submission": found,
-        "track": tracks.title_of(found.phase, found.track),
-        "published": published(found),
-        "benchmark": found.phase.benchmark,
-        "phase": found.phase,
-        "moves": _moves(found),
+        "submission": row,
+        "track": tracks.title_of(row.phase, row.track),
+        "published": published(row),
+        "benchmark": row.phase.benchmark,
+        "phase": row.phase,
+        "moves": _moves(row),
         "sheet": sheet(progress.release) if progress.release else None,
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
         "scorer_away": _scorer_is_away(progress),
-        "ask_again": None if progress.is_over else _ask_again(found.received_at),
+        "ask_again": None if progress.is_over else _ask_again(row.received_at),
     }
 
 
-def _moves(found: Submission) -> QuerySet[Move]:
-    """What switches of boards after it came moved of its system."""
-    moves = Move.objects.filter(leaderboard__phase=found.phase_id, leaderboard__shown_from__gt=found.received_at)
-    return moves.filter(system=found.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
+def _moves(row: Submission) -> QuerySet[Move]:
+    """Return the rank changes of its system at replacements of boards since the submission was received."""
+    moves = Move.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
+    return moves.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
 
 def _scorer_is_away(progress: Progress) -> bool:
-    """Whether a scoring waits for an image of the organisers that nobody can run at this moment."""
+    """Return whether its run waits for a custom scorer that no worker can currently run."""
     waits = progress.run is not None and progress.run.scorer_id is not None and progress.state is State.QUEUED
     return waits and not worker_status.of(worker_status.SCORERS).ready
 

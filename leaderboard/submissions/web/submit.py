@@ -1,4 +1,4 @@
-"""The page to submit on: what is left of the quota, what a file must look like, and the upload."""
+"""Submission page for predictions files, with quota and format."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Takes a predictions file; a refused one comes back with its problems and the status that fits."""
-    found = phase_or_404(request.user, slug, phase)
+    """Show the form; a POST submits a predictions file, or shows its problems with the refusal's status."""
+    row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
-        if not found.takes_predictions:
+        if not row.takes_predictions:
             messages.info(request, "This phase takes container images, no predictions files.")
             return redirect("submit_image", slug, phase)
-        begun = {"system": request.GET.get("system")}
-        return _page(request, found, SubmissionForm(user=request.user, phase=found, initial=begun))
-    form = SubmissionForm(request.POST, request.FILES, user=request.user, phase=found)
+        initial = {"system": request.GET.get("system")}
+        return _page(request, row, SubmissionForm(user=request.user, phase=row, initial=initial))
+    form = SubmissionForm(request.POST, request.FILES, user=request.user, phase=row)
     try:
         check_upload(request)
         if not form.is_valid():
-            return _page(request, found, form, status=422)
-        return redirect(_submit(request, found, form.cleaned_data))
+            return _page(request, row, form, status=422)
+        return redirect(_submit(request, row, form.cleaned_data))
     except Refused as refused:
-        return _page(request, found, form, refused)
+        return _page(request, row, form, refused)
 
 
 def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
