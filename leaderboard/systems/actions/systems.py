@@ -1,4 +1,4 @@
-"""A system as its team shows it, and whether its phase's organisers let it compete."""
+"""Actions on systems: description, anonymity, representative submission, and disqualification."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from leaderboard.models import (
 
 LONGEST_BIBTEX = 10_000
 LONGEST_HIDDEN = timedelta(days=3 * 365)
-"""That a name may stay hidden: a board of numbers for ever tells nobody who was good."""
+"""Maximum time that a name may stay hidden, so that boards do not stay anonymous forever."""
 
 
 @transaction.atomic
 def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime | None, **described: str) -> System:
-    """What its page says of it. `described` are description, paper_url and code_url. For members of its team.
+    """Update a system's description, links, BibTeX and anonymity, as a member of its team.
 
-    anonymous_until: until then the public is told a number in the place of name and team. The number stays the same.
-    Raises Refused INVALID_NAME for a moment that has passed or is further away than LONGEST_HIDDEN; one that is kept is
-    not asked again.
+    described: description, paper_url and code_url. anonymous_until: until then the public sees a fixed number instead
+    of name and team. Raises Refused, also INVALID_NAME for a changed anonymous_until that is past or further away than
+    LONGEST_HIDDEN.
     """
     _check_member(system, by)
     system = System.objects.select_for_update().get(pk=system.pk)
@@ -64,12 +64,12 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
 
 @transaction.atomic
 def represent(*, submission: Submission, by: User) -> None:
-    """Let a submission represent its system on the phase's boards, the frozen ones excepted. For members of its team.
+    """Let a submission represent its system on the phase's boards that are not frozen, as a member of its team.
 
-    Raises Refused NOT_TAKEN where the phase leaves no choice, or has told nothing of this submission, or it is hidden.
+    Raises Refused NOT_TAKEN if the phase allows no choice, the submission has no revealed scores, or it is hidden.
     """
     _check_member(submission.system, by)
-    phase = _held(submission.phase)
+    phase = _locked_phase(submission.phase)
     if not lets_choose(phase):
         raise Refused(
             Code.NOT_TAKEN, "On a ladder the best score that was told represents a system.", heading="It was not chosen"
@@ -92,31 +92,31 @@ def represent(*, submission: Submission, by: User) -> None:
         defaults={"submission": submission, "chosen_by": by, "chosen_at": timezone.now()},
     )
     AuditEntry.record("system.represented", submission.system, by=by, submission=str(submission.pk))
-    _stand_again(phase, submission.system)
+    _update_standings(phase, submission.system)
 
 
 @transaction.atomic
 def represent_by_best(*, phase: Phase, system: System, by: User) -> None:
-    """Take a choice back: the best submission represents the system again. For members of its team."""
+    """Reset the choice, as a member of the team: the best submission represents the system again."""
     _check_member(system, by)
-    phase = _held(phase)
+    phase = _locked_phase(phase)
     if not phase.representatives.filter(system=system).delete()[0]:
         return
     AuditEntry.record("system.represented", system, by=by, phase=str(phase.pk), submission=None)
-    _stand_again(phase, system)
+    _update_standings(phase, system)
 
 
 @transaction.atomic
 def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
-    """Take a system out of the phase's ranking, for a reason that everybody reads. For the phase's organisers.
+    """Remove a system from the phase's ranking, with a public reason, as an organiser. Raises Refused.
 
-    Its row and numbers stay: what was told stays told. Frozen boards stay as they were.
+    Its row and revealed scores stay. Frozen boards do not change.
     """
     _check_manages(phase, by)
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
-    phase = _held(phase)
+    phase = _locked_phase(phase)
     if not phase.submissions.filter(system=system).exists():
         raise Refused(
             Code.NOT_TAKEN, "That system has sent nothing to this phase.", heading="The system was not disqualified"
@@ -130,9 +130,9 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
 
 @transaction.atomic
 def reinstate(*, phase: Phase, system: System, by: User) -> None:
-    """Let a disqualified system compete again. For the phase's organisers."""
+    """Let a disqualified system compete again, as an organiser. Raises Refused."""
     _check_manages(phase, by)
-    phase = _held(phase)
+    phase = _locked_phase(phase)
     if not phase.disqualifications.filter(system=system).delete()[0]:
         return
     AuditEntry.record("system.reinstated", system, by=by, phase=phase.pk)
@@ -143,12 +143,12 @@ def _check_until(until: datetime | None) -> None:
     now = timezone.now()
     if until is not None and not now < until <= now + LONGEST_HIDDEN:
         latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
-        found = f"The name is to be hidden until {until:%Y-%m-%d %H:%M}"
-        raise Refused(Code.INVALID_NAME, f"{found}; expected a moment to come, {latest} (UTC) at the latest.")
+        fault = f"The name is to be hidden until {until:%Y-%m-%d %H:%M}"
+        raise Refused(Code.INVALID_NAME, f"{fault}; expected a moment to come, {latest} (UTC) at the latest.")
 
 
 def _next_number() -> int:
-    # Whoever wants a number holds the oldest system's row: two at once would take the same.
+    # The oldest system's row serves as a lock, so that two systems do not get the same number.
     System.objects.select_for_update().order_by("pk").first()
     return (System.objects.aggregate(last=Max("anonymous_number"))["last"] or 0) + 1
 
@@ -159,7 +159,7 @@ def _set_standing(phase: Phase, system: System, **values: Any) -> None:
         rank_ranges.rank_again(board)
 
 
-def _stand_again(phase: Phase, system: System) -> None:
+def _update_standings(phase: Phase, system: System) -> None:
     for board in _open_boards(phase):
         if boards.stand_again(board, system):
             rank_ranges.rank_again(board)
@@ -169,8 +169,8 @@ def _open_boards(phase: Phase) -> list[Leaderboard]:
     return list(phase.leaderboards.filter(state__in=Leaderboard.OPEN).select_related("gold_version"))
 
 
-def _held(phase: Phase) -> Phase:
-    """The phase with its row locked, as who publishes on its boards holds it."""
+def _locked_phase(phase: Phase) -> Phase:
+    """Return the phase with its row locked, as for publishing on its boards."""
     return Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
 
 

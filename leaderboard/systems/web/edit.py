@@ -1,4 +1,4 @@
-"""What a team does with its system: describing it, and choosing what represents it."""
+"""Pages on which a team describes its system and chooses the submission that represents it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.systems.web.forms import DescribeForm
 
 
 def own_or_404(request: PersonRequest, pk: int) -> System:
-    """A system of a team that this person belongs to."""
+    """Return a system of one of the user's teams. Raises Http404."""
     return get_object_or_404(
         systems_known_to(request.user).select_related("team"), pk=pk, team__in=request.user.teams.values("pk")
     )
@@ -32,11 +32,11 @@ def own_or_404(request: PersonRequest, pk: int) -> System:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def edit(request: PersonRequest, pk: int) -> HttpResponse:
-    """Its description, links, BibTeX and anonymity."""
-    found = own_or_404(request, pk)
-    form = DescribeForm(request.POST or None, instance=found)
+    """Edit a system's description, links, BibTeX and anonymity."""
+    system = own_or_404(request, pk)
+    form = DescribeForm(request.POST or None, instance=system)
     refusal = None
-    # A form fills its instance in while it checks: the action takes the row as it is stored.
+    # The form modifies its instance during validation, so the action gets the stored row.
     if form.is_valid():
         try:
             systems.describe(system=own_or_404(request, pk), by=request.user, **form.cleaned_data)
@@ -47,29 +47,31 @@ def edit(request: PersonRequest, pk: int) -> HttpResponse:
             return redirect("system", pk)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     return render(
-        request, "systems/system_form.html", {"system": found, "form": form, "refusal": refusal}, status=status
+        request, "systems/system_form.html", {"system": system, "form": form, "refusal": refusal}, status=status
     )
 
 
 @login_required
 @require_POST
 def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Let one of one's own submissions represent its system."""
-    found = get_object_or_404(Submission.objects.of_teams_of(request.user).select_related("system", "phase"), pk=pk)
+    """Let a submission of one of the user's teams represent its system."""
+    submission = get_object_or_404(
+        Submission.objects.of_teams_of(request.user).select_related("system", "phase"), pk=pk
+    )
     try:
-        systems.represent(submission=found, by=request.user)
+        systems.represent(submission=submission, by=request.user)
     except Refused as refused:
         messages.error(request, refused.message)
     else:
         messages.success(request, "This submission represents the system, until you choose another.")
-    return redirect("system", found.system_id)
+    return redirect("system", submission.system_id)
 
 
 @login_required
 @require_POST
 def represent_by_best(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """Take the choice back."""
-    found = own_or_404(request, pk)
-    systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=found, by=request.user)
+    """Reset the choice: the best submission represents the system."""
+    system = own_or_404(request, pk)
+    systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=system, by=request.user)
     messages.success(request, "The best submission represents the system again.")
     return redirect("system", pk)

@@ -1,4 +1,4 @@
-"""What a team fills in about its system, and organisers about a disqualification."""
+"""Forms to describe a system and to disqualify one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.systems.actions.systems import LONGEST_HIDDEN
 
 
 class DescribeForm(forms.ModelForm):
-    """Description, links, BibTeX, and until when the name is not shown."""
+    """Form for a system's description, links, BibTeX and anonymity."""
 
     paper_url = forms.URLField(label="Address of the paper", required=False, assume_scheme="https")
     code_url = forms.URLField(label="Address of the code", required=False, assume_scheme="https")
@@ -30,12 +30,12 @@ class DescribeForm(forms.ModelForm):
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """To come, and within LONGEST_HIDDEN; a date that is kept is not asked again."""
+        """Check that a changed date is in the future and within LONGEST_HIDDEN; an unchanged one is accepted."""
         until: datetime | None = self.cleaned_data["anonymous_until"]
-        kept: datetime | None = self.instance.anonymous_until
-        # The field knows no seconds.
-        if until is None or (kept is not None and until == kept.replace(second=0, microsecond=0)):
-            return kept if until else None
+        current: datetime | None = self.instance.anonymous_until
+        # The form field has no seconds.
+        if until is None or (current is not None and until == current.replace(second=0, microsecond=0)):
+            return current if until else None
         now = timezone.now()
         if not now < until <= now + LONGEST_HIDDEN:
             raise forms.ValidationError(
@@ -45,7 +45,7 @@ class DescribeForm(forms.ModelForm):
 
 
 class DisqualifyForm(forms.Form):
-    """The reason that everybody reads."""
+    """Form for the public reason of a disqualification."""
 
     reason = forms.CharField(
         max_length=300, help_text="One sentence that everybody reads beside the system on the board."

@@ -1,4 +1,4 @@
-"""For a phase's organisers: taking a system out of the ranking, and letting it in again."""
+"""Management pages to disqualify a system from a phase and to reinstate it."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from leaderboard.systems.web.forms import DisqualifyForm
 @never_cache
 @require_http_methods(["GET", "POST"])
 def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """The reason, which everybody reads."""
-    found, system = _asked_for(request, slug, phase, pk)
-    there = found.disqualifications.filter(system=system).select_related("made_by").first()
-    form = DisqualifyForm(request.POST or None, initial={"reason": there.reason if there else ""})
+    """Show the form for the public reason; a POST disqualifies the system."""
+    row, system = _phase_and_system_or_404(request, slug, phase, pk)
+    current = row.disqualifications.filter(system=system).select_related("made_by").first()
+    form = DisqualifyForm(request.POST or None, initial={"reason": current.reason if current else ""})
     refusal = None
     if form.is_valid():
         try:
-            systems.disqualify(phase=found, system=system, reason=form.cleaned_data["reason"], by=request.user)
+            systems.disqualify(phase=row, system=system, reason=form.cleaned_data["reason"], by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
         else:
             messages.success(request, "It is disqualified. The board says so, with the reason.")
-            return redirect(found)
+            return redirect(row)
     context = {
-        "benchmark": found.benchmark,
-        "phase": found,
+        "benchmark": row.benchmark,
+        "phase": row,
         "system": system,
         "shown": anonymous.shown(system, knows=True),
-        "there": there,
+        "there": current,
         "form": form,
         "refusal": refusal,
     }
@@ -52,15 +52,15 @@ def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRe
 @login_required
 @require_POST
 def reinstate(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """Let it compete again."""
-    found, system = _asked_for(request, slug, phase, pk)
-    systems.reinstate(phase=found, system=system, by=request.user)
+    """Let a disqualified system compete again."""
+    row, system = _phase_and_system_or_404(request, slug, phase, pk)
+    systems.reinstate(phase=row, system=system, by=request.user)
     messages.success(request, "It competes again.")
-    return redirect(found)
+    return redirect(row)
 
 
-def _asked_for(request: PersonRequest, slug: str, phase: str, pk: int) -> tuple[Phase, System]:
-    """A phase that this person manages, and a system that has sent something to it."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    sent = found.submissions.order_by().values("system")
-    return found, get_object_or_404(System.objects.select_related("team"), pk=pk, pk__in=sent)
+def _phase_and_system_or_404(request: PersonRequest, slug: str, phase: str, pk: int) -> tuple[Phase, System]:
+    """Return a phase that the user manages and a system with submissions to it. Raises Http404."""
+    row = managed_phase_or_404(request.user, slug, phase)
+    submitted = row.submissions.order_by().values("system")
+    return row, get_object_or_404(System.objects.select_related("team"), pk=pk, pk__in=submitted)

@@ -1,4 +1,4 @@
-"""A system's page: what it is, where it stands, what was told of its runs, and what its own people may do here."""
+"""System page: description, boards and ranks, revealed scores of its runs, and links for its own team."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from leaderboard.submissions.queries.progress import Progress
 from leaderboard.submissions.web.score_sheet import sheet
 
 MOST_OWN = 50
-"""Of its own submissions that a team is shown here; their list has all."""
+"""Maximum number of a team's own submissions on this page; the team's list has all."""
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """One submission of the team's own. can_stand: it may be chosen to represent the system."""
+    """One submission of the reader's team. stands: it represents the system; can_stand: it may be chosen to."""
 
     progress: Progress
     stands: bool
@@ -37,24 +37,24 @@ class OwnRun:
 @require_safe
 @conditional_page
 def system(request: HttpRequest, pk: int) -> HttpResponse:
-    """`?board=` one of those on which it stands. 404 where it stands on none that the reader may see."""
-    found = get_object_or_404(System.objects.select_related("team"), pk=pk)
-    is_own = request.user.is_authenticated and found.team.members.filter(pk=request.user.pk).exists()
-    places = places_of(found, request.user)
+    """Show a system; `?board=` selects a board. 404 for others than its team if they may see no board with it."""
+    target = get_object_or_404(System.objects.select_related("team"), pk=pk)
+    is_own = request.user.is_authenticated and target.team.members.filter(pk=request.user.pk).exists()
+    places = places_of(target, request.user)
     if not places and not (is_own and systems_known_to(request.user).filter(pk=pk).exists()):
         raise Http404("no such system")
-    place = next((one for one in places if str(one.board.pk) == request.GET.get("board")), next(iter(places), None))
+    place = next((row for row in places if str(row.board.pk) == request.GET.get("board")), next(iter(places), None))
     manages = place is not None and place.phase.benchmark.is_managed_by(request.user)
-    benchmarks = {one.phase.benchmark for one in places} if anonymous.is_anonymous(found) else set()
+    benchmarks = {row.phase.benchmark for row in places} if anonymous.is_anonymous(target) else set()
     knows = is_own or any(benchmark.is_managed_by(request.user) for benchmark in benchmarks)
     context: dict[str, Any] = {
-        "system": found,
-        "shown": anonymous.shown(found, knows=knows),
+        "system": target,
+        "shown": anonymous.shown(target, knows=knows),
         "places": places,
         "place": place,
         "is_own": is_own,
         "manages": manages,
-        "own": _own(found, place, request.user) if is_own else [],
+        "own": _own(target, place, request.user) if is_own else [],
     }
     if place is not None:
         context |= _on(place, sees_all=is_own or manages)
@@ -62,12 +62,12 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _on(place: Place, *, sees_all: bool) -> dict[str, Any]:
-    """What was told of it on one board."""
+    """Return the template context of one board: its revealed scores, chart and runs."""
     scored = of_board(place.board)
     measure = scored.measure(place.release.primary)
-    told = told_on(place.board, [place.standing.system_id])
+    releases = told_on(place.board, [place.standing.system_id])
     runs = runs_shown(
-        told, stands=place.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
+        releases, stands=place.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
     )
     return {
         "phase": place.phase,
@@ -75,39 +75,39 @@ def _on(place: Place, *, sees_all: bool) -> dict[str, Any]:
         "sheet": sheet(place.release),
         "chart": chart_of(runs),
         "runs": runs,
-        "n_unseen": len(told) - len(runs),
+        "n_unseen": len(releases) - len(runs),
         "chosen": place.phase.representatives.filter(system=place.standing.system_id).first(),
         "lets_choose": lets_choose(place.phase),
     }
 
 
 def runs_shown(told: Sequence[Told], *, stands: object, up: bool, sees_all: bool) -> list[tuple[Told, bool, bool]]:
-    """(run, whether it was the best so far, whether it represents the system), in the order of time."""
+    """Return (run, whether it was the best so far, whether it represents the system), in chronological order."""
     best = records(told, higher_is_better=up)
     return [
-        (one, one in best, one.submission_id == stands)
-        for one in told
-        if sees_all or one in best or one.submission_id == stands
+        (run, run in best, run.submission_id == stands)
+        for run in told
+        if sees_all or run in best or run.submission_id == stands
     ]
 
 
 def chart_of(runs: Sequence[tuple[Told, bool, bool]]) -> ProgressChart | None:
     moments = [
-        Moment(number, "", one.at, one.cell, is_best=best) for number, (one, best, _) in enumerate(runs, start=1)
+        Moment(number, "", run.at, run.cell, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
     ]
     return progress_chart(moments)
 
 
-def _own(found: System, place: Place | None, reader: Any) -> list[OwnRun]:
-    """The team's latest submissions of it, of the phase of that board or of all."""
-    sent = Submission.objects.visible_to(reader).filter(system=found)
+def _own(target: System, place: Place | None, reader: Any) -> list[OwnRun]:
+    """Return the latest submissions of a team's own system, to the phase of that board or to all phases."""
+    submissions = Submission.objects.visible_to(reader).filter(system=target)
     if place is not None:
-        sent = sent.filter(phase=place.phase)
-    followed = progress.followed(sent).order_by("-received_at", "-pk")[:MOST_OWN]
+        submissions = submissions.filter(phase=place.phase)
+    followed = progress.followed(submissions).order_by("-received_at", "-pk")[:MOST_OWN]
     stands = place.release.submission_id if place else None
     return [
         OwnRun(
-            one, one.submission.pk == stands, one.value is not None and not one.hidden and one.submission.pk != stands
+            row, row.submission.pk == stands, row.value is not None and not row.hidden and row.submission.pk != stands
         )
-        for one in map(progress.of, followed)
+        for row in map(progress.of, followed)
     ]
