@@ -1,6 +1,6 @@
-"""Builds images of systems that come with the site, on the operator's own engine: an operator's act, no visitor's.
+"""Build images of the bundled systems on the operator's own engine; visitors cannot start a build.
 
-A build runs what a Dockerfile says, outside of every sandbox. What comes of it is submitted as anybody's image is.
+A build runs the commands of a Dockerfile outside every sandbox. Its result is submitted like any other image.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ PULL_SECONDS = 180
 BUILD_SECONDS = 300
 ANSWER_SECONDS = 20
 TOLD = 300
-"""How many characters of an engine's complaint are passed on."""
+"""Maximum number of characters of an engine's error message that are passed on."""
 
 
 class CannotBuildError(Exception):
-    """No image can be built here; the text says why, and what to do about it."""
+    """No image can be built here; the message says why, and how to fix it."""
 
 
 def check_ready(say: Callable[[str], None] = lambda line: None) -> None:
-    """Raises CannotBuildError where there is no engine, or no base image and no way to fetch it."""
+    """Raise CannotBuildError if there is no engine, or no base image and no way to fetch it."""
     if not shutil.which("docker"):
         raise CannotBuildError(
             "there is no `docker` command here: install Debian's docker.io, or Docker's own packages"
@@ -57,10 +57,10 @@ def _fetch_base() -> None:
 
 @contextmanager
 def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
-    """The packed archive that `docker save` writes of a system, built for a benchmark; gone at the end.
+    """Yield the path of a compressed `docker save` archive of a system built for a benchmark; it is deleted at exit.
 
-    `system` is the folder of its Dockerfile, `benchmark` that of the data it learns from; the build sees the folder
-    that `benchmark` lies in, as far as its .dockerignore lets it, and no network. Raises CannotBuildError.
+    `system` is the folder of the Dockerfile, `benchmark` the folder of the training data. The build context is the
+    parent folder of `benchmark`, limited by its .dockerignore; the build has no network. Raises CannotBuildError.
     """
     image = _docker(
         *("build", "--quiet", "--force-rm", "--network", "none", "--file", str(system / "Dockerfile")),
@@ -73,7 +73,7 @@ def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
             plain, packed = Path(folder, "plain.tar"), Path(folder, f"{system.name}.tar.gz")
             _docker("save", "--output", str(plain), image, seconds=BUILD_SECONDS)
         finally:
-            # Whoever runs it loads it from the archive; the engine need not keep a copy without a name.
+            # The image is later loaded from the archive, so the engine does not keep an untagged copy.
             with suppress(CannotBuildError):
                 _docker("image", "rm", image, seconds=ANSWER_SECONDS)
         with plain.open("rb") as source, gzip.open(packed, "wb", compresslevel=1) as target:
@@ -83,7 +83,7 @@ def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
 
 
 def sources(system: Path) -> str:
-    """A digest of what a system is built from, save the data and the base: twelve hexadecimal digits."""
+    """Return a digest of a system's sources, without its data and base image: twelve hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(path for path in system.iterdir() if path.suffix == ".py" or path.name == "Dockerfile"):
         content = path.read_bytes()
@@ -92,10 +92,10 @@ def sources(system: Path) -> str:
 
 
 def _docker(*arguments: str, seconds: float) -> str:
-    """What the command prints; raises CannotBuildError with the last line of what it complains of."""
+    """Run docker and return its output; raise CannotBuildError with the last line of its error output."""
     host = ["--host", settings.ENGINE] if settings.ENGINE else []
     try:
-        done = subprocess.run(  # noqa: S603
+        completed = subprocess.run(  # noqa: S603
             ["docker", *host, *arguments],  # noqa: S607
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -103,13 +103,13 @@ def _docker(*arguments: str, seconds: float) -> str:
             errors="replace",
             timeout=seconds,
             check=False,
-            # An image and nothing else: builders of today add a second one that says how it was built.
+            # Only the image: current builders add a second manifest, the provenance attestation.
             env={**os.environ, "BUILDX_NO_DEFAULT_ATTESTATIONS": "1"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        what = "took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
-        raise CannotBuildError(f"docker {arguments[0]}: {what}") from error
-    if done.returncode:
-        complaint = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+        reason = "took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+        raise CannotBuildError(f"docker {arguments[0]}: {reason}") from error
+    if completed.returncode:
+        complaint = completed.stderr.strip().splitlines() or [f"status {completed.returncode}"]
         raise CannotBuildError(f"docker {arguments[0]}: {complaint[-1][:TOLD]}")
-    return done.stdout.strip()
+    return completed.stdout.strip()

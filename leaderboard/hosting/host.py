@@ -1,4 +1,4 @@
-"""A benchmark from its manifest: everything is made through the actions that pages use, and at most once."""
+"""Host a benchmark from its manifest, through the actions that pages use; every step is idempotent."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, 
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
-"""How the digests of files to download are named among a content's parts."""
+"""Prefix of the keys under which the digests of downloadable files are recorded."""
 LATER = ("takes_images", "limits", "tracks")
-"""What a phase may come to have after it was hosted, and is no part of its content."""
+"""Fields of a phase that may be added after it was hosted, and are not part of its content."""
 
 
 @dataclass(frozen=True)
 class Hosted:
-    """A hosted benchmark; `changed` is False where the same manifest had been hosted before."""
+    """A hosted benchmark; `changed` is False if the same manifest had been hosted before."""
 
     benchmark: Benchmark
     changed: bool
@@ -47,31 +47,31 @@ class Hosted:
 def host(
     *, manifest: Manifest | dict[str, Any], folder: Path, by: User, say: Callable[[str], None] = lambda line: None
 ) -> Hosted:
-    """Make the dataset, splits, gold, benchmark, phases and reported rows of a manifest, whose files are in `folder`.
+    """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest with its files in `folder`.
 
-    A hosting that broke off is taken up where it stopped. Raises ManifestError for a manifest or a file that cannot be
-    read, and Refused: NAME_TAKEN where the slug has other content, and whatever the single actions raise.
+    An interrupted hosting resumes where it stopped. Raises ManifestError for a manifest or a file that cannot be
+    read, and Refused: NAME_TAKEN if the slug has other content, or any refusal of the individual actions.
     """
     manifest = manifest if isinstance(manifest, Manifest) else convert(manifest)
     parts = _digests(manifest, folder)
     dataset = _dataset(manifest, parts, by)
     if AuditEntry.objects.filter(action=ENDED, subject=f"dataset:{dataset.pk}").exists():
         benchmark = dataset.benchmarks.get(slug=manifest.slug)
-        opened_up = _open_to_images(benchmark, manifest, by, say)
-        tracked = _give_tracks(benchmark, manifest, by, say)
-        more = _downloads(dataset, manifest, folder, by, say)
-        told = {"more to download": more, "phases take images": opened_up, "phases have other tracks": tracked}
-        news = [f"{count} {what}" for what, count in told.items() if count]
-        what = ", ".join(news) or "nothing was changed"
-        say(f"{manifest.slug}: hosted already, with the same content; {what}")
-        return Hosted(benchmark, changed=bool(news))
+        n_opened = _open_to_images(benchmark, manifest, by, say)
+        n_tracks = _give_tracks(benchmark, manifest, by, say)
+        n_downloads = _downloads(dataset, manifest, folder, by, say)
+        counts = {"more to download": n_downloads, "phases take images": n_opened, "phases have other tracks": n_tracks}
+        changes = [f"{count} {label}" for label, count in counts.items() if count]
+        summary = ", ".join(changes) or "nothing was changed"
+        say(f"{manifest.slug}: hosted already, with the same content; {summary}")
+        return Hosted(benchmark, changed=bool(changes))
     for split in manifest.splits:
         _divide(_split(dataset, split, folder, by, say), split, by, say)
     _downloads(dataset, manifest, folder, by, say)
     benchmark = _benchmark(manifest, dataset, by)
     if manifest.public:
-        for made in dataset.splits.exclude(inputs=""):
-            lifecycle.publish_unaudited(split=made, by=by)
+        for dataset_split in dataset.splits.exclude(inputs=""):
+            lifecycle.publish_unaudited(split=dataset_split, by=by)
         benchmarks.publish(benchmark=benchmark, by=by)
     AuditEntry.record(ENDED, dataset, by=by)
     say(f"{manifest.slug}: hosted{'' if manifest.public else ' as a draft'}")
@@ -80,7 +80,7 @@ def host(
 
 @contextmanager
 def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
-    """A file that a manifest names, inside its folder; raises ManifestError."""
+    """Open a file that a manifest names, inside its folder; raises ManifestError."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ManifestError(f"manifest: {name!r} is outside the manifest's folder")
@@ -93,7 +93,7 @@ def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
 
 
 def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
-    """The parts of the content that a slug stands for, by name. Systems come and go, and are none of it."""
+    """Return the digests of a hosted benchmark's content by part. Systems may change and are not part of it."""
     whole = msgspec.to_builtins(manifest)
     for name in ("systems", "public", "downloads"):
         whole.pop(name, None)
@@ -112,26 +112,26 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
 
 
 def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
-    """The manifest's dataset, made if need be; raises Refused where another manifest, or a person, made it."""
+    """Get or create the manifest's dataset; raises Refused if another manifest, or a person, created it."""
     taken = Dataset.objects.filter(slug=manifest.slug).first()
     if taken is not None:
         began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
         hosted = began.detail["parts"] if began else {}
-        other = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
+        differing = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
         if taken.benchmarks.exists():
-            # Files may be added to what is hosted; each says for itself whether it is another one.
-            other = [name for name in other if not name.startswith(DOWNLOAD)]
-        if not other:
+            # Files may be added to a hosted benchmark; `downloads.add` refuses a changed one.
+            differing = [name for name in differing if not name.startswith(DOWNLOAD)]
+        if not differing:
             return taken
         if not began or taken.benchmarks.exists():
-            what = f"with other content: {', '.join(other)}" if began else "but not from a manifest"
+            what = f"with other content: {', '.join(differing)}" if began else "but not from a manifest"
             raise _there_already(manifest, what)
-        # A hosting that a fault in the manifest or in a file broke off, and the fault was mended.
+        # An earlier hosting was interrupted by an error in the manifest or in a file, which has been fixed since.
         datasets.discard(dataset=taken, by=by)
     if Benchmark.objects.filter(slug=manifest.slug).exists():
         raise _there_already(manifest, "on another dataset")
     with transaction.atomic():
-        made = datasets.create(
+        dataset = datasets.create(
             slug=manifest.slug,
             title=manifest.title,
             task=manifest.task,
@@ -141,8 +141,8 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
             source_url=manifest.source_url,
             by=by,
         )
-        AuditEntry.record(BEGAN, made, by=by, parts=parts)
-        return made
+        AuditEntry.record(BEGAN, dataset, by=by, parts=parts)
+        return dataset
 
 
 def _there_already(manifest: Manifest, what: str) -> Refused:
@@ -176,44 +176,44 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
 
 def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
     if part.public_share and not Division.objects.filter(gold=split.current_gold).exists():
-        made = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
-        say(f"{split}: {made.n_public:,} groups in the public half, {made.n_private:,} in the private one")
+        division = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
+        say(f"{split}: {division.n_public:,} groups in the public half, {division.n_private:,} in the private one")
 
 
 def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:
-    """How many of the manifest's files were not offered before."""
-    there = set(dataset.downloads.values_list("name", flat=True))
+    """Add the manifest's downloads; return the number of those that were not offered before."""
+    existing = set(dataset.downloads.values_list("name", flat=True))
     for part in manifest.downloads:
-        described = {"title": part.title, "description": part.description}
+        texts = {"title": part.title, "description": part.description}
         with opened(folder, part.file) as file:
-            made = downloads.add(dataset=dataset, name=part.name, file=file, by=by, **described)
-        if made.name not in there:
-            say(f"{made}: {made.bytes:,} bytes to download")
-    return len({part.name for part in manifest.downloads} - there)
+            download = downloads.add(dataset=dataset, name=part.name, file=file, by=by, **texts)
+        if download.name not in existing:
+            say(f"{download}: {download.bytes:,} bytes to download")
+    return len({part.name for part in manifest.downloads} - existing)
 
 
 def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
-    """How many phases came to take images since they were hosted. Limits that somebody has set since stay."""
-    wanted = {part.slug: part.limits for part in manifest.phases if part.takes_images}
-    closed = []
-    for phase in benchmark.phases.filter(slug__in=wanted):
+    """Let phases take images; return the number of those that changed. Limits set by a person since then stay."""
+    limits = {part.slug: part.limits for part in manifest.phases if part.takes_images}
+    changed = []
+    for phase in benchmark.phases.filter(slug__in=limits):
         if not phase.takes_images:
-            closed.append(benchmarks.take_images(phase=phase, limits=wanted[phase.slug], by=by))
-        elif phase.limits != wanted[phase.slug]:
+            changed.append(benchmarks.take_images(phase=phase, limits=limits[phase.slug], by=by))
+        elif phase.limits != limits[phase.slug]:
             say(f"{manifest.slug}: the phase {phase.slug} has other limits for containers; they stay as they are")
-    return len(closed)
+    return len(changed)
 
 
 def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
-    """How many phases came to have other tracks. Where something was submitted that would not fit, they stay."""
+    """Change phases' tracks and return the number of changes. Submissions that would not fit prevent a change."""
     changed = 0
     for part in manifest.phases:
         phase = benchmark.phases.get(slug=part.slug)
-        wanted = [msgspec.structs.asdict(track) for track in part.tracks]
-        if not wanted or phase.tracks == wanted:
+        new_tracks = [msgspec.structs.asdict(track) for track in part.tracks]
+        if not new_tracks or phase.tracks == new_tracks:
             continue
         try:
-            tracks.change(phase=phase, given=wanted, by=by)
+            tracks.change(phase=phase, given=new_tracks, by=by)
         except Refused as refused:
             say(f"{manifest.slug}: the tracks of the phase {part.slug} stay as they are. {refused}")
         else:
@@ -223,10 +223,10 @@ def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callab
 
 @transaction.atomic
 def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
-    """The benchmark with its phases and reported rows: all of them, or it is not there."""
-    there = dataset.benchmarks.filter(slug=manifest.slug).first()
-    if there is not None:
-        return there
+    """Get or create the benchmark with its phases and reported rows, in one transaction."""
+    existing = dataset.benchmarks.filter(slug=manifest.slug).first()
+    if existing is not None:
+        return existing
     benchmark = benchmarks.create(
         slug=manifest.slug,
         title=manifest.title,

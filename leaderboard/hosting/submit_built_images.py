@@ -1,6 +1,6 @@
-"""Systems of a manifest that are container images: built, sent in pieces and submitted, as anybody's are.
+"""Build a manifest's container images, upload them in chunks and submit them like any user's images.
 
-Nothing here ends a seeding: what cannot be built or run is told, and a later seeding adds it.
+Nothing here stops seeding: failed builds and runs are reported, and the next seeding adds them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from leaderboard.work_queue import worker_status
 Say = Callable[[str], None]
 LOOK_EVERY = 0.2
 SILENT_AFTER = 90.0
-"""Seconds without a container or a run that moved, after which nobody waits for more."""
+"""Seconds without a change of any container or run after which waiting ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A system to be built. `entrant` makes its row, once there is something to submit."""
+    """A system to be built. `entrant` creates its row, once there is an image to submit."""
 
     name: str
     source: Path
@@ -48,7 +48,7 @@ class Wanted:
 
     @property
     def there(self) -> Submission | None:
-        """A submission of the same sources that did not fail. Archives differ with each build, sources do not."""
+        """A submission of the same sources that did not fail. Each build's archive differs, its sources do not."""
         same = Submission.objects.filter(
             phase=self.phase,
             system__name=self.name,
@@ -61,7 +61,7 @@ class Wanted:
 
 
 def source_of(benchmark: Path, image: str) -> Path:
-    """The folder that a manifest names, beside its own; raises ManifestError."""
+    """Return the system's folder that a manifest names, a sibling of the manifest's folder; raises ManifestError."""
     source = (benchmark / image).resolve()
     if not source.is_relative_to(benchmark.parent.resolve()):
         raise ManifestError(f"manifest: {image!r} is outside the folder that holds the benchmarks")
@@ -71,10 +71,10 @@ def source_of(benchmark: Path, image: str) -> Path:
 
 
 def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
-    """The submissions of all that could be built, and of what was submitted before."""
-    found = {one: one.there for one in wanted}
-    submitted = [there for there in found.values() if there is not None]
-    missing = [one for one, there in found.items() if there is None]
+    """Build and submit the missing systems; return all submissions, new and earlier."""
+    submissions = {system: system.there for system in wanted}
+    submitted = [submission for submission in submissions.values() if submission is not None]
+    missing = [system for system, submission in submissions.items() if submission is None]
     if not missing:
         return submitted
     try:
@@ -92,7 +92,7 @@ def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
 
 
 def _check_engine(say: Say) -> None:
-    """Raises CannotBuildError that says what is missing. A worker that has just been started gets time to report."""
+    """Raise CannotBuildError if a requirement is missing. A worker that was just started has time to report."""
     if not settings.SYSTEMS:
         raise build_image.CannotBuildError(worker_status.of().why_not)
     build_image.check_ready(say)
@@ -118,20 +118,20 @@ def _submit(one: Wanted) -> Submission:
 
 
 def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
-    """Follow containers and the scoring of what they wrote until all are over, and say which came to nothing."""
+    """Wait until all containers and the scoring of their output have ended, and report those that failed."""
     predictions = Prediction.objects.filter(submission__in=submitted)
     runs = Run.objects.filter(prediction__submission__in=submitted)
-    begun = moved = time.monotonic()
+    started = moved = time.monotonic()
     last: Counter[str] = Counter()
     while True:
         states = Counter(predictions.values_list("state", flat=True))
-        now = Counter(runs.values_list("state", flat=True)) + Counter(predictions.values_list("stage", flat=True))
-        if states + now != last:
-            last, moved = states + now, time.monotonic()
-        waiting = sum(counts[state] for counts in (states, now) for state in (State.QUEUED, State.RUNNING))
+        stages = Counter(runs.values_list("state", flat=True)) + Counter(predictions.values_list("stage", flat=True))
+        if states + stages != last:
+            last, moved = states + stages, time.monotonic()
+        waiting = sum(counts[state] for counts in (states, stages) for state in (State.QUEUED, State.RUNNING))
         if not waiting:
             break
-        if time.monotonic() - begun > seconds or time.monotonic() - moved > SILENT_AFTER:
+        if time.monotonic() - started > seconds or time.monotonic() - moved > SILENT_AFTER:
             say(f"{waiting} container images are not scored yet; they go on without this command")
             break
         time.sleep(LOOK_EVERY)

@@ -1,4 +1,4 @@
-"""BUCKLE (Huynh & Papotti 2019): a board a relation, with its matrix of scenarios and its popularity table."""
+"""BUCKLE (Huynh & Papotti 2019): one board for each relation, with a scenario matrix and a popularity table."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CROSS = {"cross": "transparency,homogeneity"}
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """A relation's test scenarios of one ratio become a hidden split, its train scenarios a public one.
+    """Import the test scenarios of a relation and ratio as a hidden split, and the train scenarios as a public one.
 
-    Claims get salted ids, and their order. Neither the label's own columns nor their order is kept.
+    Claims get salted ids and are sorted by them. The columns that reveal the label are dropped.
     """
     salt, origins, splits, phases, remarks = Salt(choices.salt), Origins(), [], [], []
     parts: dict[tuple[str, str, bool], list[Scenario]] = defaultdict(list)
@@ -45,10 +45,10 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def slices_of(scenario: Scenario, beside: Iterable[Scenario]) -> dict[str, Any]:
-    """A claim's slices, such that what stands in one table differs in what the table is about, and in nothing else.
+    """Return a claim's slices, chosen so that the scenarios in one table differ only in the table's dimensions.
 
     The matrix holds scenarios whose entities were not chosen by popularity. The popularity table holds those settings
-    that `beside` (the other scenarios of the split) has in all three flavours.
+    that `beside` (the split's scenarios) has in all three flavours.
     """
     slices: dict[str, Any] = {"relation": scenario.relation, "scenario": scenario.label}
     if scenario.popularity in ("random", ""):
@@ -71,7 +71,7 @@ def _lines(files: Sequence[Scenario], salt: Salt) -> list[tuple[bytes, Path, int
                 "relation": file.relation,
                 "object": object_,
                 "label": claim.holds,
-                # A pair that several scenarios hold is one test, not several.
+                # A pair in several scenarios is one independent test unit, not several.
                 "group": salt.group(f"{file.relation}\t{subject}\t{object_}"),
                 "slices": slices,
             }
@@ -92,18 +92,20 @@ def _phase(choices: Choices, name: str, relation: str, ratio: str, files: Sequen
 
 
 def _repetition(relation: str, ratio: str, files: Sequence[Scenario]) -> str:
-    """How well a pair's number of occurrences alone tells true from false: scenarios share true claims."""
+    """Describe the AUROC that a pair's frequency alone reaches: scenarios share true claims."""
     times = Counter(claim.pair for file in files for claim in file.claims)
     seen = Counter((times[claim.pair], claim.holds) for file in files for claim in file.claims)
     true, false = (sum(n for (_, holds), n in seen.items() if holds is side) for side in (True, False))
-    won = sum(
+    wins = sum(
         n * m * (1.0 if often > other else 0.5 if often == other else 0.0)
         for (often, holds), n in seen.items()
         for (other, counter), m in seen.items()
         if holds and not counter
     )
-    told = f", and how often a pair recurs gives an AUROC of {won / (true * false):.2f} alone" if true and false else ""
-    return f"{relation}, ratio {ratio}: {true + false:,} claims are {len(times):,} pairs{told}."
+    note = (
+        f", and how often a pair recurs gives an AUROC of {wins / (true * false):.2f} alone" if true and false else ""
+    )
+    return f"{relation}, ratio {ratio}: {true + false:,} claims are {len(times):,} pairs{note}."
 
 
 def _overlaps(parts: dict[tuple[str, str, bool], list[Scenario]]) -> list[str]:

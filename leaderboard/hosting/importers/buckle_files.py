@@ -1,4 +1,4 @@
-"""BUCKLE's scenario files (Huynh & Papotti 2019): TSV, and a name that says how the claims were drawn."""
+"""BUCKLE's scenario files (Huynh & Papotti 2019): TSV files whose names describe how the claims were sampled."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ POPULARITY = {"random": "random", "popular": "popular", "nopopular": "non-popula
 DEPTH = 3
 
 Pair = tuple[str, str]
-"""Subject, object."""
+"""(subject, object)."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A line of a scenario: whether the relation holds between the two."""
+    """A line of a scenario: a pair, and `holds`: the relation is true of it."""
 
     pair: Pair
     holds: bool
@@ -34,7 +34,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A file. ratio: true claims to false ones, as the name writes it; popularity: empty where the name is silent."""
+    """A scenario file. ratio: true to false claims, as the name has it; popularity: empty if not in the name."""
 
     path: Path
     relation: str
@@ -47,7 +47,7 @@ class Scenario:
 
     @property
     def label(self) -> str:
-        """`c0.5 h1.0 s300 r1.0 random`: the name without what goes without saying."""
+        """`c0.5 h1.0 s300 r1.0 random`: the file's name without its fixed parts."""
         return self.path.name.removesuffix("_scenario.tsv").split("_", 1)[1].replace("_", " ")
 
     @property
@@ -56,19 +56,19 @@ class Scenario:
 
 
 def scenarios(folder: Path) -> list[Scenario]:
-    """Every scenario file in the folder and in those below it, by relation and name; raises ImportFault."""
+    """Read every scenario file in the folder and its subfolders, by relation and name; raises ImportFault."""
     if not folder.is_dir():
         raise ImportFault(f"{folder}: no such folder; expected the one with the published scenario files")
-    found = [_read(path) for path in sorted(_paths(folder))]
-    if not any(not scenario.train for scenario in found):
+    loaded = [_read(path) for path in sorted(_paths(folder))]
+    if not any(not scenario.train for scenario in loaded):
         raise ImportFault(f"{folder}: found no test scenario; expected files named {WRITTEN}")
-    places: dict[tuple[str, str], Path] = {}
-    for scenario in found:
-        other = places.setdefault((scenario.relation, scenario.path.name), scenario.path)
+    paths: dict[tuple[str, str], Path] = {}
+    for scenario in loaded:
+        other = paths.setdefault((scenario.relation, scenario.path.name), scenario.path)
         if other != scenario.path:
             raise ImportFault(f"{scenario.path}: is there as {other} too; expected each scenario of a relation once")
-    _check_labels(found)
-    return sorted(found, key=lambda scenario: (scenario.relation, scenario.path.name))
+    _check_labels(loaded)
+    return sorted(loaded, key=lambda scenario: (scenario.relation, scenario.path.name))
 
 
 def _paths(folder: Path) -> Iterator[Path]:
@@ -130,10 +130,10 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
     return relation, claims
 
 
-def _check_labels(found: list[Scenario]) -> None:
-    """A pair has one truth, whatever the scenario."""
+def _check_labels(loaded: list[Scenario]) -> None:
+    """Check that a pair has one label in all scenarios; raises ImportFault."""
     first: dict[tuple[str, Pair], tuple[Scenario, Claim]] = {}
-    for scenario in found:
+    for scenario in loaded:
         for claim in scenario.claims:
             other, seen = first.setdefault((scenario.relation, claim.pair), (scenario, claim))
             if seen.holds != claim.holds:

@@ -1,4 +1,4 @@
-"""BUCKLE's published rows (Huynh & Papotti 2019): AUROC by how popular the entities are."""
+"""BUCKLE's published rows (Huynh & Papotti 2019): AUROC by popularity of the entities."""
 
 from __future__ import annotations
 

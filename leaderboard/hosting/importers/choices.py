@@ -1,4 +1,4 @@
-"""What a curator chooses when a published benchmark is imported, and what comes of it."""
+"""A curator's choices when importing a published benchmark, and the result of the import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.hosting.importers.published import Origins
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Empty strings leave the importer's own words and a salt made at random."""
+    """Options of an import. Empty strings select the importer's own texts and a random salt."""
 
     slug: str = ""
     title: str = ""
@@ -24,10 +24,10 @@ class Choices:
     quota_per_day: int = 50
     quota_total: int = 1000
     options: dict[str, str] = field(default_factory=dict)
-    """The task's options, over those that the importer chose, in each phase."""
+    """Task options for each phase; they override the importer's."""
     reported: bool = True
     predictions: Path | None = None
-    """Where published outputs go as prediction files; FRANK's metrics have some."""
+    """Folder to which published outputs are written as prediction files; only FRANK's metrics have any."""
     say: Callable[[str], None] = lambda line: None
 
     def phase(
@@ -52,9 +52,9 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """A manifest with its files: in `folder`, or else where the importer wrote them.
+    """A manifest with its files, which are in `folder`, or if that is None in the folder the importer wrote to.
 
-    `id_map` is published id -> public id, where ids are salted.
+    `id_map` maps published ids to public ids where ids are salted.
     """
 
     manifest: Manifest
@@ -64,4 +64,4 @@ class Imported:
 
 
 Importer = Callable[[Path, Path, Choices], Imported]
-"""(folder of published files, empty folder to write to, choices) -> what can be hosted. Raises ImportFault."""
+"""(folder of published files, empty output folder, choices) -> importable benchmark. Raises ImportFault."""

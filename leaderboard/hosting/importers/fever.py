@@ -1,4 +1,4 @@
-"""FEVER (Thorne et al. 2018): claims with evidence sets; development files hidden, training claims public."""
+"""FEVER (Thorne et al. 2018): claims with evidence sets; hidden development files, public training claims."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_EVIDENCE = "5"
 
 @dataclass(frozen=True)
 class Part:
-    """One published file and the split that it becomes."""
+    """A published file and the split imported from it."""
 
     split: str
     title: str
@@ -40,7 +40,7 @@ class Claim(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Lines are kept byte for byte; with `salt_ids` each gets a salted id, and their order."""
+    """Import FEVER's files with lines unchanged; with `salt_ids` lines get salted ids and are sorted by them."""
     salt = Salt(choices.salt) if choices.salt_ids else None
     origins, splits, phases = Origins(), [], []
     for part in PARTS:
@@ -63,8 +63,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
             options = {"max_evidence": MAX_EVIDENCE}
             phases.append(choices.phase(slug=part.split, title=part.title, split=part.split, options=options))
     if not phases:
-        wanted = [name for part in PARTS if part.hidden for name in part.names]
-        raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
+        names = [name for part in PARTS if part.hidden for name in part.names]
+        raise ImportFault(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
     ids = salt.ids if salt is not None else {}
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=ids)
 

@@ -1,4 +1,4 @@
-"""The rows that Schuster et al. 2019 print for FEVER and for FEVER Symmetric, and those of the set's own page."""
+"""Rows that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and rows of the dataset's own page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _THREE_LABELS = {
 
 def _row(system: str, shown: str, paper: str, split: str, *, same: bool = False) -> ReportedPart:
     slice_: dict[str, Any] = {"origin": "generated"} if split == GENERATED else {}
-    # Printed in percent, sometimes with a deviation; through decimal digits, so that 81.8 is exactly .818.
+    # Printed in percent, sometimes with a deviation; parsed from decimal digits, so that 81.8 is exactly .818.
     number = shown.partition("±")[0]
     value = Value(measure="accuracy", value=float(f"{number}e-2"), shown=shown, slice=slice_)
     return ReportedPart(system=system, paper=paper, split=split, same_split=same, values=[value])
@@ -46,7 +46,7 @@ def _pair(system: str, shown: tuple[str, str], paper: str, *, same: bool) -> lis
 
 
 def symmetric(*, hosts_v01: bool) -> list[ReportedPart]:
-    """The rows beside a symmetric set; those on generated pairs are comparable where version 0.1 is shown."""
+    """Return a symmetric set's reported rows; those on generated pairs are comparable if version 0.1 is hosted."""
     rows = []
     for system, (base, reweighted) in _SYSTEMS.items():
         rows += _pair(system, base, PAPER, same=hosts_v01)

@@ -1,6 +1,6 @@
-"""FEVER Symmetric (Schuster et al. 2019): four members a group, and ids that do not tell them apart.
+"""FEVER Symmetric (Schuster et al. 2019): groups of four, with ids that do not reveal a member's role.
 
-Published ids do: a generated pair has its original's id with 0000002, 0000003 or 0000004 behind it.
+Published ids do reveal it: a generated pair has its original's id followed by 0000002, 0000003 or 0000004.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GENERATED = ("fever_symmetric_generated.jsonl",)
 
 @dataclass(frozen=True)
 class Part:
-    """One published file and the split that it becomes."""
+    """A published file and the split imported from it."""
 
     split: str
     title: str
@@ -35,7 +35,7 @@ class Part:
     names: tuple[str, ...]
 
 
-# The last phase is the one that a benchmark's page opens with: the paper's rows belong to version 0.1.
+# The benchmark's page opens with the last phase: the paper's rows belong to version 0.1.
 PARTS = (
     Part("v0-2-dev", "Version 0.2, development", "dev", ("fever_symmetric_dev.jsonl",)),
     Part("v0-2-test", "Version 0.2, test", "test", ("fever_symmetric_test.jsonl",)),
@@ -44,7 +44,7 @@ PARTS = (
 
 
 class Pair(msgspec.Struct):
-    """A line of either version: 0.1 calls the sentence evidence_sentence, 0.2 evidence."""
+    """A line of either version: the sentence is evidence_sentence in 0.1 and evidence in 0.2."""
 
     id: str
     claim: str
@@ -58,7 +58,7 @@ class Pair(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Each published file becomes a split with salted ids and groups, in the order of its salted ids."""
+    """Import each published file as a split with salted ids and groups, sorted by salted id."""
     salt, origins, splits, phases = Salt(choices.salt), Origins(), [], []
     for part in PARTS:
         source = find(published, part.names)
@@ -79,15 +79,15 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     _check_nothing_leaks(splits, work)
     _check_generated(published, hosts_v01=any(split.name == "v0-1" for split in splits))
     if not splits:
-        wanted = [name for part in PARTS for name in part.names]
-        raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
+        names = [name for part in PARTS for name in part.names]
+        raise ImportFault(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=dict(salt.ids))
 
 
 def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, Any]]:
-    """Gold lines with published ids and groups, in the file's order; raises ImportFault that says where.
+    """Return gold lines with published ids and groups, in the file's order; raises ImportFault with the location.
 
-    `pairs` are (line number, pair). The checks on publishing are made here too, where ids are still the curator's.
+    `pairs` are (line number, pair). The publication checks run here too, while ids are still the curator's.
     """
     ids = {pair.id for _, pair in pairs}
     golds = []
@@ -123,7 +123,7 @@ def _salted(gold: dict[str, Any], salt: Salt) -> dict[str, Any]:
 
 
 def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
-    """The versions share pairs, and a pair has one id: public gold of one split would answer a hidden one."""
+    """Raise ImportFault if public gold of one split reveals answers of a hidden one: versions share pairs and ids."""
     ids = {split.name: {pair.id for _, _, pair in lines(work / split.gold, Pair)} for split in splits}
     for public in splits:
         for hidden in splits:
@@ -136,7 +136,7 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
 
 
 def _check_generated(published: Path, *, hosts_v01: bool) -> None:
-    """The file of generated pairs alone is part of the full one, and no split: its groups lack their originals."""
+    """Check the file of generated pairs against the full file. It is no split: its groups lack their originals."""
     alone = find(published, GENERATED)
     full = find(published, FULL)
     if alone is None:

@@ -1,4 +1,4 @@
-"""FRANK (Pagnoni et al. 2021): summaries with people's judgement of their factuality, to be scored by metrics."""
+"""FRANK (Pagnoni et al. 2021): summaries with human factuality ratings, to be scored by metrics."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SPLIT = "rated"
 CROSS = {"cross": "split,dataset"}
 
 Key = tuple[str, str]
-"""The article's hash, the model's name."""
+"""(hash of the article, name of the model)."""
 
 
 class Rating(msgspec.Struct):
-    """What is taken of a rating: its share of sentences without an error, and where it belongs."""
+    """The used fields of a rating; factuality is the share of sentences without an error."""
 
     hash: str | int
     model_name: str
@@ -39,7 +39,7 @@ class Rating(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """The text that a model wrote, and the one that a person did."""
+    """A model's summary and the human reference."""
 
     hash: str | int
     model_name: str
@@ -52,7 +52,7 @@ class Summary(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """A line of ratings that are gold already."""
+    """A line of a file that is in the gold format already."""
 
     id: str | int
     slices: dict[str, Any] = {}
@@ -61,13 +61,13 @@ class Line(msgspec.Struct):
 
     @property
     def article(self) -> str:
-        """What the id says of its article, where no group says it: `hash:model`, the model being the system."""
+        """The article's hash from an id of the form `hash:model`, if no group is given and the model is the system."""
         article, _, model = str(self.id).rpartition(":")
         return article if self.group is None and model and model == self.system else ""
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """One hidden split of all rated summaries. Ids are hash:model, as metrics' outputs name them, unless salted."""
+    """Import all rated summaries as one hidden split. Ids are hash:model, as in metrics' outputs, unless salted."""
     salt, origins = Salt(choices.salt) if choices.salt_ids else None, Origins()
     if find(published, RATINGS) is None and (source := find(published, CONVERTED)) is not None:
         content, crossed = _converted(source, salt)
@@ -112,27 +112,27 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
     if source is None:
         choices.say(f"found no {TEXTS[0]}: the inputs will be ids alone")
         return {}
-    found: dict[Key, Summary] = {}
+    summaries: dict[Key, Summary] = {}
     for number, summary in records(source, Summary):
-        if found.setdefault(summary.key, summary) is not summary:
+        if summaries.setdefault(summary.key, summary) is not summary:
             raise ImportFault(f"{source.name}:{number}: {':'.join(summary.key)} stands there already, expected once")
-    return found
+    return summaries
 
 
 def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
-    """Gold as it stands, and whether both of its dimensions can be crossed.
+    """Return gold lines of a file in the gold format, and True if they have both dimensions of the cross table.
 
-    Summaries of one article belong together; where the lines do not say so, their ids do.
+    Summaries of one article are one group; lines without a group get it from their ids.
     """
     content, dimensions = [], set[str]()
     for number, raw, line in lines(source, Line):
         dimensions.update(line.slices)
-        told = raw
+        gold = raw
         if line.article:
             fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
             group = salt.group(line.article) if salt is not None else line.article
-            told = msgspec.json.encode({**fields, "group": group})
-        content.append((told if salt is None else salted(told, salt), source, number))
+            gold = msgspec.json.encode({**fields, "group": group})
+        content.append((gold if salt is None else salted(gold, salt), source, number))
     return content, dimensions >= {"split", "dataset"}
 
 

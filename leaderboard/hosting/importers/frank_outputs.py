@@ -1,4 +1,4 @@
-"""What FRANK's authors published of other metrics' scores, as files that can be submitted."""
+"""Published outputs of other metrics on FRANK, as prediction files that can be submitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABOUT = frozenset({"hash", "model_name", "dataset", "split"})
 def write_predictions(
     published: Path, target: Path, *, rated: Sequence[str], salt: Salt | None, say: Callable[[str], None]
 ) -> None:
-    """`METRIC.jsonl` in `target` for each metric that has a score for all of `rated` (public ids)."""
+    """Write `METRIC.jsonl` to `target` for each metric with a score for all of `rated` (public ids)."""
     source = demand(published, OUTPUTS)
     scores: dict[str, dict[str, float]] = {}
     for number, output in records(source, dict[str, Any]):
@@ -32,15 +32,15 @@ def write_predictions(
     encode = msgspec.json.Encoder().encode_lines
     written = 0
     target.mkdir(parents=True, exist_ok=True)
-    for metric, given in sorted(scores.items()):
-        missing = len(set(rated) - given.keys())
+    for metric, by_id in sorted(scores.items()):
+        missing = len(set(rated) - by_id.keys())
         if missing:
             say(f"{metric}: {missing} of {len(rated)} summaries have no score; it is left out")
             continue
         path = target / f"{metric.lower().replace(' ', '_')}.jsonl"
         try:
             with path.open("xb") as file:
-                file.write(encode([{"id": name, "score": given[name]} for name in rated]))
+                file.write(encode([{"id": name, "score": by_id[name]} for name in rated]))
         except OSError as error:
             raise ImportFault(f"{path}: cannot be written: {error.strerror}") from error
         written += 1

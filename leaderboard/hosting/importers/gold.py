@@ -13,14 +13,14 @@ from leaderboard.hosting.importers.goodrich_reported import EXTRACTION
 from leaderboard.hosting.importers.published import ImportFault, Origins, find
 
 ENDS = (".jsonl", ".jsonl.gz")
-# Split: title, names of its file. The page opens with the last phase.
+# Split: title, file stems. The page opens with the last phase.
 SPLITS = {"train": ("Training", ("train",)), "dev": ("Development", ("dev",)), "test": ("Test", ("test", "gold"))}
-# WikiFact was never released in full: gold of this task is the place for the numbers that were measured on it.
+# WikiFact was never released in full: its published numbers are listed with any gold of this task.
 REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
 
 
 def prepare(task: str, published: Path, work: Path, choices: Choices) -> Imported:
-    """Files are hosted where they lie, byte for byte; the referee reads every line. Training gold is public."""
+    """Host gold files in their folder, unchanged; the sandbox validates every line. Training gold is public."""
     files = {"test": published} if published.is_file() else _files(published)
     folder = published.parent if published.is_file() else published
     for path in files.values():
@@ -56,17 +56,17 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    found = {}
+    files = {}
     for split, (_, stems) in SPLITS.items():
         path = find(folder, [stem + end for stem in stems for end in ENDS])
         if path is not None:
-            found[split] = path
-    if not found:
+            files[split] = path
+    if not files:
         names = " or ".join(stem + ENDS[0] for _, stems in SPLITS.values() for stem in stems)
         raise ImportFault(f"{folder}: found no {names} (.gz too); expected one here or one folder down, or a file")
-    return found
+    return files
 
 
 def of(task: str) -> Callable[[Path, Path, Choices], Imported]:
-    """The importer of a task's gold."""
+    """Return the importer of a task's gold."""
     return partial(prepare, task)

@@ -1,4 +1,4 @@
-"""The rows that Goodrich et al. 2019 print: extraction of facts, and how far metrics agree with people."""
+"""Rows that Goodrich et al. 2019 report: fact extraction, and metrics' correlation with human ratings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CORRELATION = {
     "fact_acc, E2E-Reduced": ".668 .453",
 }
 AGREEMENT = "Krippendorff's alpha was .6897 on Actors and .7530 on the random ones"
-"""Of the raters behind these rows."""
+"""Agreement between the raters behind these rows."""
 
 EXTRACTION = [
     ReportedPart(

@@ -1,4 +1,4 @@
-"""KnowledgeNet (Mesquita et al. 2019): folds with facts, one of them hidden, and the inputs of the fifth."""
+"""KnowledgeNet (Mesquita et al. 2019): folds with facts, one of them hidden, and the inputs of fold 5."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FOLDS = range(1, 6)
 
 
 class Document(msgspec.Struct):
-    """What decides where a document goes."""
+    """The field of a document that selects its split."""
 
     fold: int
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Folds of the training file become public gold, save the hidden one; lines are kept byte for byte."""
+    """Import the training file's folds as public gold, except the hidden fold; lines are unchanged."""
     source = demand(published, WITH_FACTS)
     folds: dict[int, list[tuple[bytes, Path, int]]] = {}
     for number, line, document in lines(source, Document):

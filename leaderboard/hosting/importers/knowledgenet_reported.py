@@ -1,4 +1,4 @@
-"""KnowledgeNet's published rows. All were measured on the fifth fold, whose facts are not public."""
+"""KnowledgeNet's published rows, all measured on fold 5, whose facts are not public."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BOARD = {
     "Diffbot NER, coref, linker + Matching the Blanks": ("0.695", "0.737"),
     "Diffbot Open Relation Extraction": ("0.546", "0.560"),
 }
-# Highest reachable text recall, link recall.
+# Upper bound of text recall, of link recall.
 _CEILINGS = {1: ("0.80", "0.33"), 2: ("0.80", "0.37"), 3: ("0.80", "0.37"), 4: ("0.90", "0.59"), 5: ("0.90", "0.59")}
 
 

@@ -1,4 +1,4 @@
-"""OLPBENCH (Broscheit et al. 2020): questions with many right mentions, from open triples."""
+"""OLPBENCH (Broscheit et al. 2020): link prediction on open triples, with many correct mentions per question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.hosting.importers.published import ImportFault, Origins, find
 from leaderboard.hosting.importers.salted import Salt
 
 DATA = ("test_data.txt",)
-# SIMPLE holds what the others hold: with more known answers, fewer right ones are counted as wrong.
+# SIMPLE contains the other files: the more known answers are filtered, the fewer correct ones count as wrong.
 TRAIN = (
     ("train_data_simple.txt",),
     ("train_data_basic.txt",),
@@ -28,7 +28,7 @@ TRAIN = (
 
 @dataclass(frozen=True)
 class Part:
-    """One published file and the split that it becomes."""
+    """A published file and the split imported from it."""
 
     split: str
     title: str
@@ -46,56 +46,56 @@ PARTS = (
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Each evaluation file becomes a hidden split of questions with salted ids, in the order of these."""
+    """Import each evaluation file as a hidden split of questions with salted ids, sorted by them."""
     salt, origins = Salt(choices.salt), Origins()
-    found = {part: path for part in PARTS if (path := _find(published, part.names))}
-    if not found:
-        wanted = [name for part in PARTS for name in part.names]
-        raise ImportFault(f"{published}: found no {' or '.join(wanted)}; expected one here or one folder down")
-    evaluated = {part: _read(path, choices) for part, path in found.items()}
+    paths = {part: path for part in PARTS if (path := _find(published, part.names))}
+    if not paths:
+        names = [name for part in PARTS for name in part.names]
+        raise ImportFault(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+    evaluated = {part: _read(path, choices) for part, path in paths.items()}
     known = _known(published, list(evaluated.values()), choices)
-    asked = {part: questions(read, known.answers) for part, read in evaluated.items()}
-    _check_nothing_leaks(asked, choices)
+    questions_of = {part: questions(read, known.answers) for part, read in evaluated.items()}
+    _check_nothing_leaks(questions_of, choices)
     splits, phases = [], []
-    for part, path in found.items():
-        origins.write(work / f"{part.split}.jsonl", _lines(path, evaluated[part], asked[part], salt, choices))
+    for part, path in paths.items():
+        origins.write(work / f"{part.split}.jsonl", _lines(path, evaluated[part], questions_of[part], salt, choices))
         public = part.split in choices.public_gold
         splits.append(SplitPart(name=part.split, kind=part.kind, gold=f"{part.split}.jsonl", gold_public=public))  # type: ignore[arg-type]
         phases.append(
             choices.phase(slug=part.split, title=part.title, split=part.split, tracks=olpbench_reported.TRACKS)
         )
-        choices.say(f"{path.name}: {len(evaluated[part]):,} triples, {len(asked[part]):,} questions")
+        choices.say(f"{path.name}: {len(evaluated[part]):,} triples, {len(questions_of[part]):,} questions")
     hosts_test = any(
         path.name.removesuffix(".gz") in DATA and len(evaluated[part]) == olpbench_reported.TEST_TRIPLES
-        for part, path in found.items()
+        for part, path in paths.items()
     )
     return Imported(manifest=_manifest(choices, splits, phases, hosts_test), origins=origins, id_map=salt.ids)
 
 
 def _find(published: Path, names: tuple[str, ...]) -> Path | None:
-    # The published archive has the same names once more in there, with ids for words.
+    # This folder of the published archive has files of the same names, with ids in place of words.
     return find(published, [name + end for name in names for end in ("", ".gz")], but="mapped_to_ids")
 
 
 def _read(path: Path, choices: Choices) -> list[Open]:
-    read = list(triples(path))
-    if not read:
+    loaded = list(triples(path))
+    if not loaded:
         raise ImportFault(f"{path.name}: found no triple, expected one a line")
-    fit = [triple for triple in read if "?" not in (triple.subject, triple.object)]
-    if len(fit) < len(read):
-        choices.say(f'warning: {path.name}: {len(read) - len(fit)} triples with the mention "?" are left out')
+    fit = [triple for triple in loaded if "?" not in (triple.subject, triple.object)]
+    if len(fit) < len(loaded):
+        choices.say(f'warning: {path.name}: {len(loaded) - len(fit)} triples with the mention "?" are left out')
     return fit
 
 
 def _known(published: Path, evaluated: list[list[Open]], choices: Choices) -> Known:
-    """The known answers of each prefix, from the evaluation triples and the largest training file."""
+    """Collect the known answers of each prefix from the evaluation triples and the largest training file."""
     known = Known()
-    for read in evaluated:
-        for triple in read:
+    for loaded in evaluated:
+        for triple in loaded:
             known.ask(triple.tail)
             known.ask(triple.head)
-    for read in evaluated:
-        for triple in read:
+    for loaded in evaluated:
+        for triple in loaded:
             known.learn(triple)
     train = next((path for names in TRAIN if (path := _find(published, names))), None)
     if train is None:
@@ -105,13 +105,13 @@ def _known(published: Path, evaluated: list[list[Open]], choices: Choices) -> Kn
     return known
 
 
-def _check_nothing_leaks(asked: dict[Part, list[Question]], choices: Choices) -> None:
-    """Known answers of one split name evaluated ones of another."""
-    for public, theirs in asked.items():
-        for hidden, ours in asked.items():
+def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choices) -> None:
+    """Raise ImportFault if one public split's known answers reveal answers of a hidden split."""
+    for public, public_questions in questions_of.items():
+        for hidden, hidden_questions in questions_of.items():
             if public.split not in choices.public_gold or hidden.split in choices.public_gold:
                 continue
-            count = told(theirs, ours)
+            count = told(public_questions, hidden_questions)
             if count:
                 raise ImportFault(
                     f"public gold of {public.split} would tell {count} answers of {hidden.split}; "
@@ -120,12 +120,12 @@ def _check_nothing_leaks(asked: dict[Part, list[Question]], choices: Choices) ->
 
 
 def _lines(
-    path: Path, read: list[Open], asked: list[Question], salt: Salt, choices: Choices
+    path: Path, loaded: list[Open], asked: list[Question], salt: Salt, choices: Choices
 ) -> list[tuple[bytes, Path, int]]:
-    """Gold lines by salted id. Public ids must not tell that two questions are of one triple."""
+    """Return gold lines sorted by salted id. Public ids must not reveal that two questions share a triple."""
     content = []
     for question, group in zip(asked, groups(asked), strict=True):
-        names = [f"{path.name}:{read[place].line} {question.side}" for place in question.triples]
+        names = [f"{path.name}:{loaded[index].line} {question.side}" for index in question.triples]
         public = salt.id(names[0])
         salt.ids.update(dict.fromkeys(names, public))
         gold = {
@@ -133,14 +133,16 @@ def _lines(
             "question": question.prefix,
             "answers": question.answers,
             "filtered": question.filtered,
-            "group": salt.group(f"{path.name}:{read[group].line}"),
+            "group": salt.group(f"{path.name}:{loaded[group].line}"),
             "slices": {"side": question.side},
         }
-        content.append((msgspec.json.encode(gold), path, read[question.triples[0]].line))
-    kept = [item for item in content if len(item[0]) <= ReadLimits().line_bytes]
-    if len(kept) < len(content):
-        choices.say(f"warning: {path.name}: {len(content) - len(kept)} questions of over 1 MiB of answers are left out")
-    return sorted(kept, key=lambda item: item[0])  # each line begins with its salted id
+        content.append((msgspec.json.encode(gold), path, loaded[question.triples[0]].line))
+    fitting = [item for item in content if len(item[0]) <= ReadLimits().line_bytes]
+    if len(fitting) < len(content):
+        choices.say(
+            f"warning: {path.name}: {len(content) - len(fitting)} questions of over 1 MiB of answers are left out"
+        )
+    return sorted(fitting, key=lambda item: item[0])  # each line begins with its salted id
 
 
 def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart], hosts_test: bool) -> Manifest:

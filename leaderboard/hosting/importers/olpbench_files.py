@@ -1,8 +1,8 @@
-"""OLPBENCH's files (Broscheit et al. 2020): open triples by lines, with the other mentions of both ends.
+"""OLPBENCH's files (Broscheit et al. 2020): one open triple a line, with the other mentions of both ends.
 
-Tab-separated: subject, relation, object, mentions of the subject's entity, mentions of the object's entity; the last
-two separated by `|||`, and empty or left out where the entity is unknown. Training data are 30 million lines, so they
-are read once, and only what belongs to a prefix of the evaluation is kept.
+Tab-separated: subject, relation, object, mentions of the subject's entity, mentions of the object's entity. The last
+two are separated by `|||`, and empty or missing if the entity is unknown. Training data are 30 million lines, so they
+are read once, and only answers to a prefix of the evaluation files are stored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ BETWEEN = "|||"
 WIDTHS = (3, 5)
 
 Prefix = tuple[str, str, str]
-"""A triple with "?" for one end."""
+"""A triple with "?" in place of one end."""
 
 
 @dataclass(frozen=True)
 class Open:
-    """An open triple. subjects, objects: the mentions of each end's entity, this triple's own first."""
+    """An open triple. subjects, objects: the mentions of each end's entity, this triple's mention first."""
 
     subject: str
     relation: str
@@ -43,7 +43,7 @@ class Open:
 
 @dataclass
 class Known:
-    """The known answers of each prefix that was asked for, in the order in which they were met."""
+    """The known answers of each registered prefix, in order of first occurrence."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class Known:
                 known.update(dict.fromkeys(mentions))
 
     def learn_from(self, path: Path) -> int:
-        """Reads a file of any length in bounded memory; the number of its triples. Raises ImportFault."""
+        """Read a file of any length in bounded memory; return the number of triples. Raises ImportFault."""
         tails = {f"{subject}\t{relation}".encode() for subject, relation, object_ in self.answers if object_ == "?"}
         heads = {f"{relation}\t{object_}".encode() for subject, relation, object_ in self.answers if subject == "?"}
         count = 0
@@ -69,13 +69,13 @@ class Known:
 
 
 def triples(path: Path) -> Iterator[Open]:
-    """Every triple of a file; raises ImportFault that says where."""
+    """Yield every triple of a file; raises ImportFault with the location."""
     for number, line, _ in _lines(path):
         yield _triple(path, number, line)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
-    """(line number, the line, its cells as bytes): decoding 30 million lines would take most of the time."""
+    """Yield (line number, line, columns as bytes): decoding 30 million lines would take most of the time."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

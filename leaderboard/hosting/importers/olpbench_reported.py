@@ -1,4 +1,4 @@
-"""OLPBENCH's published rows (Broscheit et al. 2020): one test set, training data from which ever more was removed."""
+"""OLPBENCH's published rows (Broscheit et al. 2020): one test set, three cleaning levels of the training data."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ TRACKS = [
         name="thorough", title="THOROUGH", description="Learnt from the training data cleaned at the level THOROUGH."
     ),
 ]
-"""What a submission says that it learnt from."""
+"""The training data that a submission declares."""
 
 
 def rows(*, hosts_test: bool) -> list[ReportedPart]:
-    """Comparable where the published test triples are those that are shown. Printed in percent."""
+    """Return the reported rows, comparable if the published test triples are hosted. Printed in percent."""
     return [
         ReportedPart(
             system=system,

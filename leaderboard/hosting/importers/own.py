@@ -1,4 +1,4 @@
-"""A benchmark of one's own: a folder with `benchmark.json` and the files that it names."""
+"""A custom benchmark: a folder with `benchmark.json` and the files that it names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.hosting.importers.published import ImportFault, Origins
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """The manifest as it stands, under another slug or title if one was chosen. Quotas are the manifest's own."""
+    """Import the manifest unchanged, except for a chosen slug or title. Quotas are the manifest's."""
     _check_is_there(published / "benchmark.json")
     try:
         read = manifest.read(published / "benchmark.json")

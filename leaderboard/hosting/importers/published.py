@@ -1,4 +1,4 @@
-"""Published files as they lie in a folder: found by name, read by lines, written out as gold that knows its origin."""
+"""Read published files (find by name, iterate over lines) and write gold that records the origin of its lines."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import msgspec
 Line = TypeVar("Line", bound=msgspec.Struct)
 Record = TypeVar("Record")
 DEPTH = 2
-"""Published archives have the files at the top or one folder down."""
+"""Published archives have the files at the top level or one folder down."""
 
 
 class ImportFault(Exception):
-    """Published files that cannot be used: `FILE:LINE: what, found ..., expected ...`."""
+    """Published files that cannot be imported: `FILE:LINE: ..., found ..., expected ...`."""
 
 
 def find(folder: Path, names: Sequence[str], *, but: str = "") -> Path | None:
-    """The one file of these names in the folder or a folder in it; raises ImportFault where there are several.
+    """Return the only file with one of these names in the folder or a subfolder; raises ImportFault for several.
 
-    Files in a folder of the name `but` are other files of the same names.
+    A subfolder named `but` is ignored: it has other files of the same names.
     """
     if not folder.is_dir():
         raise ImportFault(f"{folder}: no such folder; expected the one with the published files")
     paths = (path for name in names for path in (folder / name, *folder.glob(f"*/{name}")))
-    found = sorted(path for path in paths if path.is_file() and path.parent.name != but)
-    if len(found) > 1:
-        raise ImportFault(f"{folder}: found {' and '.join(map(str, found))}; expected one of them")
-    return found[0] if found else None
+    matches = sorted(path for path in paths if path.is_file() and path.parent.name != but)
+    if len(matches) > 1:
+        raise ImportFault(f"{folder}: found {' and '.join(map(str, matches))}; expected one of them")
+    return matches[0] if matches else None
 
 
 def demand(folder: Path, names: Sequence[str]) -> Path:
-    """The same, where there must be one."""
+    """Return the file that `find` finds; raises ImportFault if there is none."""
     path = find(folder, names)
     if path is None:
         raise ImportFault(
@@ -44,9 +44,9 @@ def demand(folder: Path, names: Sequence[str]) -> Path:
 
 
 def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
-    """(line number, the line's bytes, what we need of it); raises ImportFault that says where.
+    """Yield (line number, line, fields of `layout`); raises ImportFault with the location.
 
-    This reads only what decides where a line goes. The referee reads each line strictly when it is hosted.
+    This reads only the fields that an importer needs. The sandbox validates each line strictly when it is hosted.
     """
     decode = msgspec.json.Decoder(layout).decode
     with path.open("rb") as file:
@@ -58,28 +58,28 @@ def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
 
 
 def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
-    """(line on which it begins, what we need of it) of each object in a file that is one JSON list."""
+    """Yield (number of its first line, fields of `layout`) of each object in a file that is one JSON list."""
     content = path.read_bytes()
     try:
-        found = msgspec.json.decode(content, type=list[msgspec.Raw])
+        items = msgspec.json.decode(content, type=list[msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ImportFault(f"{path.name}: {error}, expected a JSON list of objects") from error
     decode = msgspec.json.Decoder(layout).decode
-    place, number = 0, 1
-    for record in found:
+    position, number = 0, 1
+    for record in items:
         raw = bytes(record)
-        begin = content.index(raw, place)
-        number += content.count(b"\n", place, begin)
+        begin = content.index(raw, position)
+        number += content.count(b"\n", position, begin)
         try:
             yield number, decode(record)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise ImportFault(f"{path.name}:{number}: {error}") from error
         number += raw.count(b"\n")
-        place = begin + len(raw)
+        position = begin + len(raw)
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of a file of tab-separated columns with a header; raises ImportFault that says where."""
+    """Yield (line number, columns) of a TSV file with a header; raises ImportFault with the location."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             cells = text(path, number, line).split("\t")
@@ -92,30 +92,30 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def text(path: Path, number: int, line: bytes) -> str:
-    """A line of a text file without its end; raises ImportFault for what cannot stand in gold."""
+    """Decode a line without its line ending; raises ImportFault for invalid UTF-8 and for NUL."""
     try:
-        found = line.rstrip(b"\r\n").decode()
+        decoded = line.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
         raise ImportFault(f"{path.name}:{number}: found byte {line[error.start]:#04x}, expected UTF-8") from error
-    if "\0" in found:
+    if "\0" in decoded:
         raise ImportFault(f"{path.name}:{number}: found a NUL, expected text")
-    return found
+    return decoded
 
 
 @dataclass
 class Origins:
-    """Where each line of a written file came from, so that a fault is told in the curator's own file."""
+    """The source of each written line, so that an error is reported at its line in the curator's own file."""
 
     _lines: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def write(self, target: Path, content: Sequence[tuple[bytes, Path, int]]) -> None:
-        """A gold file of (line, source, line number there)."""
+        """Write a gold file of (line, source, line number in the source)."""
         with target.open("xb") as file:
             file.writelines(line + b"\n" for line, _, _ in content)
         self._lines[target.name] = [(source.name, number) for _, source, number in content]
 
     def of(self, file: str, line: int | None) -> str:
-        """`SOURCE:LINE` of a line that was written; files that are hosted where they lie are their own source."""
+        """Return `SOURCE:LINE` of a written line; a file that is hosted unchanged is its own source."""
         written = self._lines.get(file)
         if written is None and line is not None:
             return f"{file}:{line}"

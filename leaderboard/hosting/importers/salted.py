@@ -1,4 +1,4 @@
-"""Ids that tell nothing: keyed digests of the published ones."""
+"""Opaque ids: keyed digests of the published ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIGITS = 16
 
 
 class Salt:
-    """Published id -> public id; the same salt gives the same ids. The salt itself is kept nowhere."""
+    """Map published to public ids; the same salt gives the same ids. The salt itself is never stored."""
 
     def __init__(self, secret: str = "") -> None:
         self._key = secret.encode() or secrets.token_bytes(32)
@@ -22,7 +22,7 @@ class Salt:
         self._taken: set[str] = set()
 
     def id(self, published: str) -> str:
-        """The public id: 16 hexadecimal digits of HMAC-SHA256; raises ImportFault should two ids meet."""
+        """Return the public id: 16 hexadecimal digits of HMAC-SHA256; raises ImportFault on a collision."""
         known = self.ids.get(published)
         if known is None:
             known = self.ids[published] = self._digest(published)
@@ -32,7 +32,7 @@ class Salt:
         return known
 
     def group(self, published: str) -> str:
-        """The public name of a group. A group bears its original's id, so it gets a digest of its own."""
+        """Return the public name of a group, prefixed since a group has its original's id."""
         return self._digest(f"group {published}")
 
     def _digest(self, text: str) -> str:
@@ -44,7 +44,7 @@ class _Known(msgspec.Struct):
 
 
 def salted(line: bytes, salt: Salt) -> bytes:
-    """A JSON line with its id salted, which it begins with; the rest is kept as it was written."""
+    """Return a JSON line with a salted id as its first key; other values are unchanged."""
     published = msgspec.json.decode(line, type=_Known).id
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     return msgspec.json.encode({"id": salt.id(str(published)), **{k: v for k, v in fields.items() if k != "id"}})
