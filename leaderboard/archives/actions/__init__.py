@@ -1,1 +1,1 @@
-"""A whole benchmark as one file: what everybody may read beside a part that only a curator's key opens."""
+"""Export and import of a whole benchmark as one file: a readable part, and a part encrypted to curators' keys."""

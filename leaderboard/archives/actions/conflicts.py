@@ -1,4 +1,4 @@
-"""Rows of an archive that this server has already, and those that something else stands in the way of."""
+"""Compare an archive's rows with this server's: rows that exist here already, and rows that conflict."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from leaderboard.archives.actions.rows import Line, Renumbered
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
 
 Found = dict[Any, Any]
-"""The key in the archive -> the key here."""
+"""Key in the archive -> key here."""
 
 There = dict[type[Model], set[Any]]
-"""By model the keys, in the archive, of the rows that this server has already."""
+"""By model: keys (in the archive) of the rows that exist on this server already."""
 
 
 def same(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
-    """The rows that are here already: they stay as they are."""
+    """Return the archived rows that exist here already: they are left unchanged."""
     find = SAME.get(model)
     if find is None:
         return {}
@@ -29,25 +29,27 @@ def same(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
 
 
 def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
-    """What is in the way of rows, a line each; none where they can come."""
-    told = IN_THE_WAY.get(model)
-    if told is None:
+    """Return the conflicts of a model's rows with this server's rows, one line each."""
+    describe = IN_THE_WAY.get(model)
+    if describe is None:
         return []
-    return [text for line in lines if (text := told(line["fields"], numbers))]
+    return [text for line in lines if (text := describe(line["fields"], numbers))]
 
 
 def to_come(model: type[Model], lines: list[Line], there: There, decided_in: set[str]) -> list[Line]:
-    """The lines that are to become rows. decided_in: keys of the archive's phases and submissions.
+    """Return the lines to be inserted. decided_in: keys of the archive's phases and submissions.
 
-    What a team did with its system comes with neither; what was decided about it in this benchmark comes although the
-    system is here already, with another benchmark.
+    Acts of a team on its system are inserted only with the system; decisions about the system in this benchmark are
+    inserted even if the system exists here already, through another benchmark.
     """
     new = [line for line in lines if line["pk"] not in there[model]]
     if model is Membership:
-        # Who has left a team since the archive was written does not come back with it.
+        # A member who has left the team since the archive was written is not added again.
         new = [line for line in new if line["fields"]["team"] not in there[Team]]
     if model is AuditEntry:
-        named = {f"{one._meta.model_name}:{key}" for one, keys in there.items() if one is not System for key in keys}
+        named = {
+            f"{other._meta.model_name}:{key}" for other, keys in there.items() if other is not System for key in keys
+        }
         new = [
             line
             for line in new
@@ -58,14 +60,14 @@ def to_come(model: type[Model], lines: list[Line], there: There, decided_in: set
 
 
 def not_yet_told(lines: list[Line]) -> list[Line]:
-    """Acts, under their keys here, without those about systems that came with an earlier archive already."""
+    """Drop the acts about systems that an earlier archive brought already; keys are this server's."""
     subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
-    told = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
-    there = {(subject, action, at) for subject, action, at in told}
-    return [line for line in lines if _told(line) not in there]
+    rows = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
+    existing = {(subject, action, at) for subject, action, at in rows}
+    return [line for line in lines if _act_key(line) not in existing]
 
 
-def _told(line: Line) -> tuple[str, str, datetime]:
+def _act_key(line: Line) -> tuple[str, str, datetime]:
     fields = line["fields"]
     return fields["subject"], fields["action"], _moment(fields["at"])
 
@@ -75,7 +77,7 @@ def _is_of_a_system(line: Line) -> bool:
 
 
 def _team(fields: Line, _: Renumbered) -> Team | None:
-    # A name is no proof: who has taken the same one here would get the other's submissions.
+    # A name is no proof of identity: another team of this name here would receive the submissions.
     return Team.objects.filter(name=fields["name"], created_at=_moment(fields["created_at"])).first()
 
 
@@ -103,8 +105,8 @@ def _no_other_number(fields: Line, numbers: Renumbered) -> str:
 
 
 def _image(fields: Line, _: Renumbered) -> Image | None:
-    by = "archive_sha256" if fields["archive_sha256"] else "reference"
-    return Image.objects.filter(**{by: fields[by]}).first()
+    key = "archive_sha256" if fields["archive_sha256"] else "reference"
+    return Image.objects.filter(**{key: fields[key]}).first()
 
 
 def _no_benchmark(fields: Line, _: Renumbered) -> str:

@@ -1,6 +1,6 @@
-"""The closed part of an archive: encrypted to a curator's key in the age format (age-encryption.org/v1).
+"""Encryption of an archive's closed part to a curator's key, in the age format (age-encryption.org/v1).
 
-Nothing of it lies on a disk in clear while it is written.
+Its plaintext is never written to disk during an export.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ from pyrage import x25519
 
 
 class KeyFault(Exception):
-    """A key that cannot be used, or that does not open the archive; the text says which, never the key."""
+    """A key is invalid or does not open the archive; the message names the problem, never the key."""
 
 
 def fresh() -> tuple[str, str]:
-    """A new key: the secret one, and the public one that archives are encrypted to."""
-    made = x25519.Identity.generate()
-    return str(made), str(made.to_public())
+    """Generate a key pair: (secret key, public key that archives are encrypted to)."""
+    identity = x25519.Identity.generate()
+    return str(identity), str(identity.to_public())
 
 
 def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
-    """Public keys, one a line; blank lines and comments are left out. Raises KeyFault, none at all included."""
-    found = []
+    """Parse public keys, one a line, ignoring blank lines and comments. Raises KeyFault, also for no key at all."""
+    keys = []
     for line in _keys(lines):
         try:
-            found.append(x25519.Recipient.from_str(line))
+            keys.append(x25519.Recipient.from_str(line))
         except pyrage.RecipientError as error:
             expected = "a public key, which begins with age1"
             shown = "a secret key" if line.upper().startswith("AGE-SECRET-KEY") else repr(line[:12])
             raise KeyFault(f"found {shown}, expected {expected}") from error
-    return found or _none("public key (age1...)")
+    return keys or _none("public key (age1...)")
 
 
 def identities(lines: Sequence[str]) -> list[x25519.Identity]:
-    """Secret keys, as `age-keygen` writes them. Raises KeyFault."""
-    found = []
+    """Parse secret keys, as written by `age-keygen`. Raises KeyFault."""
+    keys = []
     for line in _keys(lines):
         try:
-            found.append(x25519.Identity.from_str(line))
+            keys.append(x25519.Identity.from_str(line))
         except pyrage.IdentityError as error:
             raise KeyFault("a line is no secret key, expected AGE-SECRET-KEY-1...") from error
-    return found or _none("secret key (AGE-SECRET-KEY-1...)")
+    return keys or _none("secret key (AGE-SECRET-KEY-1...)")
 
 
 @contextmanager
 def sealed(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes]]:
-    """A stream whose bytes arrive in `into` encrypted."""
+    """Yield a stream; bytes written to it are encrypted into `into`."""
     source, sink = os.pipe()
     with ThreadPoolExecutor(max_workers=1) as pool:
         work = pool.submit(_encrypt, source, into, list(to))
@@ -61,14 +61,14 @@ def sealed(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes
             with os.fdopen(sink, "wb") as stream:
                 yield stream
         except BrokenPipeError:
-            work.result()  # the encryption broke before we did: its reason is the one to tell
+            work.result()  # encryption failed first: raise its error instead
             raise
         work.result()
 
 
 @contextmanager
 def unsealed(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
-    """What was encrypted, in a file without a name. Raises KeyFault where no key opens it, or where it was altered."""
+    """Yield the decrypted content as an unnamed file. Raises KeyFault if no key opens it or it was altered."""
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
         try:
             pyrage.decrypt_io(source, clear, list(by))

@@ -1,4 +1,4 @@
-"""Archives that are asked for at the desk: written by a worker, kept for a day, fetched by who asked for them alone."""
+"""Archives requested on the management pages: written by a worker, stored for a day, visible to the requester only."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from leaderboard.work_queue.work import Work
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
 TELLS_EVERY = 1.0
-"""Seconds between two looks at how far the writing is."""
+"""Seconds between two updates of the progress text."""
 
 
 def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
-    """Queue an archive to the public keys of a text, one a line; one that its asker has under way serves.
+    """Queue an export to public keys, one a line; return the requester's unfinished export if there is one.
 
-    Without a key the closed part is left out. For curators. Raises Refused: INVALID_NAME for a key that is none,
+    Without a key the closed part is left out. For curators only. Raises Refused: INVALID_NAME for an invalid key,
     NOT_AN_ORGANISER, NOT_READY for a rehearsal.
     """
     if not by.is_curator:
-        # It holds gold, what all teams sent, and their addresses.
+        # The archive contains gold, all teams' submissions, and their addresses.
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
     if benchmark.is_rehearsal:
         raise Refused(
@@ -47,20 +47,20 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     at = timezone.now()
     try:
         with transaction.atomic():
-            if (there := under_way.first()) is not None:
-                return there
-            made = ArchiveExport.objects.create(
+            if (existing := under_way.first()) is not None:
+                return existing
+            export = ArchiveExport.objects.create(
                 benchmark=benchmark, recipients="\n".join(lines), requested_by=by, queued_at=at, rung_at=at
             )
             AuditEntry.record("export.asked", benchmark, by=by, closed=bool(lines), recipients=lines)
-            WORK.enqueue(made)
-            return made
-    except IntegrityError:  # they asked twice at the same moment
+            WORK.enqueue(export)
+            return export
+    except IntegrityError:  # two simultaneous requests
         return under_way.get()
 
 
 def remove(*, export: ArchiveExport, by: User) -> None:
-    """Forget an archive before its time, or one that is under way. Who asked for it alone may."""
+    """Delete an export, finished or not. Only its requester may."""
     if export.requested_by_id != by.pk:
         raise Refused(Code.NOT_AN_OWNER, "Only who asked for an archive may remove it.")
     AuditEntry.record("export.removed", export.benchmark, by=by)
@@ -68,26 +68,26 @@ def remove(*, export: ArchiveExport, by: User) -> None:
 
 
 def fetched(*, export: ArchiveExport, by: User) -> None:
-    """Record that its asker takes the file."""
+    """Record that the requester downloads the file."""
     AuditEntry.record("export.downloaded", export.benchmark, by=by, sha256=export.sha256)
 
 
 def _write(lease: Lease[ArchiveExport]) -> None:
     row = lease.row
-    told: list[str] = []
+    lines: list[str] = []
     keys = encryption.recipients(row.recipients.splitlines()) if row.recipients else []
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
-        # In a thread, and so on a connection of its own: the writer's reads one moment, and is rolled back.
-        with Heartbeat(seconds=TELLS_EVERY, beat=lambda: bool(lease.rows().update(told=list(told)))):
-            writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=told.append)
-        with path.open("rb") as made:
-            digest = hashlib.file_digest(made, "sha256").hexdigest()
-            made.seek(0)
-            stored = row.file.storage.save(row.file.field.generate_filename(row, "archive.zip"), File(made))
+        # In a thread, hence on its own connection: the writer's connection is in a snapshot transaction.
+        with Heartbeat(seconds=TELLS_EVERY, beat=lambda: bool(lease.rows().update(told=list(lines)))):
+            writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=lines.append)
+        with path.open("rb") as archive:
+            digest = hashlib.file_digest(archive, "sha256").hexdigest()
+            archive.seek(0)
+            stored = row.file.storage.save(row.file.field.generate_filename(row, "archive.zip"), File(archive))
         size = path.stat().st_size
     try:
-        lease.finish(state=State.DONE, told=told, file=stored, bytes=size, sha256=digest)
+        lease.finish(state=State.DONE, told=lines, file=stored, bytes=size, sha256=digest)
     except LeaseLostError:
         row.file.storage.delete(stored)
         raise

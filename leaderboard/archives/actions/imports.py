@@ -1,4 +1,4 @@
-"""Archives that a curator brings at the desk: uploaded, looked at, and then taken in with the key that opens them."""
+"""Archives uploaded by a curator on the management pages: stored, previewed, and imported with a key."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from leaderboard.models.archive import KEPT
 
 log = structlog.get_logger(__name__)
 MOST = 10
-"""Archives that wait here at one time."""
+"""Maximum number of archives waiting to be imported."""
 
 
 def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
-    """Keep an uploaded archive until it is taken in, with what its open part says. For curators.
+    """Store an uploaded archive until it is imported, with the head of its readable part. For curators.
 
-    Raises Refused: INVALID_NAME for what is no archive of this layout, NOT_READY, NOT_AN_ORGANISER.
+    Raises Refused: INVALID_NAME for a file that is no archive of this layout, NOT_READY, NOT_AN_ORGANISER.
     """
     _check_curator(by)
     if ArchiveArrival.objects.count() >= MOST:
@@ -39,7 +39,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
             heading="No more archives can wait",
         )
     with _as_path(file.file) as path:
-        head = _told(reading.look_at, path)
+        head = _refusing(reading.look_at, path)
     file.seek(0)
     arrival = ArchiveArrival(
         name=(file.name or "archive.zip")[-255:],
@@ -53,8 +53,8 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
     try:
         with transaction.atomic():
             arrival.save(force_insert=True)
-            told = {"slug": head.slug, "sha256": arrival.sha256, "bytes": arrival.bytes}
-            AuditEntry.record("archive.uploaded", arrival, by=by, **told)
+            detail = {"slug": head.slug, "sha256": arrival.sha256, "bytes": arrival.bytes}
+            AuditEntry.record("archive.uploaded", arrival, by=by, **detail)
     except BaseException:
         arrival.file.storage.delete(str(arrival.file.name))
         raise
@@ -62,24 +62,24 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
 
 
 def in_the_way(arrival: ArchiveArrival) -> list[str]:
-    """What its open part says already that could not be taken in; what else is in the way, its closed part tells."""
+    """List conflicts visible in the readable part; further ones are found when the closed part is opened."""
     slug = str(arrival.head["slug"])
-    found = []
+    conflicts = []
     if Benchmark.objects.filter(slug=slug).exists():
-        found.append(f"the benchmark {slug}: there is one of this name here")
+        conflicts.append(f"the benchmark {slug}: there is one of this name here")
     if Dataset.objects.filter(slug=slug).exists():
-        found.append(f"the dataset {slug}: there is one of this name here")
+        conflicts.append(f"the dataset {slug}: there is one of this name here")
     if arrival.head["closed"] is None:
-        found.append("it was written without a key: it has no gold and no submissions")
-    return found
+        conflicts.append("it was written without a key: it has no gold and no submissions")
+    return conflicts
 
 
 def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
-    """Take an archive in, all of it or nothing; who was renamed, too. key: the secret half of one that it was written
-    to; it is not kept.
+    """Import an archive completely or not at all; return its benchmark and renamed accounts. key: secret key of one
 
-    Raises Refused: INVALID_NAME for a key that does not open it or what is no sound archive, NAME_TAKEN with each thing
-    that is in the way, NOT_AN_ORGANISER.
+    of the recipients; it is never stored.
+
+    Raises Refused: INVALID_NAME for a wrong key or a damaged archive, NAME_TAKEN with every conflict, NOT_AN_ORGANISER.
     """
     _check_curator(by)
     try:
@@ -87,15 +87,17 @@ def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
         with opened(arrival.file) as stored:
             check_digest(stored, arrival.sha256)
             with _as_path(stored) as path:
-                made: reading.Taken = _told(reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None)
+                result: reading.Taken = _refusing(
+                    reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None
+                )
     except encryption.KeyFault as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
     remove(arrival=arrival, by=by)
-    return made
+    return result
 
 
 def remove(*, arrival: ArchiveArrival, by: User | None) -> None:
-    """Forget an archive; what was taken in of it stays."""
+    """Delete an uploaded archive; rows imported from it stay."""
     if by is not None:
         _check_curator(by)
         AuditEntry.record("archive.removed", arrival, by=by, slug=arrival.head["slug"])
@@ -105,15 +107,15 @@ def remove(*, arrival: ArchiveArrival, by: User | None) -> None:
 
 
 def sweep() -> int:
-    """Remove what nobody took in; how many."""
+    """Delete archives that were not imported in time; return their number."""
     old = list(ArchiveArrival.objects.filter(at__lt=timezone.now() - KEPT))
     for arrival in old:
         remove(arrival=arrival, by=None)
     return len(old)
 
 
-def _told(read: Any, *args: Any, **named: Any) -> Any:
-    """What a reading of an archive says; its faults as Refused, those of the database too."""
+def _refusing(read: Any, *args: Any, **named: Any) -> Any:
+    """Call a reader of archives; raise its errors, and the database's, as Refused."""
     try:
         return read(*args, **named)
     except reading.ArchiveFault as fault:
@@ -129,7 +131,7 @@ def _told(read: Any, *args: Any, **named: Any) -> Any:
 
 @contextmanager
 def _as_path(file: Any) -> Iterator[Path]:
-    """An open file under a name that ends as archives do, without a copy."""
+    """Yield a path with an archive's suffix for an open file, without copying it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "archive.zip"
         path.symlink_to(f"/proc/self/fd/{file.fileno()}")

@@ -1,4 +1,4 @@
-"""Whether the open part of an archive is what was written: each file of it, before anything is taken in."""
+"""Verify each file in an archive's readable part against its digest, before anything is imported."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _CHUNK = 1 << 20
 
 
 def faults(outer: ZipFile, readable: Mapping[str, str], *, beside: set[str]) -> list[str]:
-    """What is missing, altered, or not named, a line each. readable: sha256 by name. beside: what has no digest there.
+    """List files that are missing, altered or unlisted. readable: SHA-256 by name. beside: names without a digest.
 
-    Every file is read through: a changed byte of what is only handed on (inputs, downloads) is found as one of a board.
+    Every file is read completely, also those that are only passed on (inputs, downloads).
     """
-    held = set(outer.namelist())
-    found = [f"{name} is not in the archive" for name in sorted((readable.keys() | beside) - held)]
-    found += [
-        f"{name} is in the archive, and was not written into it" for name in sorted(held - readable.keys() - beside)
+    names = set(outer.namelist())
+    problems = [f"{name} is not in the archive" for name in sorted((readable.keys() | beside) - names)]
+    problems += [
+        f"{name} is in the archive, and was not written into it" for name in sorted(names - readable.keys() - beside)
     ]
-    found += [
+    problems += [
         f"{name} was altered in the archive"
-        for name in sorted(readable.keys() & held)
+        for name in sorted(readable.keys() & names)
         if _is_altered(outer, name, readable[name])
     ]
-    return found
+    return problems
 
 
 def _is_altered(outer: ZipFile, name: str, expected: str) -> bool:

@@ -1,4 +1,4 @@
-"""A benchmark's manifest, written from what is stored: what `import_benchmark own` would host it from."""
+"""Write a benchmark's manifest from its stored rows, as `import_benchmark own` reads it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("spli
 
 
 def manifest_of(benchmark: Benchmark) -> Manifest:
-    """The manifest, with the names that its files have in an archive. Systems are none of it: they were sent here."""
+    """Return the manifest, with file names as in an archive. Systems are left out: they are submissions."""
     dataset = benchmark.dataset
-    named = [split for split in dataset.splits.order_by("pk") if split.inputs]
+    splits = [split for split in dataset.splits.order_by("pk") if split.inputs]
     return Manifest(
         slug=benchmark.slug,
         title=benchmark.title,
@@ -28,16 +28,16 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
         source=dataset.description,
         source_url=dataset.source_url,
         public=benchmark.state == Benchmark.State.PUBLIC,
-        splits=[_split(split) for split in named],
+        splits=[_split(split) for split in splits],
         phases=[_phase(phase) for phase in benchmark.phases.select_related("split")],
         downloads=[
             DownloadPart(
-                name=one.name,
-                file=f"downloads/{one.name}{one.suffix}",
-                title=one.title,
-                description=one.description,
+                name=download.name,
+                file=f"downloads/{download.name}{download.suffix}",
+                title=download.title,
+                description=download.description,
             )
-            for one in dataset.downloads.order_by("pk")
+            for download in dataset.downloads.order_by("pk")
         ],
         reported=[
             ReportedPart(
@@ -56,7 +56,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
 
 
 def file_of(kind: str, split: Split, stored: str) -> str:
-    """Where a split's file lies in an archive; kind: gold or inputs."""
+    """Return the path of a split's file in an archive; kind: gold or inputs."""
     return f"{kind}/{split.name}.jsonl{'.gz' if stored.endswith('.gz') else ''}"
 
 

@@ -1,4 +1,4 @@
-"""Taking an archive in: everything in it, as it was, or nothing."""
+"""Import of an archive: all of its content unchanged, or nothing."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, Use
 
 Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
-"""Bytes; more than the names and counts of any benchmark fill."""
+"""Bytes; more than the head of any benchmark's archive."""
 
 DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOperation, DatabaseError, AlteredError)
-"""What a file brings about that no sound export wrote: which of its parts, nobody could mend here anyway."""
+"""Errors raised by a file that no intact export wrote; their details would not help a curator."""
 
 
 class ArchiveFault(Exception):
-    """An archive that cannot be taken in; `lines` say what is in the way, each by itself."""
+    """An archive that cannot be imported; `lines` are the reasons."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
@@ -48,11 +48,11 @@ class ArchiveFault(Exception):
 
 
 class ThereAlready(ArchiveFault):
-    """Something of the archive is here already, and is another one."""
+    """A row of the archive conflicts with another one on this server."""
 
 
 class Head(msgspec.Struct):
-    """What archive.json says."""
+    """The content of archive.json."""
 
     format: str
     version: int
@@ -65,19 +65,19 @@ class Head(msgspec.Struct):
 
 
 class Taken(NamedTuple):
-    """What came of an archive. renamed: (its name in the archive, here) of each account whose name was taken."""
+    """The result of an import. renamed: (name in the archive, name here) of each account whose name was taken."""
 
     benchmark: Benchmark
     renamed: list[tuple[str, str]]
 
 
 def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Taken:
-    """The benchmark with all that is in the archive: rows, files, the order of what was published.
+    """Import the benchmark with everything in the archive: rows, files and the order of releases.
 
-    Keys are kept where they are free; where another row has one, a new one is given. People are told from each other by
-    username and mail address (whose name another has here gets a free one), and arrive without a password or a right.
-    Its boards are compared with those in the archive before anything is kept. Raises ArchiveFault and vault.KeyFault;
-    nothing is changed then.
+    Primary keys are preserved if they are free, otherwise replaced. Users are matched by name and mail address (a
+    taken name is replaced by a free one), and are created without a password or rights. The imported boards are
+    compared with the archived ones before the commit. Raises ArchiveFault and encryption.KeyFault; nothing is changed
+    then.
     """
     with _opened(archive) as outer:
         head = _head(outer)
@@ -90,10 +90,10 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
             outer.open(head.closed) as sealed,
             encryption.unsealed(sealed, keys) as clear,
             ZipFile(clear) as closed,
-            _files_kept() as kept,
+            _files_kept() as stored_files,
             transaction.atomic(),
         ):
-            numbers, renamed = _rows(closed, kept, say)
+            numbers, renamed = _rows(closed, stored_files, say)
             benchmark = Benchmark.objects.get(slug=head.slug)
             _compare(head, benchmark)
             _count_on(numbers)
@@ -103,7 +103,7 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
 
 
 def look_at(archive: Path) -> Head:
-    """What the open part says of an archive, before anything is taken in. Raises ArchiveFault."""
+    """Return the head of an archive's readable part, verified, without importing. Raises ArchiveFault."""
     with _opened(archive) as outer:
         return _head(outer)
 
@@ -137,9 +137,9 @@ def _head(outer: ZipFile) -> Head:
 
 
 def _rows(
-    closed: ZipFile, kept: list[FieldFile], say: Say
+    closed: ZipFile, stored_files: list[FieldFile], say: Say
 ) -> tuple[dict[type[Model], dict[Any, Any]], list[tuple[str, str]]]:
-    """(the key here of each row's key in the archive, by model; the accounts that were renamed)."""
+    """Import all tables; return (key here by key in the archive, by model; renamed accounts)."""
     renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
     there_already: conflicts.There = {}
@@ -161,7 +161,7 @@ def _rows(
             if model in tables.WHERE_DECIDED:
                 decided_in |= {str(line["pk"]) for line in lines}
             new = conflicts.to_come(model, lines, there_already, decided_in)
-            if room or model is User:  # of people all are known, so that nobody else is named: see `rows.renumbered`
+            if room or model is User:  # all users are mapped, so that none becomes another one: see `rows.renumbered`
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumbered(model, line, numbers) for line in new]
             if model is AuditEntry:
@@ -171,7 +171,7 @@ def _rows(
                 renamed += strangers
                 for name, free in strangers:
                     say(f"the account {name} comes as {free}: somebody else has its name here")
-            _files(closed, model, new, kept)
+            _files(closed, model, new, stored_files)
             n += rows.inserted(model, new)
         if n:
             say(f"{model._meta.verbose_name_plural}: {n:,}")
@@ -179,7 +179,7 @@ def _rows(
 
 
 def _check(model: type[Model], lines: list[rows.Line]) -> None:
-    """A line says what table it is for, and of people what they may do: neither is up to the archive."""
+    """Check a line's model, and that a user's line sets no rights: the archive decides neither."""
     label = model._meta.label_lower
     for line in lines:
         if line["model"] != label:
@@ -204,12 +204,12 @@ def _lines(closed: ZipFile, model: type[Model]) -> Iterator[rows.Line]:
 
 
 def _is_random(model: type[Model]) -> bool:
-    """Whether the model's keys are drawn, so that nobody else has them."""
+    """Return True if the model's keys are random UUIDs, which cannot collide."""
     return isinstance(model._meta.pk, UUIDField)
 
 
 def _room(model: type[Model], keys: list[Any]) -> int:
-    """What is added to each key of a table: 0 where all are free. Their order stays: scores are shown in it."""
+    """Return the offset for a table's keys: 0 if all are free. Their order is preserved: scores are listed in it."""
     taken = (
         model._base_manager.filter(pk__in=keys[start : start + 500]).exists() for start in range(0, len(keys), 500)
     )
@@ -217,56 +217,56 @@ def _room(model: type[Model], keys: list[Any]) -> int:
 
 
 def _of_subject(line: rows.Line, numbers: rows.Renumbered) -> rows.Line:
-    """An act's line, with what it was done with under its key here."""
+    """Replace the keys in an audit entry's subject and detail by this server's."""
     name, _, key = line["fields"]["subject"].partition(":")
-    model = next((one for one in numbers if one._meta.model_name == name), None)
+    model = next((candidate for candidate in numbers if candidate._meta.model_name == name), None)
     if model is not None and key.isdigit():
         key = numbers[model].get(int(key), key)
     line["fields"]["subject"] = f"{name}:{key}"
     detail = line["fields"]["detail"]
-    if str(detail.get("phase", "")).isdigit():  # boards as of a day are made from what was decided in which phase
+    if str(detail.get("phase", "")).isdigit():  # boards as of a date are computed from decisions by phase
         phase = numbers[Phase].get(int(detail["phase"]), detail["phase"])
         detail["phase"] = type(detail["phase"])(phase)
     return line
 
 
-def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], kept: list[FieldFile]) -> None:
-    """Store what the rows name, under the same name where it is free, and write that into the rows."""
+def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], stored_files: list[FieldFile]) -> None:
+    """Store the files that the rows name, under the same name if it is free, and update the rows."""
     for field in rows.file_fields(model):
         for line in lines:
             name = line["fields"][field.name]
             if not name:
                 continue
-            stored = FieldFile(model(), field, name)
+            file = FieldFile(model(), field, name)
             with closed.open(writing.file_name(model, field.attname, name)) as member:
-                stored.name = field.storage.save(name, File(member))
-            kept.append(stored)
-            line["fields"][field.name] = stored.name
+                file.name = field.storage.save(name, File(member))
+            stored_files.append(file)
+            line["fields"][field.name] = file.name
 
 
 @contextmanager
 def _files_kept() -> Iterator[list[FieldFile]]:
-    """Files that go again if what names them does not come to be."""
-    kept: list[FieldFile] = []
+    """Yield a list of stored files; they are deleted if the block raises."""
+    stored_files: list[FieldFile] = []
     try:
-        yield kept
+        yield stored_files
     except BaseException:
-        for stored in kept:
-            stored.storage.delete(str(stored.name))
+        for file in stored_files:
+            file.storage.delete(str(file.name))
         raise
 
 
 def _compare(head: Head, benchmark: Benchmark) -> None:
-    """The boards must say what they said, byte for byte."""
-    here = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
-    there = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
-    different = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+    """Raise ArchiveFault unless the imported boards equal the archived ones byte for byte."""
+    imported = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
+    archived = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
+    different = sorted(name for name in imported.keys() | archived.keys() if imported.get(name) != archived.get(name))
     if different:
         raise ArchiveFault(*(f"{name} would not be what it was" for name in different))
 
 
 def _count_on(numbers: rows.Renumbered) -> None:
-    """Let the database go on counting behind the keys that were written."""
+    """Reset the tables' sequences to continue after the inserted keys."""
     statements = connection.ops.sequence_reset_sql(no_style(), list(numbers))
     with connection.cursor() as cursor:
         for statement in statements:

@@ -1,4 +1,4 @@
-"""Rows as lines of JSON, and back under other numbers where theirs are taken."""
+"""Serialize rows as JSON lines, and insert them with new keys where theirs are taken."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from django.db.models import Model
 from leaderboard.models import AuditEntry, User
 
 OF_A_PERSON = ("username", "email", "first_name", "last_name", "date_joined")
-"""What travels of a person: no password, and nothing that says what he may do."""
+"""Fields of a user that are exported: no password, no rights."""
 
 Line = dict[str, Any]
 """{"model": "leaderboard.split", "pk": 1, "fields": {...}}, as Django's serializers write it."""
 
 Renumbered = Mapping[type[Model], Mapping[Any, Any]]
-"""By model: the key in the archive -> the key here."""
+"""By model: key in the archive -> key here."""
 
 
 def written(rows: Iterable[Model]) -> Iterator[bytes]:
-    """Each row as a line; every value comes back as it was, to the microsecond and the last digit."""
+    """Serialize each row as a line, without loss: microseconds and all digits are preserved."""
     for row in rows:
         (line,) = serializers.serialize("python", [row], fields=OF_A_PERSON if isinstance(row, User) else None)
         yield msgspec.json.encode(line, order="deterministic") + b"\n"
 
 
 def read(lines: Iterable[bytes]) -> Iterator[Line]:
-    """The lines of a table."""
+    """Parse the lines of a table."""
     return (msgspec.json.decode(line) for line in lines)
 
 
 def renumbered(model: type[Model], line: Line, numbers: Renumbered) -> Line:
-    """The line with its own key, and those that it refers to, as they are here.
+    """Return the line with its own key and its foreign keys replaced by this server's.
 
-    Raises KeyError for a person that `numbers` does not have: under the same key stands a stranger. An act's is left
-    open, since archives were written that hold the act and not who did it.
+    Raises KeyError for a user missing from `numbers`: that key may be another user's here. An audit entry's actor
+    becomes None instead, since some earlier archives contain entries without their actors.
     """
     fields = dict(line["fields"])
     for field in model._meta.concrete_fields:
@@ -55,22 +55,22 @@ def renumbered(model: type[Model], line: Line, numbers: Renumbered) -> Line:
 
 
 def inserted(model: type[Model], lines: Iterable[Line]) -> int:
-    """Insert rows exactly as their lines say, how many."""
-    made = list(serializers.deserialize("python", list(lines)))
+    """Insert rows exactly as serialized; return their number."""
+    objects = list(serializers.deserialize("python", list(lines)))
     if any(getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False) for field in _fields(model)):
-        for one in made:
-            # `raw` keeps the moments that were written; a bulk insert would put today's in their place.
-            one.object.save_base(raw=True, force_insert=True)
+        for item in objects:
+            # `raw` preserves archived timestamps; a bulk insert would replace them with the current time.
+            item.object.save_base(raw=True, force_insert=True)
     else:
-        model._base_manager.bulk_create([one.object for one in made], batch_size=500)
-    for one in made:
-        for name, keys in (one.m2m_data or {}).items():
-            getattr(one.object, name).set(keys)
-    return len(made)
+        model._base_manager.bulk_create([item.object for item in objects], batch_size=500)
+    for item in objects:
+        for name, keys in (item.m2m_data or {}).items():
+            getattr(item.object, name).set(keys)
+    return len(objects)
 
 
 def file_fields(model: type[Model]) -> list[models.FileField]:
-    """The fields of a model that name a stored file."""
+    """Return the file fields of a model."""
     return [field for field in _fields(model) if isinstance(field, models.FileField)]
 
 

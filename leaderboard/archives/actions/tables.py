@@ -1,4 +1,4 @@
-"""Which rows are a benchmark's, in an order in which each comes after those that it names."""
+"""The rows that belong to a benchmark, by table, ordered so that each row comes after those it refers to."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ Rows = Callable[[Benchmark], QuerySet[Any]]
 
 
 def _where(model: type[Model], **lookups: str) -> Rows:
-    """Rows that reach the benchmark, or its dataset, by a lookup."""
+    """Select rows by a lookup that ends at the benchmark or at its dataset."""
     ((lookup, which),) = lookups.items()
     return lambda benchmark: model._default_manager.filter(**{lookup: getattr(benchmark, which)}).order_by("pk")
 
@@ -81,13 +81,13 @@ def _systems(benchmark: Benchmark) -> QuerySet[System]:
 
 
 def _teams(benchmark: Benchmark) -> QuerySet[Team]:
-    """Who has sent something, who was given more time for it, and the team of its baselines."""
+    """Teams with submissions or deadline extensions, and the baselines' team."""
     others = Q(extensions__phase__benchmark=benchmark) | Q(baselines_of=benchmark)
     return Team.objects.filter(Q(systems__in=_systems(benchmark)) | others).distinct().order_by("pk")
 
 
 def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
-    """Those that are shown: what has no sound numbers no server takes in."""
+    """Valid reported results only: no server imports results with invalid numbers."""
     shown = [row.pk for row, _ in sound(benchmark)]
     return ReportedResult.objects.filter(pk__in=shown).order_by("pk")
 
@@ -148,10 +148,10 @@ TABLES: dict[type[Model], Rows] = {
     Representative: _where(Representative, phase__benchmark="pk"),
     HiddenSubmission: _where(HiddenSubmission, submission__phase__benchmark="pk"),
 }
-"""People come before all of these, and what was done with the rows after them: see `people_of` and `acts_of`."""
+"""Users are exported before these tables, audit entries after them: see `people_of` and `acts_of`."""
 
 WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
-"""What an act about a system names, so that it is told whose it is."""
+"""Models that an act about a system refers to, which shows the benchmark it belongs to."""
 
 LEFT_OUT: dict[type[Model], str] = {
     ArchiveArrival: "it is an archive itself, and has not been taken in yet",
@@ -170,11 +170,11 @@ LEFT_OUT: dict[type[Model], str] = {
         if model.__name__.startswith("Historical")
     },
 }
-"""What no archive holds, and why. Passwords, tokens and what somebody may do stay behind too."""
+"""Models that are not exported, and why. Passwords, tokens and rights are left out too."""
 
 
 def people_of(benchmark: Benchmark) -> QuerySet[User]:
-    """Whoever one of the benchmark's rows names, or did something with one: looking at gold is enough."""
+    """Return the users that the benchmark's rows refer to, and those who acted on them: viewing gold is enough."""
     named = {pk for model, rows in TABLES.items() for pk in _people_in(model, rows(benchmark))}
     named |= set(benchmark.organisers.values_list("pk", flat=True))
     named |= {act.actor_id for act in acts_of(benchmark) if act.actor_id is not None}
@@ -188,13 +188,13 @@ def _people_in(model: type[Model], rows: QuerySet[Any]) -> Iterator[int]:
 
 
 def decided_in(benchmark: Benchmark) -> set[str]:
-    """The keys of a benchmark's phases and submissions, as what was decided about systems names them."""
-    found = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
-    return {str(key) for keys in found for key in keys}
+    """Return the keys of a benchmark's phases and submissions, as referred to by decisions about systems."""
+    querysets = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
+    return {str(key) for keys in querysets for key in keys}
 
 
 def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
-    """What was done with any of its rows."""
+    """Yield the audit entries about any of the benchmark's rows."""
     decided = decided_in(benchmark)
     for model, rows in TABLES.items():
         keys = list(rows(benchmark).order_by().values_list("pk", flat=True))
@@ -203,8 +203,9 @@ def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
 
 
 def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:
-    """What was done with these rows of a model, of systems what was `decided_in` the benchmark: they may stand in
-    others as well, whose reasons are none of it. People's and teams' own acts are not the benchmark's.
+    """Yield the audit entries about these rows of a model; about systems only those `decided_in` the benchmark, since a
+
+    system may be in several benchmarks. Users' and teams' own acts are left out.
     """
     subjects = [f"{model._meta.model_name}:{key}" for key in keys]
     for act in AuditEntry.objects.filter(subject__in=subjects).order_by("pk"):
@@ -213,5 +214,5 @@ def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[
 
 
 def is_decided_in(detail: dict[str, Any], decided: set[str]) -> bool:
-    """Whether an act about a system names one of these phases or submissions."""
+    """Return True if an act about a system refers to one of these phases or submissions."""
     return str(detail.get("phase")) in decided or str(detail.get("submission")) in decided

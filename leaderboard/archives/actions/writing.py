@@ -1,4 +1,4 @@
-"""Writing an archive. What is closed in it is read and encrypted in one pass; nothing of it is kept anywhere else."""
+"""Export of a benchmark. The closed part is encrypted while it is written; its plaintext is never stored."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Say = Callable[[str], None]
 
 
 def write(*, benchmark: Benchmark, to: Path, keys: Sequence[x25519.Recipient], by: User | None, say: Say) -> Path:
-    """Write the benchmark to a file that is not there yet; who may read gold is whoever has a key's other half.
+    """Write the benchmark to a new file; only the owners of the secret keys can read its closed part.
 
-    Without keys the closed part is left out: hidden gold, and inputs that are hidden, leave encrypted or not at all.
-    Raises FileExistsError. A file that could not be finished is removed.
+    Without keys the closed part is left out: hidden gold and hidden inputs are exported encrypted or not at all.
+    Raises FileExistsError. An incomplete file is removed.
     """
     AuditEntry.record("benchmark.exported", benchmark, by=by, closed=bool(keys))
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -47,14 +47,14 @@ def write(*, benchmark: Benchmark, to: Path, keys: Sequence[x25519.Recipient], b
 
 
 def migration() -> str:
-    """The last change of the database's layout: an archive is read by a server that has the same."""
-    done = MigrationRecorder(connection).applied_migrations()
-    return max(name for app, name in done if app == "leaderboard")
+    """Return the latest applied migration: only a server with the same one can read the archive."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    return max(name for app, name in applied if app == "leaderboard")
 
 
 def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipient], say: Say) -> None:
-    for one in left_out(benchmark):
-        say(f"left out: the reported row {one.row}: {one.fault}")
+    for result in left_out(benchmark):
+        say(f"left out: the reported row {result.row}: {result.fault}")
     readable: dict[str, str] = {}
     for name, chunks in _readable(benchmark):
         readable[name] = _member(archive, name, chunks)
@@ -83,14 +83,14 @@ def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipie
 
 
 def _not_deflated(name: str) -> ZipInfo:
-    """What is encrypted does not shrink."""
+    """Encrypted content does not compress."""
     info = ZipInfo(name, date_time=timezone.now().timetuple()[:6])
     info.compress_type = ZIP_STORED
     return info
 
 
 def _readable(benchmark: Benchmark) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """What anybody may read on the site: the manifest, inputs, public gold, downloads, boards."""
+    """Yield (name, chunks) of the public files: manifest, inputs, public gold, downloads, boards."""
     manifest = msgspec.json.encode(manifest_of.manifest_of(benchmark))
     yield MANIFEST, [msgspec.json.format(manifest, indent=2), b"\n"]
     for split in benchmark.dataset.splits.order_by("pk"):
@@ -110,7 +110,7 @@ def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 
 def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
-    """Every board that is shown or was, as the public reads it, in the bytes that citations digest."""
+    """Yield every public board, current or former, as the canonical JSON that citations digest."""
     for phase in benchmark.phases.select_related("benchmark", "split__dataset"):
         shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC).select_related("gold_version")
         for board in shown.order_by("pk"):
@@ -120,33 +120,33 @@ def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
 
 
 def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
-    """The rows, people first and acts last, and the files that they name."""
-    counted: dict[str, int] = {}
-    _table(closed, User, tables.people_of(benchmark), counted)
+    """Write the tables, users first and audit entries last, and the files that they name; return row counts."""
+    counts: dict[str, int] = {}
+    _table(closed, User, tables.people_of(benchmark), counts)
     for model, rows_of in tables.TABLES.items():
-        _table(closed, model, rows_of(benchmark).iterator(chunk_size=500), counted)
+        _table(closed, model, rows_of(benchmark).iterator(chunk_size=500), counts)
         for field in rows.file_fields(model):
             for row in rows_of(benchmark).iterator(chunk_size=500):
                 stored = getattr(row, field.attname)
                 if stored:
                     _member(closed, file_name(model, field.attname, stored.name), _stored(stored))
-        say(f"{model._meta.verbose_name_plural}: {counted[str(model._meta.model_name)]:,}")
-    _table(closed, AuditEntry, tables.acts_of(benchmark), counted)
-    return counted
+        say(f"{model._meta.verbose_name_plural}: {counts[str(model._meta.model_name)]:,}")
+    _table(closed, AuditEntry, tables.acts_of(benchmark), counts)
+    return counts
 
 
 def file_name(model: type[Model], field: str, stored: str) -> str:
-    """Where a stored file lies in the closed part."""
+    """Return the path of a stored file in the closed part."""
     return f"files/{model._meta.model_name}/{field}/{stored}"
 
 
-def _table(closed: ZipFile, model: type[Model], found: Iterable[Model], counted: dict[str, int]) -> None:
+def _table(closed: ZipFile, model: type[Model], table_rows: Iterable[Model], counts: dict[str, int]) -> None:
     name = str(model._meta.model_name)
-    counted[name] = 0
+    counts[name] = 0
     with closed.open(f"tables/{name}.jsonl", "w", force_zip64=True) as member:
-        for line in rows.written(found):
+        for line in rows.written(table_rows):
             member.write(line)
-            counted[name] += 1
+            counts[name] += 1
 
 
 def _stored(file: FieldFile) -> Iterator[bytes]:
@@ -165,7 +165,7 @@ def _member(archive: ZipFile, name: str, chunks: Iterable[bytes]) -> str:
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """All reads see one moment, and nobody waits for them to write."""
+    """Run all reads in one snapshot, without blocking writers."""
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":
@@ -174,7 +174,7 @@ def _snapshot() -> Iterator[None]:
             yield
     else:
         with connection.cursor() as cursor:
-            cursor.execute("BEGIN DEFERRED")  # the site's own transactions take the writer's place at once
+            cursor.execute("BEGIN DEFERRED")  # the site's own transactions take the write lock at once
             try:
                 yield
             finally:

@@ -1,4 +1,4 @@
-"""What a curator fills in to send a benchmark away, and to take one in."""
+"""Forms to export and import a benchmark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ExportForm(forms.Form):
     )
 
     def clean_recipients(self) -> str:
-        """What was typed stands in the page again, but for a secret key."""
+        """Reject secret keys, and do not render them again."""
         typed = str(self.cleaned_data["recipients"])
         if "AGE-SECRET-KEY" in typed.upper():
             self.data = {**self.data, "recipients": ""}
@@ -31,7 +31,7 @@ class ExportForm(forms.Form):
 
 
 class ArrivalForm(forms.Form):
-    """An archive."""
+    """Upload of an archive."""
 
     file = forms.FileField(label="Archive", max_length=300, allow_empty_file=True)
 
@@ -41,7 +41,7 @@ class ArrivalForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    """The secret half of a key. What was typed is never written into a page."""
+    """A secret key. It is never rendered into a page."""
 
     key = forms.CharField(
         max_length=4_000,

@@ -1,6 +1,6 @@
-"""Sending a whole benchmark away: asking for its archive, following it, fetching it. For curators.
+"""Pages to export a benchmark: request an archive, follow its progress, download it. For curators.
 
-An archive is its asker's: others do not learn that there is one. Each fetch is recorded.
+An archive is visible to its requester only. Each download is recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from leaderboard.models.archive import KEPT
 @never_cache
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """One's own archives of a benchmark; a POST asks for one."""
+    """List the user's own archives of a benchmark; POST requests one."""
     benchmark = managed_or_404(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark)
@@ -44,20 +44,20 @@ def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """How far it is; once that is over the page is asked to load anew."""
+    """Render the progress; when it is over, make the page reload."""
     export = _mine_or_404(request, slug, pk)
     context = {"benchmark": export.benchmark, "export": export, "ask_again": None if export.is_over else ASK_AGAIN}
-    answer = render(request, "archives/manage_export_state.html", context)
+    response = render(request, "archives/manage_export_state.html", context)
     if export.is_over:
-        answer["HX-Refresh"] = "true"
-    return answer
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @needs("archives.use")
 @never_cache
 @require_POST
 def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
-    """The file, for who asked for it."""
+    """Return the file to its requester."""
     export = _mine_or_404(request, slug, pk)
     if export.state != State.DONE or not export.file.storage.exists(str(export.file.name)):
         raise Http404("no archive")
@@ -69,7 +69,7 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
 @needs("archives.use")
 @require_POST
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Forget it before its time."""
+    """Delete the archive before it expires."""
     exports.remove(export=_mine_or_404(request, slug, pk), by=request.user)
     messages.success(request, "The archive is removed.")
     return redirect("manage_exports", slug)
@@ -83,11 +83,11 @@ def _mine_or_404(request: PersonRequest, slug: str, pk: int) -> ArchiveExport:
 def _page(
     request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None, form: ExportForm | None = None
 ) -> HttpResponse:
-    mine = list(ArchiveExport.objects.filter(benchmark=benchmark, requested_by=request.user))
+    archives = list(ArchiveExport.objects.filter(benchmark=benchmark, requested_by=request.user))
     context = {
         "benchmark": benchmark,
-        "under_way": next((one for one in mine if not one.is_over), None),
-        "over": [(one, one.finished_at + KEPT) for one in mine if one.finished_at],
+        "under_way": next((export for export in archives if not export.is_over), None),
+        "over": [(export, export.finished_at + KEPT) for export in archives if export.finished_at],
         "ask_again": ASK_AGAIN,
         "form": form or ExportForm(),
         "refusal": refusal,

@@ -1,4 +1,4 @@
-"""Taking a whole benchmark in: the archive is uploaded, looked at, and opened with its key. For curators."""
+"""Pages to import a benchmark: upload an archive, preview it, and open it with its key. For curators."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from leaderboard.core.web.upload import check_upload
 from leaderboard.models import ArchiveArrival
 
 MOST_NAMED = 20
-"""Renamed accounts that a message names."""
+"""Maximum number of renamed accounts listed in a message."""
 
 
 @needs("archives.use")
 @never_cache
 @require_http_methods(["GET", "POST"])
 def arrivals(request: PersonRequest) -> HttpResponse:
-    """Archives that wait to be taken in; a POST uploads one."""
+    """List the archives waiting to be imported; POST uploads one."""
     if request.method != "POST":
         return _list(request, ArrivalForm())
     form = ArrivalForm(request.POST, request.FILES)
@@ -36,10 +36,10 @@ def arrivals(request: PersonRequest) -> HttpResponse:
         check_upload(request)
         if not form.is_valid():
             return _list(request, form, status=422)
-        made = imports.receive(file=form.cleaned_data["file"], by=request.user)
+        arrival_row = imports.receive(file=form.cleaned_data["file"], by=request.user)
     except Refused as refused:
         return _list(request, form, Refusal(refused))
-    return redirect("manage_arrival", made.pk)
+    return redirect("manage_arrival", arrival_row.pk)
 
 
 def _list(request: PersonRequest, form: ArrivalForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
@@ -57,26 +57,26 @@ def _list(request: PersonRequest, form: ArrivalForm, refusal: Refusal | None = N
 @never_cache
 @require_http_methods(["GET", "POST"])
 def arrival(request: PersonRequest, pk: int) -> HttpResponse:
-    """What is in one; a POST takes it in with its key."""
-    found = get_object_or_404(ArchiveArrival.objects.select_related("by"), pk=pk)
+    """Show an archive's content; POST imports it with its key."""
+    row = get_object_or_404(ArchiveArrival.objects.select_related("by"), pk=pk)
     form = KeyForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:
-            made = imports.take(arrival=found, key=form.cleaned_data["key"], by=request.user)
-            messages.success(request, f"{made.benchmark.title} is here, as it was.")
-            if made.renamed:
-                messages.info(request, _in_words(made.renamed))
-            return redirect("manage_benchmark", made.benchmark.slug)
+            result = imports.take(arrival=row, key=form.cleaned_data["key"], by=request.user)
+            messages.success(request, f"{result.benchmark.title} is here, as it was.")
+            if result.renamed:
+                messages.info(request, _in_words(result.renamed))
+            return redirect("manage_benchmark", result.benchmark.slug)
         except Refused as refused:
             refusal = Refusal(refused)
-    readable = sorted(found.head["readable"])
+    readable = sorted(row.head["readable"])
     context = {
-        "arrival": found,
+        "arrival": row,
         "boards": [name for name in readable if name.startswith("boards/")],
         "files": [name for name in readable if not name.startswith("boards/")],
-        "rows": [(name, n) for name, n in found.head["rows"].items() if n],
-        "in_the_way": imports.in_the_way(found),
+        "rows": [(name, n) for name, n in row.head["rows"].items() if n],
+        "in_the_way": imports.in_the_way(row),
         "form": form,
         "refusal": refusal,
     }
@@ -93,10 +93,10 @@ def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
 @needs("archives.use")
 @require_POST
 def remove(request: PersonRequest, pk: int) -> HttpResponse:
-    """Forget one that was not taken in."""
-    found = get_object_or_404(ArchiveArrival, pk=pk)
+    """Delete an archive that was not imported."""
+    row = get_object_or_404(ArchiveArrival, pk=pk)
     try:
-        imports.remove(arrival=found, by=request.user)
+        imports.remove(arrival=row, by=request.user)
     except Refused as refused:
         return _list(request, ArrivalForm(), Refusal(refused))
     messages.success(request, "The archive is removed.")
