@@ -1,4 +1,4 @@
-"""What of a run's outcomes is told to be drawn: with its release, or later for releases that came without."""
+"""Publish a release's plot data, with the release, or later for releases published without it."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from leaderboard.models import Drawing, Leaderboard, Phase, Release
 
 
 class NotDrawnError(Exception):
-    """The sandbox made no drawing of stored outcomes; the text says why, and nothing of gold."""
+    """The sandbox could not compute plot data from stored outcomes; the message says why, without gold."""
 
 
 def keep(release: Release | None, drawing: plot_checks.Drawing | None) -> Drawing | None:
-    """Tell what is to be drawn of a release, as far as its phase's policy lets it out. Call in the transaction that
-    publishes. None: nothing is told, or there is nothing."""
-    if release is None or drawing is None or drawing.is_empty or not _may_tell(release):
+    """Store a release's plot data if its phase's policy allows. Call in the transaction that publishes the release.
+    Returns None if nothing may be shown, or there is nothing to show."""
+    if release is None or drawing is None or drawing.is_empty or not _may_reveal(release):
         return None
     return Drawing.objects.create(release=release, content=content_of(drawing), made_at=timezone.now())
 
 
-def _may_tell(release: Release) -> bool:
-    """By the policy that it was made under, and by the one that holds."""
+def _may_reveal(release: Release) -> bool:
+    """Return True if both the policy of the release and the current one reveal plots."""
     return release.policy == Phase.Disclosure.FULL and reveals_drawings(release.phase)
 
 
 def drawn(release: Release) -> plot_checks.Drawing:
-    """What there is to draw of a release, from its run's stored outcomes.
+    """Compute the plot data of a release from its run's stored outcomes.
 
-    Raises NotDrawnError and ReportError; SandboxError (ours); FileNotFoundError or AlteredError for outcomes that are
-    gone.
+    Raises NotDrawnError and ReportError; SandboxError (a server failure); FileNotFoundError or AlteredError for
+    missing or altered outcomes.
     """
     run = release.run
     with opened(run.outcomes) as table:
@@ -53,32 +53,32 @@ def drawn(release: Release) -> plot_checks.Drawing:
 
 
 def undrawn(board: Leaderboard) -> models.QuerySet[Release]:
-    """The releases of a board that came without a drawing and could have one: those of the task's present version."""
+    """Return the releases of a board that lack plot data and can have it: those of the task's current version."""
     scored = of_board(board)
     if scored.scorer is not None or board.task_version != scored.version or not reveals_drawings(board.phase):
         return Release.objects.none()
-    there = Release.objects.filter(
+    releases = Release.objects.filter(
         phase=board.phase_id,
         policy=Phase.Disclosure.FULL,
         run__gold_version=board.gold_version_id,
         run__task_version=board.task_version,
     )
-    return there.filter(drawing=None).exclude(run__outcomes="").select_related("run", "phase").order_by("sequence")
+    return releases.filter(drawing=None).exclude(run__outcomes="").select_related("run", "phase").order_by("sequence")
 
 
 def draw(release: Release) -> Drawing | None:
-    """Give a release its drawing, computed anew; safe to repeat. Raises what `drawn` raises."""
+    """Compute and store the plot data of a release; idempotent. Raises the errors of `drawn`."""
     drawing = drawn(release)
     try:
         with transaction.atomic():
-            # As the policy stands when it is written, which may have changed since it was computed.
+            # The policy may have changed since the data were computed.
             release.phase = Phase.objects.select_for_update().get(pk=release.phase_id)
             return keep(release, drawing)
-    except IntegrityError:  # somebody else drew it at the same moment
+    except IntegrityError:  # another process stored it at the same time
         return None
 
 
 def content_of(drawing: plot_checks.Drawing) -> dict[str, Any]:
-    """As it is stored."""
+    """Convert plot data to the stored JSON."""
     content: dict[str, Any] = msgspec.to_builtins(drawing)
     return content

@@ -1,4 +1,4 @@
-"""What comes out of runs: releases, in sequence, as their phase's policy allows."""
+"""Publish runs' scores as releases, in sequence, as their phase's disclosure policy allows."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
 def slice_key(slice_: dict[str, Any]) -> str:
-    """A slice as canonical JSON; the whole is the empty string."""
+    """Return a slice as canonical JSON; the overall score's is the empty string."""
     return json.dumps(slice_, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if slice_ else ""
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
-    """What a release told, a row a slice: what boards are sorted, filtered and paged by. Not stored yet."""
-    found: dict[str, ReleaseSlice] = {}
+    """Group a release's scores into unsaved rows, one a slice; boards are sorted, filtered and paged by them."""
+    rows_by_key: dict[str, ReleaseSlice] = {}
     for score in release.values:
         slice_ = slice_of(score["slice"])
         key = key_of(slice_)
-        row = found.setdefault(
+        row = rows_by_key.setdefault(
             key, ReleaseSlice(release=release, slice_key=key, dimensions=dimensions_of(slice_), cells={})
         )
         row.cells[score["measure"]] = [score[name] for name in ("value", "low", "high", "n")]
-    return list(found.values())
+    return list(rows_by_key.values())
 
 
 def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime) -> Release | None:
-    """Reveal a run as its phase's policy says, and set its system's standing. Call inside the run's transaction.
+    """Release a run as its phase's policy says, and update its system's standing. Call inside the run's transaction.
 
-    On a ladder a run waits for those that arrived before it: None, and its release comes with theirs.
+    On a ladder a run waits for earlier predictions: returns None, and its release is published after theirs.
     """
-    # One release at a time a phase: the sequence has no gaps, and two publishers cannot rank against each other.
+    # One release at a time per phase: the sequence has no gaps, and concurrent publishers cannot both rank.
     phase = Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure == Phase.Disclosure.LADDER:
@@ -57,7 +57,7 @@ def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: 
 
 
 def settle(phase: Phase) -> None:
-    """A run has ended without scores: what waited for it comes out. The caller holds the phase's row."""
+    """Release the runs that waited for a run without scores. The caller holds a lock on the phase's row."""
     if phase.disclosure == Phase.Disclosure.LADDER:
         for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN):
             advance(board)
@@ -65,11 +65,12 @@ def settle(phase: Phase) -> None:
 
 
 def advance(board: Leaderboard) -> int:
-    """Release the scored runs of a ladder's board that wait for nothing, in the order in which their predictions came;
-    how many those were.
+    """Release the scored runs of a ladder's board that wait for no earlier one, in order of their predictions; return
 
-    Workers end in any order. Were runs released as they end, which of two answers is told would hang on it, and the
-    board could not be made again. The caller holds the phase's row.
+    their number.
+
+    Workers finish in any order. If runs were released as they finish, the scores revealed would depend on it, and the
+    board could not be reproduced. The caller holds a lock on the phase's row.
     """
     phase = board.phase
     first_open = _first_open(board)
@@ -90,18 +91,18 @@ def advance(board: Leaderboard) -> int:
             at=timezone.now(),
         )
         released += 1
-    if changed:  # an answer that told nothing leaves no trace, not even in a board's revision
+    if changed:  # a release that reveals nothing changes nothing, not even the board's revision
         boards.rank(board)
     return released
 
 
 def sweep() -> int:
-    """Let out what waits on a ladder for nothing any more; how many runs. For what a cancelling has left."""
-    held = Run.objects.filter(
+    """Release ladder runs that no longer wait, after cancellations; return their number."""
+    waiting = Run.objects.filter(
         state=State.DONE, release__isnull=True, prediction__submission__phase__disclosure=Phase.Disclosure.LADDER
     )
     released = 0
-    for pk in list(held.order_by().values_list("prediction__submission__phase", flat=True).distinct()):
+    for pk in list(waiting.order_by().values_list("prediction__submission__phase", flat=True).distinct()):
         with transaction.atomic():
             phase = Phase.objects.select_for_update().get(pk=pk)
             released += sum(advance(board) for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN))
@@ -119,13 +120,13 @@ def _release(
     warnings: list[str],
     at: datetime,
 ) -> bool:
-    """Whether the release represents its system from here on: only then has the board changed."""
+    """Create the run's release; return True if it represents its system from now on, so the board changed."""
     submission = run.prediction.submission
     system = submission.system
-    last = phase.releases.aggregate(last=Max("sequence"))["last"] or 0
+    last_sequence = phase.releases.aggregate(last=Max("sequence"))["last"] or 0
     release = Release.objects.create(
         phase=phase,
-        sequence=last + 1,
+        sequence=last_sequence + 1,
         run=run,
         submission=submission,
         policy=phase.disclosure,
@@ -143,23 +144,23 @@ def _release(
         released_at=at,
     )
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
-    stands = boards.stand(board=board, system=system, release=release)
-    if stands and system.kind == System.Kind.PARTICIPANT:
+    represents = boards.stand(board=board, system=system, release=release)
+    if represents and system.kind == System.Kind.PARTICIPANT:
         rank_ranges.changed(board)
-    return stands
+    return represents
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
-    """What an answer of the system must beat, on a ladder."""
+    """Return the best score that the system must beat on a ladder."""
     if phase.disclosure != Phase.Disclosure.LADDER:
         return None
     return board_state.best_shown(board, primary, team=_scope(phase, system.team_id))
 
 
 def stored_scores(run: Run, board: Leaderboard) -> Scores:
-    """A run's scores as they were kept, in their order.
+    """Return a run's stored scores, in order.
 
-    An organisers' scorer counts no groups: those of the whole are the gold's, and its slices have no grid.
+    A custom scorer counts no groups: the overall scores get the gold's number, and slices have no ladder grid.
     """
     scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
     for score in scores:
@@ -177,23 +178,23 @@ def _on(board: Leaderboard) -> Any:
 
 
 def _scope(phase: Phase, team: int) -> int | None:
-    """Whose answers a ladder of the phase looks at together: a team's, or everybody's (None)."""
+    """Return the team whose releases share a ladder, or None if all teams share one."""
     return team if phase.scope == Phase.Scope.TEAM else None
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """By scope the first arrival that is not scored yet.
+    """Return the first unscored arrival by scope.
 
-    A board in preparation waits for what failed too, until its organisers have had it scored again; on the one that is
-    shown a failure is the end, and refunded.
+    A board in preparation also waits for failed runs, until its organisers have them rescored; on the shown board a
+    failure is final, and refunded.
     """
     if board.state == Leaderboard.State.PREPARING:
-        open_ones = board_state.unscored(board)
+        pending = board_state.unscored(board)
     else:
         live = _on(board).filter(state__in=(State.QUEUED, State.RUNNING))
-        open_ones = Prediction.objects.filter(pk__in=live.values("prediction"))
-    found: dict[int | None, int] = {}
-    for team, arrival in open_ones.values_list("submission__system__team", "arrival"):
+        pending = Prediction.objects.filter(pk__in=live.values("prediction"))
+    first: dict[int | None, int] = {}
+    for team, arrival in pending.values_list("submission__system__team", "arrival"):
         scope = _scope(board.phase, team)
-        found[scope] = min(found.get(scope, arrival or 0), arrival or 0)
-    return found
+        first[scope] = min(first.get(scope, arrival or 0), arrival or 0)
+    return first

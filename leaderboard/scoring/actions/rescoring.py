@@ -1,7 +1,7 @@
-"""Scoring again what was scored before, when gold was corrected or a task's version was raised.
+"""Rescore a phase after a correction of the gold or a new task version.
 
-The board that is shown stays as it is while the next one is prepared; `boards.settle` switches in one transaction.
-Until then the scoring can be cancelled, and taken up again later (docs/adr/0006).
+The shown board is unchanged while the next one is prepared; `boards.settle` switches in one transaction. Until then
+the rescoring can be cancelled, and resumed later (docs/adr/0006).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ OPEN = (State.QUEUED, State.RUNNING)
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None = None) -> int:
-    """Queue every prediction of the phase against the gold that counts and the task version; how many were queued.
+    """Queue every prediction of the phase for the current gold and task version; return the number queued.
 
-    May be called again: what waits, runs or is done is left alone, and what failed is queued again.
+    Idempotent: waiting, running and finished runs are left alone, failed ones are queued again.
     """
     phase = held(phase)
     gold = board_state.gold_of(phase)
@@ -49,23 +49,22 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
 
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
-    """The same for each phase on the gold's split. Call inside the transaction that keeps the gold."""
+    """Rescore each phase on the gold's split; return the number queued. Call in the gold's transaction."""
     return sum(begin(phase=phase, by=by) for phase in phases_on(gold.split))
 
 
 def phases_on(split: Split) -> QuerySet[Phase]:
-    """Those whose boards follow the split's gold: all but rehearsals that are over."""
+    """Return the phases whose boards follow the split's gold: all except ended rehearsals."""
     return split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
 
 
 @transaction.atomic
 def cancel(*, phase: Phase, by: User) -> Leaderboard:
-    """Give the board in preparation up; the one that is shown stays, and its gold counts again.
+    """Cancel the board in preparation; the shown board stays, and its gold is current again.
 
-    Runs on the way are cancelled, and predictions that were only scored there, or were waiting to be, are scored for
-    the board that is shown. A scorer of the organisers' own makes way for that board's. Raises Refused:
-    NOT_AN_ORGANISER, NOT_PREPARING, and NOT_CANCELLABLE for a board that is prepared because the task's version was
-    raised: no code of the earlier version is here to go on with.
+    Open runs are cancelled; predictions that were scored only for the new board, or waited for it, are scored for the
+    shown board. A new custom scorer is replaced by the shown board's. Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING,
+    and NOT_CANCELLABLE if the task's version was raised: the code of the earlier version is not available.
     """
     check_manages(phase.benchmark, by)
     phase = held(phase)
@@ -94,14 +93,14 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
 
 
 def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: User) -> Leaderboard:
-    """Back to the scorer of the board that is shown: its image is kept, as code of an earlier task version is not."""
+    """Return to the shown board's scorer: its image is still stored, unlike the code of an earlier task version."""
     dropped = phase.leaderboards.filter(
         state=Leaderboard.State.PREPARING, gold_version=shown.gold_version_id, task_version__gt=shown.task_version
     )
     versions = list(dropped.values_list("task_version", flat=True))
     dropped.update(state=Leaderboard.State.CANCELLED)
-    ours = Run.objects.filter(prediction__submission__phase=phase, gold_version=shown.gold_version_id)
-    _cancel(ours.filter(task_version__in=versions, state__in=OPEN))
+    phase_runs = Run.objects.filter(prediction__submission__phase=phase, gold_version=shown.gold_version_id)
+    _cancel(phase_runs.filter(task_version__in=versions, state__in=OPEN))
     earlier = Scorer.objects.get(benchmark=phase.benchmark_id, number=shown.task_version)
     Phase.objects.filter(pk=phase.pk).update(scorer=earlier)
     AuditEntry.record("rescoring.cancelled", phase, by=by, gold=shown.gold_version.number, scorer=board.task_version)
@@ -111,9 +110,9 @@ def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: 
 
 @transaction.atomic
 def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
-    """Take a cancelled scoring up again; how many runs were queued. What was scored before is kept.
+    """Resume a cancelled rescoring; return the number of runs queued. Finished scores are reused.
 
-    Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING for gold whose scoring was not cancelled or is out of date.
+    Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING for gold whose rescoring was not cancelled or is outdated.
     """
     check_manages(phase.benchmark, by)
     phase = held(phase)
@@ -127,34 +126,34 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
 
 
 def resumable(phase: Phase) -> list[GoldVersion]:
-    """Corrections after the gold that counts whose scoring was cancelled, the newest first."""
-    counts = board_state.gold_of(phase)
-    if counts is None:
+    """Return the gold versions after the current one whose rescoring was cancelled, latest first."""
+    current = board_state.gold_of(phase)
+    if current is None:
         return []
     cancelled = phase.leaderboards.filter(state=Leaderboard.State.CANCELLED)
-    later = phase.split.gold_versions.filter(number__gt=counts.number, pk__in=cancelled.values("gold_version"))
+    later = phase.split.gold_versions.filter(number__gt=current.number, pk__in=cancelled.values("gold_version"))
     return list(later.order_by("-number"))
 
 
 def held(phase: Phase) -> Phase:
-    """The phase under its lock, after its split's: the order in which submissions and corrections take them."""
+    """Lock the split's row, then the phase's, and return the phase: submissions and corrections use this order."""
     Split.objects.select_for_update().get(pk=phase.split_id)
     rows = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset", "benchmark", "scorer")
     return rows.get(pk=phase.pk)
 
 
 def _supersede(phase: Phase, board: Leaderboard) -> None:
-    """Other boards in preparation make way for this one, and so do the runs that nobody needs any more."""
+    """Cancel other boards in preparation, and the runs that are no longer needed."""
     others = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).exclude(pk=board.pk)
     golds = list(others.exclude(gold_version=board.gold_version_id).values_list("gold_version", flat=True))
     others.update(state=Leaderboard.State.CANCELLED)
-    ours = Run.objects.filter(prediction__submission__phase=phase)
-    present = ours.filter(gold_version=board.gold_version_id, task_version=board.task_version)
-    # A run that was taken for the board that is shown may end there; the board is frozen with it.
-    _cancel(ours.filter(state=State.QUEUED).exclude(pk__in=present.values("pk")))
-    _cancel(ours.filter(state=State.RUNNING, gold_version__in=golds).exclude(pk__in=present.values("pk")))
+    phase_runs = Run.objects.filter(prediction__submission__phase=phase)
+    needed_runs = phase_runs.filter(gold_version=board.gold_version_id, task_version=board.task_version)
+    # A run for the shown board may finish; that board is frozen with it.
+    _cancel(phase_runs.filter(state=State.QUEUED).exclude(pk__in=needed_runs.values("pk")))
+    _cancel(phase_runs.filter(state=State.RUNNING, gold_version__in=golds).exclude(pk__in=needed_runs.values("pk")))
 
 
 def _cancel(open_runs: models.QuerySet[Run]) -> None:
-    """Who works on one of them is late from here on, and what it has made is not kept."""
+    """Cancel runs. A worker on one of them loses its lease, and its result is dropped."""
     open_runs.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, lease_until=None, finished_at=timezone.now())

@@ -1,4 +1,4 @@
-"""Runs: queued, scored as background work, and published in one transaction."""
+"""Runs: queue them, score them in the background, and publish their results in one transaction."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from leaderboard.work_queue.worker_status import SCORERS
 
 log = structlog.get_logger(__name__)
 SCORER_TASK = "run_scorer"
-"""The work of runs by an organiser's own scorer (`containers.actions.run_scorer`)."""
+"""Name of the work for runs by a custom scorer (`containers.actions.run_scorer`)."""
 WAITING = Run.objects.select_related(
     "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
 )
 
 
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
-    """A run that waits for a worker. Call inside the transaction that made its reason, with the phase's row locked."""
+    """Create and enqueue a run. Call in the transaction that caused it, with the phase's row locked."""
     at = timezone.now()
-    # Read anew: the caller's row may have come before the lock, and another scorer since.
+    # Read again: the caller's row may predate the lock, and the scorer may have changed.
     phase = Phase.objects.select_related("benchmark", "scorer").get(pk=prediction.submission.phase_id)
     run = Run.objects.create(
         prediction=prediction,
@@ -54,9 +54,9 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
 
 
 def arrived(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
-    """A prediction is there: it gets its place among the phase's, and a run, unless its phase scores finals alone.
+    """Number an arrived prediction within its phase and queue a run, unless the phase scores finals only.
 
-    Call with the phase's row locked, in the transaction that keeps the file.
+    Call with the phase's row locked, in the transaction that stores the file.
     """
     Phase.objects.filter(pk=phase.pk).update(arrivals=F("arrivals") + 1)
     phase.refresh_from_db(fields=["arrivals", "unsealed_at"])
@@ -68,10 +68,10 @@ def arrived(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run |
 
 
 def _is_of_our_version(run_id: UUID) -> bool:
-    """Whether this code may score the run: its task version is the code's own.
+    """Return True if the run's task version is this code's.
 
-    A run of a later version waits for a worker that was upgraded; one of an earlier version is replaced, since no
-    code will come for it any more.
+    A run of a later version waits for an upgraded worker; one of an earlier version is replaced, since the code for
+    it is gone.
     """
     waiting = Run.objects.filter(pk=run_id, state=State.QUEUED, scorer=None)
     run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
@@ -88,14 +88,14 @@ def _is_of_our_version(run_id: UUID) -> bool:
 
 @transaction.atomic
 def replace(run: Run, version: int) -> None:
-    """A run of the present version instead of one that waits on an earlier one."""
+    """Replace a queued run of an earlier task version by one of the current version."""
     phase = _hold_phase(run)
     stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
     if not stale.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()):
         return
     gold = board_state.gold_of(phase) or run.gold_version
-    kept = run.prediction.runs.filter(gold_version=gold, task_version=version)
-    if not kept.exclude(state__in=(State.FAILED, State.CANCELLED)).exists():
+    current_runs = run.prediction.runs.filter(gold_version=gold, task_version=version)
+    if not current_runs.exclude(state__in=(State.FAILED, State.CANCELLED)).exists():
         queue(prediction=run.prediction, gold=gold)
 
 
@@ -117,7 +117,7 @@ def _score(lease: Lease[Run]) -> None:
     if answer.reason in (Reason.TIME, Reason.MEMORY):
         reject(lease, reason=answer.reason, problems=[])
     elif answer.reason:
-        # Our scorer crashed or said nothing usable: no file should bring that about, so it is our failure.
+        # The scorer crashed or returned an invalid report: no submission should cause that, so it is our failure.
         WORK.retry_or_fail(lease, reason=answer.reason, error_id=answer.error_id)
     elif answer.ok:
         _publish_if_sound(lease, answer)
@@ -129,7 +129,7 @@ def _score(lease: Lease[Run]) -> None:
 
 
 def _publish_if_sound(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
-    """Raises ReportError for numbers that no scorer can have meant."""
+    """Validate the report, then publish; raises ReportError for impossible numbers."""
     gold = lease.row.gold_version
     task = TASKS[gold.split.dataset.task]
     result = report_checks.checked(
@@ -142,13 +142,13 @@ def _publish_if_sound(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
 
 
 def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **made_by: Any) -> None:
-    """Scores, outcomes, release, standing and state, in one transaction; raises LeaseLostError if the lease is lost.
+    """Store scores, outcomes, release, standing and state in one transaction; raises LeaseLostError.
 
-    made_by: further parts of the receipt. A scorer of the organisers' own may have given no outcomes.
+    made_by: further fields of the receipt. A custom scorer may return no outcomes.
     """
     run = lease.row
     scores = [to_builtins(score) for score in result.scores]
-    # A warning quotes what a system wrote, and boards show it: so it could carry hidden inputs out.
+    # Warnings quote the system's output, and boards show them: they could reveal hidden inputs.
     warnings = result.warnings if run.prediction.submission.phase.split.inputs_public else []
     digest, stored = "", ""
     if answer.attachment:
@@ -173,7 +173,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             plots.keep(release, result.drawing)
-            # Before the commit: who sees the run done sees nothing left over. Their attempts can win no more.
+            # Before the commit: whoever sees the run done finds no leftovers. Earlier attempts cannot win any more.
             _discard_outcomes(run, before=lease.attempt)
     except BaseException:
         if stored:
@@ -186,42 +186,42 @@ def _outcomes_name(run: Run, attempt: int) -> str:
 
 
 def _discard_outcomes(run: Run, *, before: int) -> None:
-    """Remove what attempts that were killed between writing and committing have left."""
+    """Delete outcomes of attempts that were killed between writing and committing."""
     for attempt in range(1, before):
         run.outcomes.storage.delete(_outcomes_name(run, attempt))
 
 
 def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
     names = ("measure", "slice", "value", "low", "high", "n")
-    told = {name: score[name] for name in names}
-    return Score(run=run, slice_key=releases.slice_key(score["slice"]), n_groups=n_groups, **told)
+    values = {name: score[name] for name in names}
+    return Score(run=run, slice_key=releases.slice_key(score["slice"]), n_groups=n_groups, **values)
 
 
 @transaction.atomic
 def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) -> None:
-    """Their failure: the end of the work. Raises LeaseLostError."""
+    """Reject a run for the submitter's error, which is final. Raises LeaseLostError."""
     phase = _hold_phase(lease.row)
     lease.finish(state=State.REJECTED, reason=reason, problems=problems)
-    # It may be the last one that a board in preparation waited for, or that later ones on a ladder did.
+    # A board in preparation, or later runs on a ladder, may have waited for this one.
     releases.settle(phase)
 
 
 def _on_failure(lease: Lease[Run], final: bool) -> None:
-    """Refund a run that failed for good, and let its board go on without it."""
+    """Refund a run that failed for good, and settle its board without it."""
     if not final:
         return
     run = lease.row
     if not run.prediction.runs.filter(state=State.DONE).exists():
-        # A rescore that fails takes nothing away: the submission has had its score.
+        # A failed rescore takes nothing away: the submission was scored before.
         submission = run.prediction.submission_id
         QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
-    # After the commit: until then the last attempt may still win with its file.
+    # After the commit: until then the last attempt may still succeed with its file.
     transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
     releases.settle(_hold_phase(run))
 
 
 def _hold_phase(run: Run) -> Phase:
-    """The phase's row before the run's, as who cancels a rescoring takes them: neither waits for the other for ever."""
+    """Lock the phase's row before the run's, in the order of `rescoring.cancel`, to avoid a deadlock."""
     return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
 
 

@@ -1,4 +1,4 @@
-"""Sealed phases: teams choose their finals, and at its date each phase is opened and its finals are scored, once."""
+"""Sealed phases: teams choose their finals; on its date each phase is unsealed and its finals are scored, once."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ LOST = (State.REJECTED, State.FAILED, State.CANCELLED)
 
 @transaction.atomic
 def choose(*, submission: Submission, by: User) -> Final:
-    """Make a submission one of its team's finals; the same twice is one. Before the phase is opened.
+    """Choose a submission as one of its team's finals; idempotent. Only before the phase is unsealed.
 
-    Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that is not sealed, is opened, or a submission that came to
-    nothing; QUOTA_EXCEEDED where the team has chosen as many as it may.
+    Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that is not sealed or is unsealed already, or a submission that
+    failed; QUOTA_EXCEEDED if the team has chosen the maximum.
     """
     phase = _choosing(submission, by)
     team = submission.system.team
-    there = Final.objects.filter(submission=submission).first()
-    if there is not None:
-        return there
+    existing = Final.objects.filter(submission=submission).first()
+    if existing is not None:
+        return existing
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
             Code.NOT_TAKEN,
@@ -50,25 +50,25 @@ def choose(*, submission: Submission, by: User) -> Final:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User) -> bool:
-    """Take a submission out of its team's finals; whether it was one. Raises Refused as `choose` does."""
+    """Unselect one of a team's finals; return True if it was one. Raises Refused as `choose` does."""
     _choosing(submission, by)
-    gone = bool(Final.objects.filter(submission=submission).delete()[0])
-    if gone:
+    removed = bool(Final.objects.filter(submission=submission).delete()[0])
+    if removed:
         AuditEntry.record("final.given_back", submission, by=by)
-    return gone
+    return removed
 
 
 def sweep() -> int:
-    """Open every sealed phase whose date has come; how many. Run by the clock."""
+    """Unseal every phase whose date has come; return their number. Called periodically."""
     due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=timezone.now())
-    # A rehearsal that ended before its date stays shut.
+    # A rehearsal that ended before its date stays sealed.
     due = due.exclude(benchmark__rehearsal__ended_at__lt=F("sealed_until"))
     return sum(unseal(phase=phase) for phase in list(due.order_by("sealed_until")))
 
 
 @transaction.atomic
 def unseal(*, phase: Phase) -> bool:
-    """Open a phase whose date has come: what each team chose, or its latest, is queued. False: it is open, or early."""
+    """Unseal a phase whose date has come, and queue its finals, chosen or default. False if too early or done."""
     Split.objects.select_for_update().get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset").get(pk=phase.pk)
     at = timezone.now()
@@ -92,29 +92,29 @@ def unseal(*, phase: Phase) -> bool:
 
 
 def by_default(phase: Phase) -> list[Submission]:
-    """What is final without anybody's choice, were the phase opened at this moment.
+    """Return the submissions that would be finals by default if the phase were unsealed now.
 
-    The latest submission of each team that chose none; and of each system that does not compete its latest, since a
-    baseline stands in no other's way.
+    That is the latest submission of each team that chose none, and the latest of each system that does not compete,
+    since baselines do not displace one another.
     """
     chosen = Final.objects.filter(phase=phase)
     latest = _usable(phase).select_related("system__team").order_by("received_at", "pk")
     participants = latest.filter(system__kind=System.Kind.PARTICIPANT).exclude(system__team__in=chosen.values("team"))
     others = latest.exclude(system__kind=System.Kind.PARTICIPANT)
     others = others.exclude(system__in=chosen.values("submission__system"))
-    found = {("team", one.system.team_id): one for one in _whole_last(participants)}
-    found |= {("system", one.system_id): one for one in _whole_last(others)}
-    return sorted(found.values(), key=lambda one: (one.received_at, one.pk))
+    latest_by = {("team", submission.system.team_id): submission for submission in _whole_last(participants)}
+    latest_by |= {("system", submission.system_id): submission for submission in _whole_last(others)}
+    return sorted(latest_by.values(), key=lambda submission: (submission.received_at, submission.pk))
 
 
 def _whole_last(submissions: QuerySet[Submission]) -> Iterable[Submission]:
-    """Those whose predictions are there after those whose container still runs, else in their order."""
-    there = set(Prediction.objects.filter(submission__in=submissions, state=State.DONE).values_list("submission"))
-    return sorted(submissions, key=lambda one: (one.pk,) in there)
+    """Sort submissions stably, those with finished predictions after those whose container still runs."""
+    done = set(Prediction.objects.filter(submission__in=submissions, state=State.DONE).values_list("submission"))
+    return sorted(submissions, key=lambda submission: (submission.pk,) in done)
 
 
 def _usable(phase: Phase) -> QuerySet[Submission]:
-    """What came to something, or still may."""
+    """Return the phase's submissions that have not failed."""
     return phase.submissions.exclude(predictions__state__in=LOST)
 
 
@@ -138,5 +138,5 @@ def _choosing(submission: Submission, by: User) -> Phase:
 
 
 def is_choosing(phase: Phase, at: datetime | None = None) -> bool:
-    """Whether finals can be chosen: the date has not come, whether or not the sweeper has."""
+    """Return True if finals can be chosen: the date has not come, even if the sweep is late."""
     return phase.is_sealed and phase.sealed_until is not None and (at or timezone.now()) < phase.sealed_until

@@ -1,4 +1,4 @@
-"""The read side of disclosure: how much of its gold a phase may have given away, and what more answers would add."""
+"""Leakage budget: how much of its gold a phase may have revealed, and how much further releases would add."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from leaderboard.boards.queries import board_state, n_groups_of
 from leaderboard.models import GoldVersion, Phase, Release, System
 
 AHEAD = 100
-"""Answers whose price is told beforehand."""
+"""Number of further answers in the forecast."""
 
 
 def told_in_full(answers: int, n_groups: int) -> float:
-    """By how much a shown share is expected to exceed the true one, after so many answers in full to somebody who puts
-    them together: Phi(sqrt(k / n)) - 1/2. A vote of k random guesses, each turned the way that its score says, agrees
-    with labels that it has never seen so much more often than chance.
+    """Return the expected excess of a shown proportion over the true one after `answers` full scores: Phi(sqrt(k/n)) -
+
+    1/2. A majority vote of k random guesses, each inverted if it scores below chance, agrees with labels it has never
+    seen that much more often than chance.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 
 
 def told_by_transcripts(log_transcripts: float, n_groups: int) -> float:
-    """By how much at most, in expectation, whoever saw one of so many possible series of answers: sqrt(ln N / 2n).
+    """Return an upper bound of the expected excess after one of N possible transcripts of answers: sqrt(ln N / 2n).
 
-    Of N classifiers that were fixed beforehand the luckiest shows so much too much (Hoeffding), and a series of answers
-    picks one of as many as there are series.
+    The luckiest of N classifiers fixed beforehand appears that much too good (Hoeffding), and a transcript selects one
+    of as many classifiers as there are transcripts.
     """
     return math.sqrt(max(0.0, log_transcripts) / (2 * n_groups)) if n_groups else 0.0
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a phase has told on one gold: `answers` to submissions that compete, `told` of which with scores.
+    """The answers of a phase on one gold: `answers` to competing submissions, `told` of them with scores.
 
-    levels: the natural logarithm of how many different things one such answer could have said.
+    levels: the natural logarithm of the number of values that one such answer could have had.
     """
 
     answers: int
@@ -48,7 +49,7 @@ class Spent:
 
     @property
     def log_transcripts(self) -> float:
-        """Which of the answers told something, and what: the logarithm of the number of series."""
+        """Log of the number of transcripts: which answers had scores, and which scores."""
         told = min(self.told, self.answers)
         which = math.lgamma(self.answers + 1) - math.lgamma(told + 1) - math.lgamma(self.answers - told + 1)
         return which + told * self.levels
@@ -56,7 +57,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the budget. in_full: were every answer one in full; inflation: with the phase's policy, at most."""
+    """A row of the budget. in_full: if every answer had full scores; inflation: upper bound with the phase's policy."""
 
     title: str
     answers: int
@@ -67,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Budget:
-    """A phase's budget on the gold that its board shows. n_groups: those that it scores."""
+    """A phase's budget on its shown board's gold. n_groups: the number of groups that it scores."""
 
     phase: Phase
     gold: GoldVersion | None
@@ -75,18 +76,18 @@ class Budget:
     spent: Spent
 
     def inflation(self, spent: Spent) -> float:
-        """With the phase's policy, after so many answers."""
+        """Return the upper bound of the inflation with the phase's policy, after `spent`."""
         in_full = told_in_full(spent.answers, self.n_groups)
         match self.phase.disclosure:
             case Phase.Disclosure.LADDER:
                 return min(in_full, told_by_transcripts(spent.log_transcripts, self.n_groups))
             case Phase.Disclosure.SEALED:
-                # Nobody hears anything before all have answered: the best of so many is chosen, and no more.
+                # Nothing is revealed before all have submitted: only the best of so many is selected.
                 return min(in_full, told_by_transcripts(math.log(max(1, spent.answers)), self.n_groups))
         return in_full
 
     def after(self, more: int) -> Spent:
-        """So many answers later; on a ladder one more of them tells something."""
+        """Return the answers after `more` further ones; on a ladder one of them reveals a score."""
         if self.phase.disclosure == Phase.Disclosure.LADDER:
             return Spent(self.spent.answers + more, self.spent.told + 1, self.spent.levels)
         if self.phase.disclosure == Phase.Disclosure.SEALED:
@@ -95,7 +96,7 @@ class Budget:
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """So far, and after the next AHEAD."""
+        """Rows for now and after AHEAD further answers."""
         later = self.after(AHEAD)
         return [self._row("So far", self.spent), self._row(f"After {AHEAD} more", later)]
 
@@ -105,17 +106,17 @@ class Budget:
 
     @property
     def added(self) -> float:
-        """What the next AHEAD answers would add."""
+        """Inflation that the next AHEAD answers would add."""
         return self.rows[1].inflation - self.rows[0].inflation
 
     @property
     def step(self) -> float | None:
-        """A ladder's, for a share."""
+        """Step size of a ladder, for a proportion."""
         return 1 / math.sqrt(self.n_groups) if self.n_groups else None
 
 
 def budget_of(phase: Phase) -> Budget:
-    """A phase's budget in a few queries; `phase` comes with its benchmark and split selected."""
+    """Return a phase's budget in a few queries; `phase` must have its benchmark and split selected."""
     shown = board_state.current(phase)
     gold = shown.gold_version if shown else board_state.gold_of(phase)
     n_groups = n_groups_of(phase, gold) or 0
@@ -130,7 +131,7 @@ def budget_of(phase: Phase) -> Budget:
 
 @dataclass(frozen=True)
 class OfTeam:
-    """A team's part in it."""
+    """A team's share of the budget."""
 
     team: str
     answers: int
@@ -138,17 +139,17 @@ class OfTeam:
 
 
 def by_team(phase: Phase) -> Sequence[OfTeam]:
-    """The competing teams, those with most answers first."""
+    """Return the competing teams, sorted by number of answers, descending."""
     released = Release.objects.filter(phase=phase, submission__system__kind=System.Kind.PARTICIPANT)
     rows = released.values("submission__system__team__name").annotate(
         answers=Count("submission", distinct=True), told=Count("submission", ~Q(values=[]), distinct=True)
     )
-    found = [OfTeam(row["submission__system__team__name"], row["answers"], row["told"]) for row in rows]
-    return sorted(found, key=lambda row: (-row.answers, row.team))
+    teams = [OfTeam(row["submission__system__team__name"], row["answers"], row["told"]) for row in rows]
+    return sorted(teams, key=lambda row: (-row.answers, row.team))
 
 
 def others_on(phase: Phase) -> Sequence[Budget]:
-    """The budgets of the other phases that tell of groups that this one scores, and so of it."""
+    """Return the budgets of the other phases that score any of this phase's groups, and so leak about it too."""
     others = Phase.objects.filter(split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
     if phase.half:
         others = others.filter(half__in=("", phase.half))
@@ -156,9 +157,9 @@ def others_on(phase: Phase) -> Sequence[Budget]:
 
 
 def _levels(phase: Phase, gold: GoldVersion | None) -> float:
-    """What one telling answer of a ladder could have said, from the scores of the last one: each on its own grid."""
-    telling = Release.objects.filter(phase=phase, run__gold_version=gold).exclude(values=[]).order_by("-sequence")
-    last = telling.select_related("run").first()
+    """Return the log of the number of values that a ladder's answer could have had, from the last one's scores."""
+    revealing = Release.objects.filter(phase=phase, run__gold_version=gold).exclude(values=[]).order_by("-sequence")
+    last = revealing.select_related("run").first()
     if phase.disclosure != Phase.Disclosure.LADDER or last is None:
         return 0.0
     board = phase.leaderboards.filter(gold_version=gold, task_version=last.run.task_version).first()

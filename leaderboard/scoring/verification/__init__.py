@@ -1,1 +1,1 @@
-"""Boards and plots computed again from stored runs, to prove that what was shown follows from them."""
+"""Recompute boards and plots from stored runs, to verify what was shown."""

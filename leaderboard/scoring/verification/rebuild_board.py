@@ -1,6 +1,6 @@
-"""A board made again from what is stored: runs with their scores, the order of their releases, and the rules.
+"""Rebuild a board from stored rows: runs with their scores, the sequence of releases, and the policy.
 
-What was shown must follow from it byte for byte; `manage.py check_boards` compares.
+The result must equal what was shown, byte for byte; `manage.py check_boards` compares them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, Sy
 from leaderboard.scoring.actions import releases
 
 Document = dict[str, Any]
-"""{"releases": what was revealed, in sequence; "standings": each system's row}."""
+"""{"releases": revealed scores, in sequence; "standings": a row for each system}."""
 
 
 def as_bytes(document: Document) -> bytes:
-    """Canonical JSON: the same bytes for the same board, on every database."""
+    """Encode as canonical JSON: equal boards have equal bytes on every database."""
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def as_stored(board: Leaderboard) -> Document:
-    """The board as it is shown."""
+    """Return the board as shown."""
     rows = board.standings.select_related("release").order_by("system_id")
     return {
         "releases": [_line(release, release.values, release.warnings) for release in _releases(board)],
@@ -38,32 +38,33 @@ def as_stored(board: Leaderboard) -> Document:
 
 
 def as_rebuilt(board: Leaderboard) -> Document:
-    """The board from its runs' scores alone, released again in the sequence that was kept."""
+    """Return the board rebuilt from its runs' scores, released again in the recorded sequence."""
     phase = board.phase
-    told: list[tuple[Release, Scores]] = []
+    revealed: list[tuple[Release, Scores]] = []
     for release in _releases(board):
-        told.append((release, _revealed(board, phase, release, told)))
+        revealed.append((release, _revealed(board, phase, release, revealed)))
     lines = [
-        _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings)) for release, values in told
+        _line(release, values, reveal_warnings(phase=phase, warnings=release.run.warnings))
+        for release, values in revealed
     ]
-    return {"releases": lines, "standings": _standings(board, told)}
+    return {"releases": lines, "standings": _standings(board, revealed)}
 
 
 def differences(board: Leaderboard) -> list[str]:
-    """Where the two are not the same; none where they are, byte for byte."""
+    """Return the parts in which the shown and the rebuilt board differ; empty if they are equal, byte for byte."""
     stored, rebuilt = as_stored(board), as_rebuilt(board)
     if as_bytes(stored) == as_bytes(rebuilt):
         return []
-    found = []
-    for part, named in (("releases", "sequence"), ("standings", "system")):
-        here = {row[named]: row for row in stored[part]}
-        there = {row[named]: row for row in rebuilt[part]}
-        found += [
-            f"{part} {named} {key}"
-            for key in sorted(here | there)
-            if as_bytes(here.get(key)) != as_bytes(there.get(key))  # type: ignore[arg-type]
+    different = []
+    for part, key_name in (("releases", "sequence"), ("standings", "system")):
+        stored_rows = {row[key_name]: row for row in stored[part]}
+        rebuilt_rows = {row[key_name]: row for row in rebuilt[part]}
+        different += [
+            f"{part} {key_name} {key}"
+            for key in sorted(stored_rows | rebuilt_rows)
+            if as_bytes(stored_rows.get(key)) != as_bytes(rebuilt_rows.get(key))  # type: ignore[arg-type]
         ]
-    return found or ["the order"]
+    return different or ["the order"]
 
 
 def _releases(board: Leaderboard) -> Sequence[Release]:
@@ -81,18 +82,18 @@ def _line(release: Release, values: Scores, warnings: list[str]) -> Document:
     }
 
 
-def _revealed(board: Leaderboard, phase: Phase, release: Release, told: Sequence[tuple[Release, Scores]]) -> Scores:
+def _revealed(board: Leaderboard, phase: Phase, release: Release, revealed: Sequence[tuple[Release, Scores]]) -> Scores:
     system = release.submission.system
     measure_of = board_state.measures_of(board)
-    shown = [
+    earlier_scores = [
         value
-        for earlier, values in told
+        for earlier, values in revealed
         if earlier.submission.system.kind == System.Kind.PARTICIPANT
         and (phase.scope == Phase.Scope.TASK or earlier.submission.system.team_id == system.team_id)
         and (value := _primary(values, release.primary)) is not None
     ]
     best = None
-    for value in shown:
+    for value in earlier_scores:
         best = value if ladder.beats(value, best, measure=measure_of(release.primary)) else best
     scores = releases.stored_scores(release.run, board)
     if phase.disclosure != Phase.Disclosure.LADDER:
@@ -108,19 +109,19 @@ def _revealed(board: Leaderboard, phase: Phase, release: Release, told: Sequence
 
 
 def _primary(values: Scores, primary: str) -> float | None:
-    return next((one["value"] for one in values if one["measure"] == primary and not one["slice"]), None)
+    return next((score["value"] for score in values if score["measure"] == primary and not score["slice"]), None)
 
 
-def _standings(board: Leaderboard, told: Sequence[tuple[Release, Scores]]) -> list[Document]:
-    sign = board_state.direction(board, told[0][0].primary) if told else 1
-    chosen, out = as_of.decided_now(board, {release.submission.system_id for release, _ in told})
+def _standings(board: Leaderboard, revealed: Sequence[tuple[Release, Scores]]) -> list[Document]:
+    sign = board_state.direction(board, revealed[0][0].primary) if revealed else 1
+    chosen, out = as_of.decided_now(board, {release.submission.system_id for release, _ in revealed})
     hidden = set(HiddenSubmission.objects.now().values_list("submission", flat=True))
-    shown = [(release, values) for release, values in told if release.submission_id not in hidden]
+    shown = [(release, values) for release, values in revealed if release.submission_id not in hidden]
     best = represented(
         (Told.of(release, _primary(values, release.primary)) for release, values in shown), chosen=chosen, sign=sign
     )
     ranks = ranked(best, out=out, sign=sign)
     return [
-        {"system": system, "sequence": one.sequence, "value": one.value, "rank": ranks.get(system)}
-        for system, one in sorted(best.items())
+        {"system": system, "sequence": result.sequence, "value": result.value, "rank": ranks.get(system)}
+        for system, result in sorted(best.items())
     ]

@@ -1,4 +1,4 @@
-"""A phase's scoring over again: how far it has come, what it changes, and starting, cancelling and resuming it."""
+"""Rescoring of a phase: progress and resulting changes, and actions to start, cancel and resume it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from leaderboard.models import Phase
 from leaderboard.scoring.actions import rescoring
 
 ASK_AGAIN = 2000
-"""Milliseconds until the page asks again."""
+"""Milliseconds between two polls of the page."""
 
 
 @login_required
 @never_cache
 @require_safe
 def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """The whole page."""
+    """Render the whole page."""
     return _page(request, managed_phase_or_404(request.user, slug, phase))
 
 
@@ -38,21 +38,21 @@ def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """The part that follows the scoring; once that is over the page is asked to load anew."""
+    """Render the progress fragment; when scoring is over, make the page reload."""
     context = _followed(managed_phase_or_404(request.user, slug, phase))
-    answer = render(request, "scoring/manage_rescoring_state.html", context)
+    response = render(request, "scoring/manage_rescoring_state.html", context)
     if context["progress"] is None:
-        answer["HX-Refresh"] = "true"
-    return answer
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @login_required
 @require_POST
 def begin(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Queue what failed or was never queued, on the gold that counts and the present task version."""
+    """Queue failed and missing runs, on the current gold and task version."""
 
-    def work(found: Phase) -> str:
-        return _queued(rescoring.begin(phase=found, by=request.user))
+    def work(row: Phase) -> str:
+        return _queued(rescoring.begin(phase=row, by=request.user))
 
     return _do(request, slug, phase, work)
 
@@ -60,14 +60,14 @@ def begin(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Give the board in preparation up."""
+    """Cancel the board in preparation."""
 
-    def work(found: Phase) -> str:
-        board = rescoring.cancel(phase=found, by=request.user)
-        shown = board_state.current(found)
+    def work(row: Phase) -> str:
+        board = rescoring.cancel(phase=row, by=request.user)
+        shown = board_state.current(row)
         is_correction = shown is None or shown.gold_version_id != board.gold_version_id
-        what = f"on gold version {board.gold_version.number}" if is_correction else f"by scorer {board.task_version}"
-        return f"The scoring {what} is cancelled."
+        label = f"on gold version {board.gold_version.number}" if is_correction else f"by scorer {board.task_version}"
+        return f"The scoring {label} is cancelled."
 
     return _do(request, slug, phase, work)
 
@@ -75,21 +75,21 @@ def cancel(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def resume(request: PersonRequest, slug: str, phase: str, number: int) -> HttpResponse:
-    """Take a cancelled scoring up again."""
+    """Resume a cancelled rescoring."""
 
-    def work(found: Phase) -> str:
-        gold = get_object_or_404(found.split.gold_versions, number=number)
-        return _queued(rescoring.resume(phase=found, gold=gold, by=request.user))
+    def work(row: Phase) -> str:
+        gold = get_object_or_404(row.split.gold_versions, number=number)
+        return _queued(rescoring.resume(phase=row, gold=gold, by=request.user))
 
     return _do(request, slug, phase, work)
 
 
 def _do(request: PersonRequest, slug: str, phase: str, work: Callable[[Phase], str]) -> HttpResponse:
-    found = managed_phase_or_404(request.user, slug, phase)
+    row = managed_phase_or_404(request.user, slug, phase)
     try:
-        messages.success(request, work(found))
+        messages.success(request, work(row))
     except Refused as refused:
-        return _page(request, found, Refusal(refused))
+        return _page(request, row, Refusal(refused))
     return redirect("manage_rescoring", slug, phase)
 
 
@@ -113,7 +113,7 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
 
 def _followed(phase: Phase) -> dict[str, Any]:
     progress, shown = progress_of(phase), board_state.current(phase)
-    # While none is in preparation: what the last switch changed.
+    # If none is in preparation: the changes of the last switch.
     replaced = next(iter(frozen_boards(phase)), None) if progress is None else None
     before, after = (shown, progress.board) if progress else (replaced, shown)
     is_correction = bool(progress and shown and progress.board.gold_version_id != shown.gold_version_id)
@@ -124,7 +124,7 @@ def _followed(phase: Phase) -> dict[str, Any]:
         "progress": progress,
         "shown": shown,
         "is_correction": is_correction,
-        # Of an earlier task version no code is here; an earlier scorer's image is.
+        # The code of an earlier task version is not available; an earlier custom scorer's image is.
         "is_cancellable": bool(progress and shown and (is_correction or phase.scorer_id)),
         "replaced": replaced,
         "changes": changes(before, after) if before and after else [],
