@@ -1,7 +1,7 @@
-"""What a site may lose without anybody missing it: leftovers of broken requests, old mails and logs, what has expired.
+"""Removable data: leftovers of interrupted requests, old mails and logs, expired sessions and tokens.
 
-Nothing that a board, a receipt or a scoring may need is ever among it: gold, inputs, predictions and outcomes never go,
-images and archives only where no row names them, and only after a week, so that what is being stored is left alone.
+Nothing that a board, a receipt or a scoring may need is removable: gold, inputs, predictions and outcomes always stay.
+Images and archives are removable only if no row names them, and only after a week, in case they are being stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGE_LOG_BYTES = 10_000_000
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that may go: its name for the operator, its size, and how it goes."""
+    """A removable item: its name for the operator, its size, and the function that removes it."""
 
     name: str
     bytes: int
@@ -34,7 +34,7 @@ class Item:
 
 
 def found(*, days: int, strays: Strays) -> dict[str, list[Item]]:
-    """All that may go, by kind. `days`: how old mails and logs must be. strays: as `strays.find` has them."""
+    """Return removable items by kind. days: minimum age of mails and logs; strays: from `orphaned_files.find`."""
     old = timedelta(days=days)
     return {
         "broken uploads": list(_old_files(Path(settings.FILE_UPLOAD_TEMP_DIR), UPLOAD_AFTER)),
@@ -50,13 +50,13 @@ def found(*, days: int, strays: Strays) -> dict[str, list[Item]]:
 
 
 def _old_files(folder: Path, age: timedelta, pattern: str = "*") -> Iterator[Item]:
-    """Files that nobody has written to for so long."""
-    before = time.time() - age.total_seconds()
+    """Yield files that have not been written to for `age`."""
+    cutoff = time.time() - age.total_seconds()
     for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
         stat = path.lstat()
-        if path.is_file() and stat.st_mtime < before:
-            told = f"{path.name} of {datetime.fromtimestamp(stat.st_mtime, UTC):%Y-%m-%d}"
-            yield Item(told, stat.st_size, partial(path.unlink, missing_ok=True))
+        if path.is_file() and stat.st_mtime < cutoff:
+            label = f"{path.name} of {datetime.fromtimestamp(stat.st_mtime, UTC):%Y-%m-%d}"
+            yield Item(label, stat.st_size, partial(path.unlink, missing_ok=True))
 
 
 def _large_logs() -> Iterator[Item]:
@@ -68,7 +68,7 @@ def _large_logs() -> Iterator[Item]:
 
 
 def _shorten(log: Path) -> None:
-    """Keep the end, in place: processes have it open, to append, and go on writing behind what is left."""
+    """Truncate a log to its end, in place: processes have it open for appending, and continue after that."""
     with log.open("r+b") as file:
         file.seek(-LARGE_LOG_BYTES // 10, 2)
         end = file.read().partition(b"\n")[2]

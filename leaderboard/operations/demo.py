@@ -1,4 +1,4 @@
-"""The demonstration's people: who they are, and passwords that only the owner of the data folder can read."""
+"""Demo users, with passwords that only the owner of the data folder can read."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ PEOPLE = (
 
 
 def logins() -> Path:
-    """Where the passwords are: a line each, username, password, what they may do."""
+    """Return the path of the file of passwords: a line each, with username, password and role."""
     path: Path = settings.DATA / "demo-logins"
     return path
 
 
 def login_lines() -> list[str]:
-    """What to tell whoever started the site; nothing where the demonstration was never made."""
+    """Return the lines about logins to print at startup; empty if the site has no demo."""
     path = logins()
     return [f"log in as {line}" for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def people() -> dict[str, User]:
-    """The demonstration's people by username, made where they are missing.
+    """Get or create the demo users, by username.
 
-    An account that is there keeps its password, so a second start changes nothing.
+    An existing account keeps its password, so a second start changes nothing.
     """
-    found = {user.username: user for user in User.objects.filter(username__in=[person.username for person in PEOPLE])}
+    users = {user.username: user for user in User.objects.filter(username__in=[person.username for person in PEOPLE])}
     for person in PEOPLE:
-        if person.username not in found:
-            found[person.username] = _make(person)
-    return found
+        if person.username not in users:
+            users[person.username] = _make(person)
+    return users
 
 
 def _make(person: Person) -> User:
     password = secrets.token_urlsafe(12)
     user = User(username=person.username, email=f"{person.username}@demo.invalid", is_curator=person.is_curator)
     user.set_password(password)
-    # Written first: a password that nobody knows would make an account that nobody can use.
+    # Written before the row: an account whose password was lost could not be used.
     _note(f"{person.username}  {password}  ({person.does})", replaces=person.username)
     user.save(force_insert=True)
     AuditEntry.record("user.demonstration", user)
@@ -64,8 +64,8 @@ def _make(person: Person) -> User:
 
 def _note(line: str, *, replaces: str) -> None:
     path = logins()
-    kept = path.read_text().splitlines() if path.exists() else []
-    kept = [old for old in kept if old.split()[:1] != [replaces]]
+    lines = path.read_text().splitlines() if path.exists() else []
+    lines = [other for other in lines if other.split()[:1] != [replaces]]
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        file.write("\n".join([*kept, line]) + "\n")
+        file.write("\n".join([*lines, line]) + "\n")

@@ -1,4 +1,4 @@
-"""What one machine needs to run the whole site by one command: a lock, a port, static files, children, their logs."""
+"""Resources to run the whole site on one machine by one command: lock, port, static files, child processes, logs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PR_SET_PDEATHSIG = 1
 
 @contextmanager
 def locked(data: Path) -> Iterator[None]:
-    """Holds the data folder for one instance; raises CommandError that names the other one."""
+    """Lock the data folder for one instance; raises CommandError with the process id of the other one."""
     with (data / "serve.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -50,7 +50,7 @@ def locked(data: Path) -> Iterator[None]:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """The listening socket. We hold it, so the port survives a restart of the web server."""
+    """Open the listening socket. The parent holds it, so the port survives a restart of the web server."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=512)
@@ -63,7 +63,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def url(listener: socket.socket) -> str:
-    """Where a browser on this machine finds the site."""
+    """Return the address at which a browser on this machine finds the site."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{host}:{port}/"
@@ -71,7 +71,7 @@ def url(listener: socket.socket) -> str:
 
 @contextmanager
 def announced(data: Path, address: str) -> Iterator[None]:
-    """Keeps the site's address where commands of other terminals find it, for as long as it is served."""
+    """Store the site's address for commands in other terminals, while it is served."""
     file = data / "address"
     file.write_text(address)
     try:
@@ -81,7 +81,7 @@ def announced(data: Path, address: str) -> Iterator[None]:
 
 
 def address(data: Path) -> str:
-    """The site's, without a last slash: HOLDOUT_BASE_URL, else that of what serves this data folder, else a default."""
+    """Return the site's URL without trailing slash: HOLDOUT_BASE_URL, the running instance's, or a default."""
     file = data / "address"
     if os.environ.get("HOLDOUT_BASE_URL") or not file.is_file():
         return str(settings.BASE_URL)
@@ -89,7 +89,7 @@ def address(data: Path) -> str:
 
 
 def children(listener: socket.socket) -> list[Child]:
-    """Who runs, in the order of their start."""
+    """Return the child processes in their starting order."""
     descriptor = listener.fileno()
     return [
         Child("sandbox", _sandbox),
@@ -103,13 +103,13 @@ def children(listener: socket.socket) -> list[Child]:
 
 
 class FirstAnswer:
-    """The web server's first answer as something that can be waited for: `socket` can be read when it has come."""
+    """The web server's first response as a waitable: `socket` becomes readable when it has arrived."""
 
     def __init__(self, listener: socket.socket) -> None:
         family, (host, port) = listener.family, listener.getsockname()[:2]
         loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
         self.socket = socket.socket(family, socket.SOCK_STREAM)
-        # The kernel completes the connection on the listening socket's behalf; the answer comes when gunicorn is up.
+        # The kernel completes the connection on the listening socket; gunicorn responds once it is up.
         self.socket.connect((loopback, port))
         self.socket.sendall(b"GET /health/live HTTP/1.0\r\nHost: localhost\r\n\r\n")
         self.socket.setblocking(False)
@@ -131,14 +131,14 @@ class FirstAnswer:
 
 
 def logs() -> Path:
-    """Where the children's output lies: `NAME.log`, and `NAME.log.1` with what was before."""
+    """Return the folder of the children's output: `NAME.log`, and `NAME.log.1` for the previous one."""
     folder: Path = settings.DATA / "log"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def collect_static() -> None:
-    """Copies the pages' files to where they are served from, when one of them changed."""
+    """Run collectstatic if any static file has changed."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
@@ -151,7 +151,7 @@ def collect_static() -> None:
 
 
 def wants_seed() -> bool:
-    """Whether the demonstration belongs here: a site on its own database that was never filled to the end."""
+    """Return True if the demo should be seeded: the site uses its own database, and seeding never completed."""
     return not os.environ.get("HOLDOUT_DATABASE_URL") and not (settings.DATA / "seeded").exists()
 
 
@@ -189,7 +189,7 @@ def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], su
 
 
 def _log(name: str) -> IO[bytes]:
-    """A child's log, opened to append; one that has grown large is kept once, as `.log.1`."""
+    """Open a child's log for appending; rotate a large one to `.log.1` first."""
     log = logs() / f"{name}.log"
     if log.exists() and log.stat().st_size > KEPT_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
@@ -197,7 +197,7 @@ def _log(name: str) -> IO[bytes]:
 
 
 def _die_with_parent() -> None:
-    """A supervisor that was killed with -9 leaves nobody behind. Linux only; elsewhere it does nothing."""
+    """Terminate this child when its parent dies, even by SIGKILL. Linux only; a no-op elsewhere."""
     if hasattr(_LIBC, "prctl"):
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -1,7 +1,8 @@
-"""What a monitor may ask: `/health/live` (this process answers), `/health/ready` (so does all that it needs) and
-`/health/disk` (there is room for long).
+"""Health checks: `/health/live` (this process responds), `/health/ready` (its dependencies respond too), and
 
-Answered before host names, redirects and sessions are looked at, because a monitor asks by address and over plain HTTP.
+`/health/disk` (enough free space).
+
+They run before host validation, redirects and sessions, because monitors use an IP address and plain HTTP.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ PATIENCE = 2.0
 
 
 def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Answers the three addresses, and leaves all others alone."""
+    """Respond to the three paths, and pass on all others."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path == "/health/live":
             return HttpResponse("ok\n", content_type="text/plain")
         if request.path == "/health/ready":
-            found = {name: _answers(name, check) for name, check in CHECKS.items()}
-            return JsonResponse(found, status=200 if all(found.values()) else 503)
+            results = {name: _answers(name, check) for name, check in CHECKS.items()}
+            return JsonResponse(results, status=200 if all(results.values()) else 503)
         if request.path == "/health/disk":
             low = disk.is_low()
             return JsonResponse({"low": low}, status=503 if low else 200)

@@ -1,7 +1,7 @@
-"""`/metrics`: what an operator's Prometheus reads, of the database and the disk alone.
+"""`/metrics`: Prometheus metrics from the database and the disk.
 
-Counts and times; no name of anything and nobody, no score. Without the token of HOLDOUT_METRICS_TOKEN the address is
-one that is not there. Every web process would tell the same, so that it does not matter which one answers.
+They are counts and durations, without names or scores. Without the token of HOLDOUT_METRICS_TOKEN the path returns 404.
+All web processes return the same values, so any of them can be scraped.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ NONE = (0, None, 0)
 WAITING = (State.QUEUED, State.RUNNING)
 
 
-# Nothing is changed here, and a missing token of a form would tell that there is something.
+# Nothing is changed here, and a CSRF error would reveal that the path exists.
 @csrf_exempt
 def metrics(request: HttpRequest) -> HttpResponse:
-    """In Prometheus' text format; 404 without the token, whatever is asked."""
-    if not _is_told(request):
+    """Return metrics in Prometheus' text format; 404 without the token, for any method."""
+    if not _has_token(request):
         raise Http404("no such page")
     if request.method not in READING:
         return HttpResponseNotAllowed(READING)
@@ -45,18 +45,18 @@ def metrics(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _is_told(request: HttpRequest) -> bool:
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    wanted = settings.METRICS_TOKEN
-    is_it = secrets.compare_digest(given.strip().encode(), wanted.encode())
-    return bool(wanted) and scheme.lower() == "bearer" and is_it
+def _has_token(request: HttpRequest) -> bool:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    expected = settings.METRICS_TOKEN
+    is_equal = secrets.compare_digest(token.strip().encode(), expected.encode())
+    return bool(expected) and scheme.lower() == "bearer" and is_equal
 
 
 class Site(Collector):
-    """What is asked of the site at this moment; a few queries, whose number hangs on nothing."""
+    """Collects the site's current values in a constant number of queries."""
 
     def describe(self) -> list[Metric]:
-        """Nothing: to register must read nothing."""
+        """Return nothing, so that registration runs no query."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -68,10 +68,10 @@ class Site(Collector):
 
 
 def _work() -> Iterator[Metric]:
-    """Of whatever workers do: runs, predictions, and what is asked for at the curators' desk."""
+    """Yield queue lengths, ages and results of all background work."""
     length = GaugeMetricFamily("holdout_queue_length", "Pieces of work that wait or run.", labels=["kind", "state"])
     oldest = GaugeMetricFamily("holdout_oldest_queued_seconds", "How long the oldest waits; 0: none.", labels=["kind"])
-    # No counter: what the desk throws away would make it fall, which a monitor takes for a site that began again.
+    # No counter: deleted rows would make it decrease, which Prometheus takes for a restart.
     finished = GaugeMetricFamily(
         "holdout_finished_last_hour", "Pieces of work that ended so in the last hour.", labels=["kind", "outcome"]
     )
@@ -79,38 +79,38 @@ def _work() -> Iterator[Metric]:
     ended = Count("pk", filter=Q(finished_at__gt=at - LATELY))
     for model in sorted(Life.__subclasses__(), key=lambda model: model.__name__):
         kind = str(model._meta.verbose_name).replace(" ", "_")
-        lines = (
+        rows = (
             model._default_manager.order_by()
             .values_list("state")
             .annotate(n=Count("pk"), since=Min("queued_at"), ended=ended)
         )
-        found = {state: told for state, *told in lines}
+        counts = {state: values for state, *values in rows}
         for state in WAITING:
-            length.add_metric([kind, state.value], found.get(state, NONE)[0])
-        since = found.get(State.QUEUED, NONE)[1]
+            length.add_metric([kind, state.value], counts.get(state, NONE)[0])
+        since = counts.get(State.QUEUED, NONE)[1]
         oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
         for state in TERMINAL:
-            finished.add_metric([kind, state.value], found.get(state, NONE)[2])
+            finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
     yield from (length, oldest, finished)
 
 
 def _notices() -> Iterator[Metric]:
     family = GaugeMetricFamily("holdout_notices", "Mails and calls of the last 30 days.", labels=["state"])
-    found = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
+    counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
     for state in Notice.State:
-        family.add_metric([state.value], found.get(state, 0))
+        family.add_metric([state.value], counts.get(state, 0))
     yield family
 
 
 def _workers() -> Iterator[Metric]:
-    """Workers with an engine say that they are there; by queue, since a host's name is nobody else's business."""
+    """Yield the state of workers with an engine, by queue: host names are not published."""
     seen = GaugeMetricFamily("holdout_worker_seen_seconds", "Since a worker last said so.", labels=["queue"])
     ready = GaugeMetricFamily("holdout_workers_ready", "Workers that said of late: ready.", labels=["queue"])
     reports: dict[str, list[WorkerReport]] = {}
-    for report in WorkerReport.objects.order_by("queue"):
-        reports.setdefault(report.queue, []).append(report)
+    for row in WorkerReport.objects.order_by("queue"):
+        reports.setdefault(row.queue, []).append(row)
     at = timezone.now()
-    for queue, said in reports.items():
-        seen.add_metric([queue], max(0.0, min((at - one.seen_at).total_seconds() for one in said)))
-        ready.add_metric([queue], sum(one.ready and one.is_fresh for one in said))
+    for queue, queue_reports in reports.items():
+        seen.add_metric([queue], max(0.0, min((at - report.seen_at).total_seconds() for report in queue_reports)))
+        ready.add_metric([queue], sum(report.ready and report.is_fresh for report in queue_reports))
     yield from (seen, ready)

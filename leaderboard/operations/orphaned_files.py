@@ -1,7 +1,9 @@
-"""Stored files that no row names: a process died between the file and its row, or the database is another site's.
+"""Orphaned files: stored files that no row names, since a process died before saving the row, or the database is
 
-Nobody can tell the one from the other by a file. So what can never be made again is told and stays, and where too much
-of a store has no row nothing of any store is touched.
+another site's.
+
+A file does not show which. So irreplaceable files are reported but never removed, and if too many files of any store
+are orphaned, no file of any store is removed.
 """
 
 from __future__ import annotations
@@ -20,16 +22,16 @@ from django.utils import timezone
 AFTER = timedelta(days=7)
 NOT_OURS = ("staticfiles", "default")
 KEPT = ("gold", "inputs", "predictions", "outcomes")
-"""Stores whose files nobody could make again: gold and raw files, what was sent, what was scored."""
+"""Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
 PIECES = "pieces"
-"""Folders of uploads that are under way: the sweeper forgets those that nobody goes on with."""
+"""Name of the folders of unfinished uploads, which the sweep deletes when they are abandoned."""
 MANY = 5
 SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class Stray:
-    """A stored file without a row. is_old: for so long that its row is not on its way."""
+    """A stored file without a row. is_old: too old for its row to be still coming."""
 
     alias: str
     name: str
@@ -49,66 +51,66 @@ class Stray:
 
 @dataclass(frozen=True)
 class Strays:
-    """All stray files, and of each store that has too many of them how many, of how many."""
+    """All orphaned files. doubtful: (orphaned files, all files) of each store with too many of them."""
 
     files: list[Stray]
     doubtful: dict[str, tuple[int, int]]
 
     @property
     def to_go(self) -> list[Stray]:
-        """What may be removed; nothing where the database may not be the one of these files."""
+        """Files that may be removed; none if the database may belong to other files."""
         return [] if self.doubtful else [stray for stray in self.files if stray.may_go]
 
     @property
     def told(self) -> list[Stray]:
-        """What has no row, is old, and stays."""
+        """Old files without a row that are not removed."""
         return [stray for stray in self.files if stray.is_old and (self.doubtful or not stray.may_go)]
 
     @property
     def doubt(self) -> str:
-        """Why the stores cannot be trusted to be this database's; empty: they can."""
+        """The reason why the database may not belong to the stores; empty if it does."""
         if not self.doubtful:
             return ""
-        told = ", ".join(f"{n} of {of} files of {alias}" for alias, (n, of) in self.doubtful.items())
+        text = ", ".join(f"{n} of {of} files of {alias}" for alias, (n, of) in self.doubtful.items())
         return (
-            f"{told} have no record in {database()}, expected at most a tenth: it may not be the database of the files "
+            f"{text} have no record in {database()}, expected at most a tenth: it may not be the database of the files "
             f"in {settings.DATA}. No stored file is removed"
         )
 
 
 def find() -> Strays:
-    """Every stored file that no row names, by store and name."""
+    """Find every stored file that no row names, sorted by store and name."""
     files: list[Stray] = []
     doubtful: dict[str, tuple[int, int]] = {}
     for alias in settings.STORAGES:
         if alias in NOT_OURS:
             continue
         storage = storages[alias]
-        listed, named = sorted(_listed(storage)), _named(storage)
-        unnamed = [name for name in listed if name not in named]
+        listed, referenced = sorted(_listed(storage)), _referenced(storage)
+        unnamed = [name for name in listed if name not in referenced]
         if len(unnamed) > max(MANY, SHARE * len(listed)):
             doubtful[alias] = (len(unnamed), len(listed))
-        files += _looked_at(alias, storage, unnamed)
+        files += _strays(alias, storage, unnamed)
     return Strays(files, doubtful)
 
 
 def database() -> str:
-    """The database that was looked at, for the operator: its file, or its name and host; never a password."""
-    given = connection.settings_dict
-    return f"{given['NAME']} on {given['HOST']}" if given.get("HOST") else str(given["NAME"])
+    """Describe the database for the operator: its file, or its name and host; never a password."""
+    config = connection.settings_dict
+    return f"{config['NAME']} on {config['HOST']}" if config.get("HOST") else str(config["NAME"])
 
 
-def _looked_at(alias: str, storage: Storage, names: list[str]) -> Iterator[Stray]:
+def _strays(alias: str, storage: Storage, names: list[str]) -> Iterator[Stray]:
     for name in names:
         try:
             is_old = storage.get_modified_time(name) < timezone.now() - AFTER
             yield Stray(alias, name, storage.size(name), is_old)
-        except FileNotFoundError:  # it went meanwhile
+        except FileNotFoundError:  # it was deleted in the meantime
             continue
 
 
-def _named(storage: Storage) -> set[str]:
-    """What rows call theirs in a store, whichever model they are of."""
+def _referenced(storage: Storage) -> set[str]:
+    """Return the names of a store's files that rows of any model refer to."""
     fields = (
         (model, field)
         for model in apps.get_models()

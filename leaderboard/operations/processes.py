@@ -1,4 +1,4 @@
-"""Which processes make up the site, and the command line of each; containers start the same."""
+"""The site's processes and their command lines; containers use the same ones."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def web(bind: str) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
         *("--bind", bind, "--worker-class", "gthread", "--workers", "2", "--threads", "8"),
-        # Heartbeats on a disk that is busy with an upload would look like a hung worker.
+        # Heartbeat files on a disk that is busy with an upload would make a worker look hung.
         *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108
-        # Whom to believe about TLS is HOLDOUT_PROXY's to say, not whoever calls from this machine.
+        # Forwarded headers are trusted as HOLDOUT_PROXY says, not because the client is on this machine.
         *("--forwarded-allow-ips", ""),
         *("--timeout", "120", "--graceful-timeout", "10", "--no-control-socket"),
     ]
 
 
 def worker(*, concurrency: int = 2) -> list[str]:
-    """The workers that score. The database says what is to be done, so they need no gossip among themselves."""
+    """The scoring workers. They get their work from the database, so they need no gossip."""
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scoring"),
         *("--hostname", "scoring@%h", "--concurrency", str(concurrency), "--loglevel", "WARNING"),
@@ -44,7 +44,7 @@ def systems() -> list[str]:
 
 
 def scorers() -> list[str]:
-    """The worker that runs organisers' own scorers, one at a time: it has engine and gold, and no submitted image."""
+    """The worker that runs custom scorers, one at a time: it has the engine and gold, but no submitted images."""
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scorers"),
         *("--hostname", "scorers@%h", "--concurrency", "1", "--loglevel", "WARNING"),
@@ -53,7 +53,7 @@ def scorers() -> list[str]:
 
 
 def notices() -> list[str]:
-    """The worker that sends mails and calls webhooks, and nothing else. It has no gold, and threads: it only waits."""
+    """The worker that sends mails and calls webhooks. It has no gold, and uses threads: it mostly waits."""
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "notices"),
         *("--hostname", "notices@%h", "--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"),
@@ -62,7 +62,7 @@ def notices() -> list[str]:
 
 
 def beat() -> list[str]:
-    """The clock that rings the sweeper. One is enough; two only ring twice."""
+    """The scheduler of the sweep. One is enough; a second one is harmless."""
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "beat", "--loglevel", "WARNING"),
         *("--schedule", str(settings.DATA / "beat-schedule"), "--pidfile", ""),
@@ -70,12 +70,12 @@ def beat() -> list[str]:
 
 
 def sandbox() -> list[str]:
-    """The sandbox server, isolated from everything but the socket it listens on."""
+    """The sandbox server, which is isolated from everything but its listening socket."""
     return [sys.executable, "-m", "evaluator.sandbox.process.server", "--socket", settings.SANDBOX_SOCKET]
 
 
 def command(role: str, *, bind: str) -> list[str]:
-    """The command line of one of ROLES."""
+    """Return the command line of one of ROLES."""
     if role == "web":
         return web(bind)
     roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
@@ -83,6 +83,6 @@ def command(role: str, *, bind: str) -> list[str]:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What the children see: our own environment. One thread for linear algebra, since processes share the cores."""
+    """Return the children's environment: this process's, with one thread for linear algebra, as cores are shared."""
     defaults = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     return {**defaults, **os.environ, **(extra or {})}

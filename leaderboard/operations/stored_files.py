@@ -1,4 +1,4 @@
-"""Whether every file that a row names is there, with the sha256 that the row names: worth a run after a restore."""
+"""Verify that every file named by a row exists and has the row's SHA-256; useful after a restore."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from leaderboard.models import Image
 
 @dataclass(frozen=True)
 class Looked:
-    """One stored file: whose it is, and what is wrong with it; empty: nothing."""
+    """A verified file: its owner, and its fault; empty if it is intact."""
 
     owner: str
     fault: str
 
 
 def look() -> Iterator[Looked]:
-    """Each file that a row names and has a digest of, read through."""
+    """Read and verify each file whose row has a digest."""
     for model, field, digest in _fields():
         rows = model._base_manager.exclude(**{field: ""}).exclude(**{digest: ""})
         for row in rows.order_by("pk").iterator():
@@ -31,7 +31,7 @@ def look() -> Iterator[Looked]:
 
 
 def _fields() -> Iterator[tuple[type[Model], str, str]]:
-    """Models with a stored file and its digest: `inputs` with `inputs_sha256`, `file` with `sha256`."""
+    """Yield models with a file field and its digest: `inputs` with `inputs_sha256`, `file` with `sha256`."""
     for model in apps.get_app_config("leaderboard").get_models():
         names = {field.name for field in model._meta.concrete_fields}
         for field in model._meta.concrete_fields:
@@ -42,7 +42,7 @@ def _fields() -> Iterator[tuple[type[Model], str, str]]:
 
 
 def _was_dropped(image: Any) -> bool:
-    """An archive that is no image goes with its refusal; the row stays, since the submission names it."""
+    """Return True for an archive that was no image: it is deleted when refused, but submissions refer to its row."""
     return not image.archive.storage.exists(image.archive.name)
 
 
@@ -54,6 +54,6 @@ def _fault(row: Any, field: str, digest: str) -> str:
         return "is missing"
     except AlteredError:
         return "no longer has its sha256"
-    except OSError as error:  # a restore by another user leaves files that this one may not open
+    except OSError as error:  # after a restore by another user, files may be unreadable
         return f"cannot be read: {error.strerror or type(error).__name__}"
     return ""

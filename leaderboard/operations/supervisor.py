@@ -1,4 +1,4 @@
-"""Keeps a handful of child processes alive: starts them, restarts who dies, stops all of them when told to."""
+"""Process supervisor: starts child processes, restarts those that die, and stops all of them on a signal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from types import FrameType
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
-# Who has lived so long is taken to be well: the next death starts again with the first pause.
+# A child that has run this long is considered healthy: its next restart begins with the first pause again.
 WELL_AFTER = 60.0
 PATIENCE = 15.0
 
@@ -23,19 +23,19 @@ Popen = subprocess.Popen[bytes]
 
 
 class CannotStart(Exception):
-    """A child that cannot be started, with what to do about it."""
+    """A child cannot be started; the message says how to fix it."""
 
 
 @dataclass
 class Child:
-    """One process to keep alive; `start` raises CannotStart."""
+    """A supervised process; `start` raises CannotStart."""
 
     name: str
     start: Callable[[], Popen]
     process: Popen | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
-    due: float | None = None  # when to try again; None while it runs
+    due: float | None = None  # time of the next restart; None while it runs
 
     def begin(self) -> None:
         self.process, self.due, self.started = self.start(), None, time.monotonic()
@@ -43,7 +43,7 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """`children` in the order of their start; they are stopped in the opposite one. `say` prints a line."""
+    """Supervises `children`, listed in starting order and stopped in reverse. `say` prints a line."""
 
     children: Sequence[Child]
     say: Callable[[str], None]
@@ -64,15 +64,15 @@ class Supervisor:
         self.stopping = True
 
     def start(self) -> None:
-        """Starts all; raises CannotStart. What does not start at all does not get better by trying again."""
+        """Start all children; raises CannotStart. A child that fails its first start is not retried."""
         for child in self.children:
             if not self.stopping:
                 child.begin()
 
     def follow(self, until: Callable[[], bool] = lambda: False, *, watch: Sequence[socket.socket] = ()) -> None:
-        """Restarts whoever dies, until `until` is true or a signal asks to stop.
+        """Restart children that die, until `until` returns true or a stop signal arrives.
 
-        `until` is asked whenever a process has died, a signal has come or a socket of `watch` can be read.
+        `until` is called whenever a process has died, a signal has arrived or a socket of `watch` is readable.
         """
         while not self.stopping:
             self._look()
@@ -82,7 +82,7 @@ class Supervisor:
             self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 
     def stop(self) -> None:
-        """Ends all children: the last started first, and with force who does not listen."""
+        """Stop all children, the last started first; kill those that do not terminate in time."""
         self.stopping = True
         for child in reversed(self.children):
             child.due = None
@@ -106,7 +106,7 @@ class Supervisor:
                 self._restart(child)
 
     def _ended(self, child: Child) -> int | None:
-        """The status of a child that ended. What it left in its group is killed while its id is still its own."""
+        """Return the status of a child that ended. Its process group is killed before its id can be reused."""
         if child.process is None:
             return None
         if child.process.returncode is None:
@@ -129,21 +129,21 @@ class Supervisor:
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 
     def _wait(self, seconds: float | None, watch: Sequence[socket.socket] = ()) -> None:
-        """Until a child dies, a signal comes, something can be read, or the time is over."""
+        """Wait until a child dies, a signal arrives, a socket is readable, or the time is over."""
         readable, _, _ = select.select([self._wake[0], *watch], [], [], seconds)
         if self._wake[0] in readable:
             os.read(self._wake[0], 4096)
 
     @staticmethod
     def _ask(child: Child) -> None:
-        """The process itself: it ends its children in its own order. A pool that is told too never comes to rest."""
+        """Terminate the process only: it stops its own children in order; signalling a pool's too would hang it."""
         if child.process is not None and child.process.returncode is None:
-            # Not Popen.terminate: that would reap one that has died, and its group's id with it.
+            # Not Popen.terminate: that would reap a dead process, and free its group's id.
             os.kill(child.process.pid, signal.SIGTERM)
 
     @staticmethod
     def _kill(child: Child) -> None:
-        """The process and all that it left in its group."""
+        """Kill the process and its whole process group."""
         if child.process is not None and child.process.returncode is None:
             pid = child.process.pid
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -154,5 +154,5 @@ class Supervisor:
 
 
 def ending(status: int) -> str:
-    """A wait status in words: `ended with status 3`, `was ended by SIGKILL`."""
+    """Describe a wait status: `ended with status 3`, `was ended by SIGKILL`."""
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
