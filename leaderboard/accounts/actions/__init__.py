@@ -1,1 +1,1 @@
-"""Accounts' sides of the site: teams, who belongs to them, names, tokens, curators."""
+"""Actions on accounts: teams, membership, invitations, tokens, curators."""

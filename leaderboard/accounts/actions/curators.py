@@ -1,4 +1,4 @@
-"""Who may create benchmarks and manage all of them: given by the operator."""
+"""Curators: users who may create benchmarks and manage all of them; appointed by the operator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaderboard.models import AuditEntry, User
 
 @transaction.atomic
 def appoint(*, username: str, is_curator: bool = True) -> bool:
-    """Make somebody a curator, or no longer; whether that changed anything. Raises User.DoesNotExist."""
+    """Grant or withdraw a user's curator role; return True if it changed. Raises User.DoesNotExist."""
     user = User.objects.select_for_update().get(username=username)
     if user.is_curator == is_curator:
         return False

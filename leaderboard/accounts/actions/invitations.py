@@ -1,8 +1,8 @@
-"""Inviting people into a team by a link, and their answers.
+"""Team invitations by link, and the responses to them.
 
-The link's token is unguessable, works once and not for ever, and is stored as its sha256 alone. It is a bearer's: whom
-an address belongs to is not looked up, so an invitation tells nothing of who has an account. Where the site has a mail
-server the link is mailed and nobody else sees it; else whoever invites is shown it, once, to hand it on.
+The link's token is unguessable, expires, works once, and only its SHA-256 is stored. It is a bearer token: addresses
+are not looked up, so an invitation does not reveal who has an account. If the site has a mail server the link is
+mailed and shown to nobody else; otherwise it is shown once to the inviter, to be passed on.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from leaderboard.models import AuditEntry, Invitation, Membership, Team, User
 log = structlog.get_logger(__name__)
 LASTS = timedelta(days=7)
 MOST_OPEN = 20
-"""Of one team. Mails to strangers are what it bounds."""
+"""Maximum number of a team's open invitations; it limits mails to strangers."""
 MOST_A_DAY = 40
-"""Of one person, over all teams, answered or not."""
+"""Maximum number of a user's invitations in 24 hours, over all teams, answered or not."""
 
 
 @dataclass(frozen=True)
 class Invited:
-    """link: to be handed on by whoever invites; empty where it went by mail."""
+    """A new invitation. link: to be passed on by the inviter; empty if it was mailed."""
 
     invitation: Invitation
     link: str
 
 
 def invite(*, team: Team, address: str, by: User) -> Invited:
-    """For owners. Raises Refused INVALID_NAME for what is no address, NOT_TAKEN for one invitation too many."""
+    """Invite an address; for owners. Raises Refused: INVALID_NAME for an invalid address, NOT_TAKEN over a limit."""
     token = secrets.token_urlsafe(32)
     invitation = _invite(team=team, address=address.strip(), by=by, token=token)
     link = settings.BASE_URL + reverse("invitation", args=[token])
-    # After the commit, and not through the outbox of notices: there the token would lie readable.
+    # After the commit, and not through the outbox of notices, which would store the token in the clear.
     mailed = settings.SENDS_MAIL and _mail(invitation, link)
     return Invited(invitation, "" if mailed else link)
 
 
 @transaction.atomic
 def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
-    # In this order everywhere: a person, then a team.
+    # Lock order everywhere: user, then team.
     User.objects.select_for_update().get(pk=by.pk)
     team = membership.held(team)
     membership.check_owner(team, by)
@@ -76,7 +76,7 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
             f"You have sent {MOST_A_DAY} invitations within a day; wait a little.",
             heading="Nobody was invited",
         )
-    made = Invitation.objects.create(
+    invitation = Invitation.objects.create(
         team=team,
         address=address,
         token_sha256=_digest(token),
@@ -84,28 +84,28 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
         created_at=at,
         expires_at=at + LASTS,
     )
-    AuditEntry.record("team.invited", team, by=by, invitation=made.pk)
-    return made
+    AuditEntry.record("team.invited", team, by=by, invitation=invitation.pk)
+    return invitation
 
 
 def open_ones(team: Team) -> QuerySet[Invitation]:
-    """The team's invitations that can still be answered, as a queryset."""
+    """Return the team's invitations that can still be answered."""
     return open_of_all().filter(team=team)
 
 
 def open_of_all() -> QuerySet[Invitation]:
-    """The same of all teams."""
+    """Return all invitations that can still be answered."""
     return Invitation.objects.filter(answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
 
 
 def found(token: str) -> Invitation | None:
-    """The invitation that a link leads to; None for one that is used, revoked, too old, or never was."""
+    """Return a link's invitation, or None if it is used, revoked, expired or unknown."""
     return open_of_all().select_related("team", "invited_by").filter(token_sha256=_digest(token)).first()
 
 
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User) -> Team:
-    """Its bearer is a member from here on, and owns nothing. Whoever is one already leaves the link unused."""
+    """Make the link's bearer a member, not an owner. Raises Refused for members, and leaves the link unused."""
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NAME_TAKEN, f"You are a member of {team} already; the link still works for somebody else.")
@@ -117,21 +117,21 @@ def accept(*, invitation: Invitation, by: User) -> Team:
 
 @transaction.atomic
 def decline(*, invitation: Invitation, by: User) -> None:
-    """The link is used up."""
+    """Decline; the link is used up."""
     _answer(invitation, Invitation.Answer.DECLINED, by)
     AuditEntry.record("team.declined", invitation.team, by=by, invitation=invitation.pk)
 
 
 @transaction.atomic
 def revoke(*, invitation: Invitation, by: User) -> None:
-    """The link works no more. For owners."""
+    """Revoke an open invitation; for owners."""
     membership.check_owner(membership.held(invitation.team), by)
     _answer(invitation, Invitation.Answer.REVOKED, by)
     AuditEntry.record("team.invitation_revoked", invitation.team, by=by, invitation=invitation.pk)
 
 
 def _answer(invitation: Invitation, answer: str, by: User) -> None:
-    """Compare and swap: of two who use a link at once one is late. Raises Refused NOT_TAKEN."""
+    """Compare and swap: only one of two concurrent answers succeeds. Raises Refused: NOT_TAKEN."""
     at = timezone.now()
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
@@ -153,7 +153,7 @@ def _mail(invitation: Invitation, link: str) -> bool:
     )
     try:
         send_mail(f"Invitation to the team {team}"[:200], text, None, [invitation.address])
-    except OSError as error:  # what smtplib raises is one, too
+    except OSError as error:  # includes smtplib's exceptions
         log.warning("invitation_not_sent", invitation=invitation.pk, error=type(error).__name__)
         return False
     return True

@@ -1,6 +1,6 @@
-"""Who belongs to a team: leaving it, being taken out of it, handing it on, and its end.
+"""Team membership: leave, remove, transfer ownership, delete the team.
 
-Whoever changes a team's members holds the team's row: an owner who leaves while another hands on would leave nobody.
+All actions lock the team's row: an owner's leaving concurrently with a transfer could leave the team without owner.
 """
 
 from __future__ import annotations
@@ -12,49 +12,49 @@ from leaderboard.models import AuditEntry, Membership, Notice, Submission, Team,
 
 
 def check_owner(team: Team, by: User) -> None:
-    """Raises Refused NOT_AN_OWNER."""
+    """Raise Refused: NOT_AN_OWNER unless the user is an owner."""
     if not Membership.objects.filter(team=team, user=by.pk, is_owner=True).exists():
         raise Refused(Code.NOT_AN_OWNER, "Only an owner of the team may do that.")
 
 
 def held(team: Team) -> Team:
-    """The team with its row locked. Call in a transaction."""
+    """Return the team with its row locked. Call in a transaction."""
     return Team.objects.select_for_update().get(pk=team.pk)
 
 
 @transaction.atomic
 def leave(*, team: Team, by: User) -> None:
-    """What the team has and sends is no more this person's to see. Its last owner hands it on first."""
+    """Leave the team and lose access to its submissions. The last owner must transfer ownership first."""
     team = held(team)
-    place = Membership.objects.filter(team=team, user=by).first()
-    if place is None:
+    member = Membership.objects.filter(team=team, user=by).first()
+    if member is None:
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
-    others = Membership.objects.filter(team=team, is_owner=True).exclude(pk=place.pk)
-    if place.is_owner and not others.exists():
+    others = Membership.objects.filter(team=team, is_owner=True).exclude(pk=member.pk)
+    if member.is_owner and not others.exists():
         raise Refused(
             Code.LAST_OWNER, "You are the team's only owner: hand it on to another member first, or delete it."
         )
-    _end(place)
+    _end(member)
     AuditEntry.record("team.left", team, by=by)
 
 
 @transaction.atomic
 def remove(*, team: Team, member: User, by: User) -> None:
-    """Take a member out. For owners, of others; what the member has submitted stays the team's."""
+    """Remove another member; for owners. The member's submissions stay the team's."""
     team = held(team)
     check_owner(team, by)
-    place = Membership.objects.filter(team=team, user=member).first()
-    if place is None:
+    row = Membership.objects.filter(team=team, user=member).first()
+    if row is None:
         raise Refused(Code.NOT_A_MEMBER, "That person is not a member of this team.")
-    if place.user_id == by.pk:
+    if row.user_id == by.pk:
         raise Refused(Code.LAST_OWNER, "To go yourself, leave the team.")
-    _end(place)
+    _end(row)
     AuditEntry.record("team.removed", team, by=by, member=member.pk)
 
 
 @transaction.atomic
 def transfer(*, team: Team, to: User, by: User) -> None:
-    """Another member owns the team from here on; who did stays as a member."""
+    """Transfer ownership to another member; the previous owner stays as a member."""
     team = held(team)
     check_owner(team, by)
     if to.pk == by.pk or not Membership.objects.filter(team=team, user=to).update(is_owner=True):
@@ -65,7 +65,7 @@ def transfer(*, team: Team, to: User, by: User) -> None:
 
 @transaction.atomic
 def delete(*, team: Team, by: User) -> None:
-    """The end of a team that has submitted nothing; its systems go with it. For owners."""
+    """Delete a team without submissions, and its systems; for owners."""
     team = held(team)
     check_owner(team, by)
     if Submission.objects.filter(system__team=team).exists():
@@ -79,7 +79,7 @@ def delete(*, team: Team, by: User) -> None:
     team.delete()
 
 
-def _end(place: Membership) -> None:
-    """With what was told, or is still to be told, about the team's submissions."""
-    Notice.objects.filter(user=place.user_id, submission__system__team=place.team_id).delete()
-    place.delete()
+def _end(row: Membership) -> None:
+    """Delete a membership with the user's notices, sent or not, about the team's submissions."""
+    Notice.objects.filter(user=row.user_id, submission__system__team=row.team_id).delete()
+    row.delete()

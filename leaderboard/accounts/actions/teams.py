@@ -1,4 +1,4 @@
-"""Teams and systems come to be when somebody first competes."""
+"""Create teams and systems, at the latest with their first submission."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, System, Team, User
 
 MOST_A_DAY = 20
-"""Teams that one person founds: names are everybody's."""
+"""Maximum number of teams a user may create in 24 hours: names are a shared resource."""
 
 
 @transaction.atomic
 def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
-    """A team with its first member, who owns it. is_baselines: a benchmark's, whose name nobody may choose.
+    """Create a team owned by its creator. is_baselines: a benchmark's team, whose name users cannot choose.
 
-    Raises Refused INVALID_NAME, NAME_TAKEN where another's name looks like it, and NOT_TAKEN for one too many.
+    Raises Refused: INVALID_NAME, NAME_TAKEN if another name looks similar, and NOT_TAKEN over the limit.
     """
     name = names.checked(name, of="team", longest=100)
     if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
@@ -29,8 +29,8 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
     if names.is_of_baselines(name) and not is_baselines:
         raise Refused(Code.INVALID_NAME, "A benchmark's own baselines stand under such names; expected another one.")
     _hold_names()
-    within = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
-    if within.count() >= MOST_A_DAY and not by.is_curator:
+    recent = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
+    if recent.count() >= MOST_A_DAY and not by.is_curator:
         raise Refused(
             Code.NOT_TAKEN,
             f"You have founded {MOST_A_DAY} teams within a day; wait a little.",
@@ -48,25 +48,25 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
 
 
 def _hold_names() -> None:
-    """Whoever names a team holds the oldest person's row: two at once would each find no team that looks like it."""
+    """Serialize naming of teams by locking the first user's row: concurrent checks would miss each other's names."""
     User.objects.select_for_update(no_key=True).order_by("pk").first()
 
 
 def _names_of_organisers(*, but: User) -> Iterator[str]:
-    """Of curators, too: who may say that a board is as it should be."""
-    theirs = User.objects.filter(Q(is_curator=True) | Q(benchmarks__isnull=False)).exclude(pk=but.pk)
-    return theirs.values_list("username", flat=True).distinct().iterator()
+    """Yield names of organisers and curators, who vouch for boards."""
+    organisers = User.objects.filter(Q(is_curator=True) | Q(benchmarks__isnull=False)).exclude(pk=but.pk)
+    return organisers.values_list("username", flat=True).distinct().iterator()
 
 
 def of(user: User) -> Team:
-    """The person's first team; one that bears their name is made if they have none."""
+    """Return the user's first team; create one named after the user if there is none."""
     team = _of_their_own(user)
     return team or _first(user)
 
 
 @transaction.atomic
 def _first(user: User) -> Team:
-    # The lock makes two first posts at once found one team: two would have twice the quota.
+    # The lock prevents concurrent first submissions from creating two teams with twice the quota.
     user = User.objects.select_for_update().get(pk=user.pk)
     team = _of_their_own(user)
     if team is not None:
@@ -80,36 +80,36 @@ def _first(user: User) -> Team:
 
 
 def _of_their_own(user: User) -> Team | None:
-    """Not one of a benchmark's baselines, in which they are as who manages it."""
+    """Return the user's first team, except teams of baselines, which they joined as managers of a benchmark."""
     return user.teams.filter(baselines_of=None).order_by("membership__id").first()
 
 
 def named(*, team: Team, name: str) -> System:
-    """The team's system of that name, or one that is not stored yet; raises Refused INVALID_NAME for its name."""
-    there = System.objects.filter(team=team, name=" ".join(name.split()))
-    found = None if "\0" in name else there.first()
-    return found or System(team=team, name=_unlike_others(team, names.checked(name, of="system", longest=200)))
+    """Return the team's system of that name, or an unsaved one; raises Refused: INVALID_NAME, NAME_TAKEN."""
+    matches = System.objects.filter(team=team, name=" ".join(name.split()))
+    row = None if "\0" in name else matches.first()
+    return row or System(team=team, name=_unlike_others(team, names.checked(name, of="system", longest=200)))
 
 
 def _unlike_others(team: Team, name: str) -> str:
-    """The name; raises Refused NAME_TAKEN where a system of the team has one that looks like it."""
-    there = names.first_alike(name, team.systems.values_list("name", flat=True))
-    if there is not None:
-        told = f"{team} has a system called {there}, which looks like {name}"
-        raise Refused(Code.NAME_TAKEN, f"{told}; expected exactly that name, or one that looks different.")
+    """Return the name; raises Refused: NAME_TAKEN if another system of the team has a similar one."""
+    similar = names.first_alike(name, team.systems.values_list("name", flat=True))
+    if similar is not None:
+        reason = f"{team} has a system called {similar}, which looks like {name}"
+        raise Refused(Code.NAME_TAKEN, f"{reason}; expected exactly that name, or one that looks different.")
     return name
 
 
 @transaction.atomic
 def system(*, team: Team, name: str, by: User, **described: str) -> System:
-    """The team's system of that name, made if it is not there.
+    """Get or create the team's system of that name.
 
-    Raises Refused INVALID_NAME, and NAME_TAKEN where another one of the team looks like it.
+    Raises Refused: INVALID_NAME, and NAME_TAKEN if another system of the team has a similar name.
     """
-    # Two at once would each find no name like theirs.
+    # Concurrent requests would each find no similar name.
     team = Team.objects.select_for_update().get(pk=team.pk)
     name = named(team=team, name=name).name
-    found, created = System.objects.get_or_create(team=team, name=name, defaults=described)
+    row, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:
-        AuditEntry.record("system.created", found, by=by)
-    return found
+        AuditEntry.record("system.created", row, by=by)
+    return row

@@ -12,7 +12,7 @@ from leaderboard.models import AuditEntry, User
 
 @transaction.atomic
 def issue(*, by: User) -> tuple[AuthToken, str]:
-    """A token of this person: its row, and the secret that is shown once."""
+    """Create a token for this user; return its row, and the secret, which is shown once."""
     token, secret = AuthToken.objects.create(user=by)
     AuditEntry.record("token.issued", by, by=by, key=token.token_key, until=token.expiry.isoformat())
     return token, secret
@@ -20,6 +20,6 @@ def issue(*, by: User) -> tuple[AuthToken, str]:
 
 @transaction.atomic
 def revoke(*, token: Any, by: User) -> None:
-    """The token opens nothing from here on."""
+    """Revoke the token."""
     AuditEntry.record("token.revoked", by, by=by, key=token.token_key)
     token.delete()

@@ -1,4 +1,4 @@
-"""What the API takes and tells of teams and invitations."""
+"""Serializers of teams and invitations."""
 
 from __future__ import annotations
 
@@ -57,18 +57,22 @@ class TeamShape(serializers.Serializer[Any]):
 
 
 def team(row: Team, user: User, request: Request) -> dict[str, Any]:
-    """Of a row that came with members, systems and open invitations."""
-    places = list(row.membership_set.all())
-    is_owner = any(place.is_owner and place.user_id == user.pk for place in places)
+    """Serialize a row that has members, systems and open invitations prefetched."""
+    memberships = list(row.membership_set.all())
+    is_owner = any(membership.is_owner and membership.user_id == user.pk for membership in memberships)
     return {
         "id": row.pk,
         "url": addresses.of(request, "api_team", row.pk),
         "page": addresses.of(request, "team", row.pk),
         "name": row.name,
         "is_owner": is_owner,
-        "members": [{"username": place.user.username, "is_owner": place.is_owner} for place in places],
+        "members": [
+            {"username": membership.user.username, "is_owner": membership.is_owner} for membership in memberships
+        ],
         "systems": [system.name for system in row.systems.all()],
-        "invitations": [invitation(one, request) for one in row.invitations.all()] if is_owner else [],
+        "invitations": [invitation(open_invitation, request) for open_invitation in row.invitations.all()]
+        if is_owner
+        else [],
     }
 
 

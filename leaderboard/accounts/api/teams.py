@@ -1,4 +1,4 @@
-"""`/teams/` and `/invitations/`: one's teams, who belongs to them, and the way in and out."""
+"""`/teams/` and `/invitations/`: the user's teams, their members, invitations and leaving."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaderboard.models.submission import systems_known_to
 
 
 class OwnView(View):
-    """What the views of this file share."""
+    """Base of this module's views."""
 
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
@@ -44,18 +44,18 @@ class TeamsView(OwnView):
         responses={201: team_serializers.TeamShape, **errors(409, 415, 422)},
     )
     def post(self, request: Request) -> Response:
-        """Found a team, which you own. 409 `name_taken` where another one's name looks like it."""
-        asked = _read(team_serializers.Named, request)
-        made = teams.create(name=asked["name"], by=_user(request))
-        answer = _told(request, made.pk)
-        return Response(answer, status=201, headers={"Location": answer["url"]})
+        """Create a team, which you own. 409 `name_taken` if another team's name looks similar."""
+        params = _read(team_serializers.Named, request)
+        team = teams.create(name=params["name"], by=_user(request))
+        content = _serialized(request, team.pk)
+        return Response(content, status=201, headers={"Location": content["url"]})
 
 
 class TeamView(OwnView):
     @extend_schema(operation_id="team", responses={200: team_serializers.TeamShape, **errors()})
     def get(self, request: Request, pk: int) -> Response:
-        """A team of yours: its members and systems, and for owners the invitations that are open."""
-        return Response(_told(request, pk))
+        """A team of yours: its members and systems, and for owners the open invitations."""
+        return Response(_serialized(request, pk))
 
 
 class InviteView(OwnView):
@@ -65,21 +65,19 @@ class InviteView(OwnView):
         responses={201: team_serializers.InvitedShape, **errors(409, 415, 422)},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Invite somebody; for owners. The link works once; it is mailed, or is in the answer to be handed on."""
-        asked, team = _read(team_serializers.Invite, request), _own_or_404(request, pk)
-        invited = invitations.invite(team=team, address=asked["address"], by=_user(request))
-        answer = {**team_serializers.invitation(invited.invitation, request), "link": invited.link}
-        return Response(team_serializers.InvitedShape(answer).data, status=201, headers={"Cache-Control": "no-store"})
+        """Invite somebody; for owners. The link works once; it is mailed, or returned to be passed on."""
+        params, team = _read(team_serializers.Invite, request), _own_or_404(request, pk)
+        invited = invitations.invite(team=team, address=params["address"], by=_user(request))
+        content = {**team_serializers.invitation(invited.invitation, request), "link": invited.link}
+        return Response(team_serializers.InvitedShape(content).data, status=201, headers={"Cache-Control": "no-store"})
 
 
 class InvitationView(OwnView):
     @extend_schema(operation_id="team_invitation_revoke", responses={204: None, **errors(409)})
     def delete(self, request: Request, pk: int, invitation: int) -> Response:
-        """Take an open invitation back; for owners."""
-        found = get_object_or_404(
-            Invitation.objects.select_related("team"), team=_own_or_404(request, pk), pk=invitation
-        )
-        invitations.revoke(invitation=found, by=_user(request))
+        """Revoke an open invitation; for owners."""
+        row = get_object_or_404(Invitation.objects.select_related("team"), team=_own_or_404(request, pk), pk=invitation)
+        invitations.revoke(invitation=row, by=_user(request))
         return Response(status=204)
 
 
@@ -90,17 +88,17 @@ class OwnerView(OwnView):
         responses={200: team_serializers.TeamShape, **errors(415)},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Hand the team on to another member, who owns it from then on; for owners, who stay as members."""
-        asked, team = _read(team_serializers.Member, request), _own_or_404(request, pk)
-        to = get_object_or_404(team.members, username=asked["username"])
+        """Transfer ownership of the team to another member; for owners, who stay as members."""
+        params, team = _read(team_serializers.Member, request), _own_or_404(request, pk)
+        to = get_object_or_404(team.members, username=params["username"])
         membership.transfer(team=team, to=to, by=_user(request))
-        return Response(_told(request, pk))
+        return Response(_serialized(request, pk))
 
 
 class LeaveView(OwnView):
     @extend_schema(operation_id="team_leave", responses={204: None, **errors(409)})
     def delete(self, request: Request, pk: int) -> Response:
-        """Leave a team. 409 `last_owner`: hand it on first."""
+        """Leave a team. 409 `last_owner`: transfer ownership first."""
         membership.leave(team=_own_or_404(request, pk), by=_user(request))
         return Response(status=204)
 
@@ -112,43 +110,43 @@ class AnswerView(OwnView):
         responses={200: team_serializers.TeamShape, 204: None, **errors(409, 415)},
     )
     def post(self, request: Request) -> Response:
-        """Accept an invitation, which answers with the team, or decline it (204). 404: it is used, or too old."""
-        asked = _read(team_serializers.Answer, request)
-        found = invitations.found(asked["token"])
-        if found is None:
+        """Accept an invitation (returns the team) or decline it (204). 404 if it was used or has expired."""
+        params = _read(team_serializers.Answer, request)
+        invitation = invitations.found(params["token"])
+        if invitation is None:
             raise Http404("no such invitation")
-        if asked["answer"] == "decline":
-            invitations.decline(invitation=found, by=_user(request))
+        if params["answer"] == "decline":
+            invitations.decline(invitation=invitation, by=_user(request))
             return Response(status=204)
-        return Response(_told(request, invitations.accept(invitation=found, by=_user(request)).pk))
+        return Response(_serialized(request, invitations.accept(invitation=invitation, by=_user(request)).pk))
 
 
 def _user(request: Request) -> User:
     return cast(User, request.user)
 
 
-def _read(shape: Any, request: Request) -> dict[str, Any]:
-    asked = shape(data=request.data)
-    asked.is_valid(raise_exception=True)
-    return dict(asked.validated_data)
+def _read(serializer_class: Any, request: Request) -> dict[str, Any]:
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
 
 
 def _own(request: Request) -> QuerySet[Team]:
-    """With all that a shape tells: the same few queries however many teams there are."""
+    """Return the user's teams with everything a serializer needs, in a constant number of queries."""
     members = Membership.objects.select_related("user").order_by("-is_owner", "user__username")
-    waiting = invitations.open_of_all().order_by("created_at", "pk")
+    open_invitations = invitations.open_of_all().order_by("created_at", "pk")
     return Team.objects.filter(pk__in=_user(request).teams.values("pk")).prefetch_related(
         Prefetch("membership_set", members),
         Prefetch("systems", systems_known_to(_user(request)).order_by("name")),
-        Prefetch("invitations", waiting),
+        Prefetch("invitations", open_invitations),
     )
 
 
 def _own_or_404(request: Request, pk: int) -> Team:
-    """Another's team is not told from one that is not there."""
+    """Return a team of the user; another user's team is a 404 too."""
     return get_object_or_404(_user(request).teams, pk=pk)
 
 
-def _told(request: Request, pk: int) -> dict[str, Any]:
-    found = get_object_or_404(_own(request), pk=pk)
-    return dict(team_serializers.TeamShape(team_serializers.team(found, _user(request), request)).data)
+def _serialized(request: Request, pk: int) -> dict[str, Any]:
+    team = get_object_or_404(_own(request), pk=pk)
+    return dict(team_serializers.TeamShape(team_serializers.team(team, _user(request), request)).data)

@@ -1,4 +1,4 @@
-"""`/auth/tokens/`: name and password in, a token out."""
+"""`/auth/tokens/`: issue a token for a name and a password, and revoke it."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ class NoToken(exceptions.ValidationError):
 
 
 class TokensView(View):
-    """Guesses here and on the log-in page are counted together."""
+    """Issues tokens. Failed attempts here and on the log-in page share one limit."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
     parser_classes = (JSONParser, FormParser)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Without it a wrong password would be answered 403."""
+        """Return a challenge: without one, a wrong password would give 403 instead of 401."""
         return "Token"
 
     @extend_schema(
         operation_id="token_issue", request=Credentials, responses={201: IssuedToken, **errors(415)}, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """A token for a name and a password."""
+        """Issue a token for a name and a password."""
         credentials = Credentials(data=request.data)
         credentials.is_valid(raise_exception=True)
         token, secret = tokens.issue(by=_who_is(request, **credentials.validated_data))
-        answer = IssuedToken({"token": secret, "expires_at": token.expiry, "username": token.user.username})
-        return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
+        content = IssuedToken({"token": secret, "expires_at": token.expiry, "username": token.user.username})
+        return Response(content.data, status=201, headers={"Cache-Control": "no-store"})
 
 
 def _who_is(request: Request, username: str, password: str) -> User:
@@ -64,7 +64,7 @@ def _who_is(request: Request, username: str, password: str) -> User:
     try:
         user = get_adapter().authenticate(request._request, **{name: username}, password=password)
     except Throttled as error:
-        # Guesses are counted a minute and an hour; the least that may help is a minute.
+        # Attempts are limited per minute and per hour; a minute is the minimum wait.
         raise exceptions.Throttled(wait=60, detail="Too many attempts from your address.") from error
     if user is None or not user.is_active:
         raise exceptions.AuthenticationFailed("The name and the password do not belong together.")
@@ -76,7 +76,7 @@ def _who_is(request: Request, username: str, password: str) -> User:
 
 
 class CurrentTokenView(View):
-    """The token that a request carries."""
+    """The token that the request carries."""
 
     permission_classes = (IsAuthenticated,)
 

@@ -1,4 +1,4 @@
-"""What a person fills in to found a team, and to invite somebody into it."""
+"""Forms to create a team, and to invite somebody."""
 
 from django import forms
 
@@ -10,6 +10,6 @@ class TeamForm(forms.Form):
 
 
 class InviteForm(forms.Form):
-    """Whom an invitation is for."""
+    """The address of the person invited."""
 
     address = forms.EmailField(label="Mail address", widget=forms.EmailInput({"autocomplete": "off"}))

@@ -1,4 +1,4 @@
-"""The page that an invitation's link leads to: whose team it is, and the two answers."""
+"""The page of an invitation's link: the team, and buttons to accept or decline."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from leaderboard.core.web.refusals import Refusal
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: PersonRequest, token: str) -> HttpResponse:
-    """`answer=accept` joins, `answer=decline` uses the link up. One that is used or too old is as none at all."""
-    found = invitations.found(token)
-    if found is None:
+    """`answer=accept` joins, `answer=decline` uses up the link. A used or expired link is a 404."""
+    row = invitations.found(token)
+    if row is None:
         raise Http404("no such invitation")
     refusal = None
     if request.method == "POST":
         try:
             if request.POST.get("answer") == "accept":
-                team = invitations.accept(invitation=found, by=request.user)
+                team = invitations.accept(invitation=row, by=request.user)
                 messages.success(request, f"You are a member of {team}.")
                 return redirect("team", team.pk)
             if request.POST.get("answer") == "decline":
-                invitations.decline(invitation=found, by=request.user)
+                invitations.decline(invitation=row, by=request.user)
                 messages.success(request, "The invitation is declined.")
                 return redirect("my_teams")
             refusal = Refusal(Refused(Code.INVALID_NAME, "Expected one of two answers: accept or decline."))
         except Refused as refused:
             refusal = Refusal(refused)
     status = refusal.status if refusal else 200
-    return render(request, "accounts/invitation.html", {"invitation": found, "refusal": refusal}, status=status)
+    return render(request, "accounts/invitation.html", {"invitation": row, "refusal": refusal}, status=status)

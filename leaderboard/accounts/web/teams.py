@@ -1,4 +1,4 @@
-"""One's teams: founding one, and each with its members, its invitations and what its owners may do."""
+"""The user's teams: a list, creation, and for each team its members, invitations and owners' actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from leaderboard.models.submission import systems_known_to
 @login_required
 @require_http_methods(["GET", "POST"])
 def my_teams(request: PersonRequest) -> HttpResponse:
-    """The list with who belongs to each; a POST founds another."""
+    """List the teams with their members; POST creates one."""
     form = TeamForm(request.POST or None)
     status = 200
     if request.method == "POST":
@@ -40,20 +40,20 @@ def my_teams(request: PersonRequest) -> HttpResponse:
             else:
                 messages.success(request, f"The team {team} is founded.")
                 return redirect("team", team.pk)
-    mine = (
+    own_teams = (
         Team.objects.filter(pk__in=request.user.teams.values("pk"))
         .annotate(n_systems=Count("systems", filter=Q(systems__in=systems_known_to(request.user)), distinct=True))
         .prefetch_related("members")
         .order_by("name")
     )
-    return render(request, "accounts/teams.html", {"form": form, "teams": mine}, status=status)
+    return render(request, "accounts/teams.html", {"form": form, "teams": own_teams}, status=status)
 
 
 @login_required
 @never_cache
 @require_safe
 def team(request: PersonRequest, pk: int) -> HttpResponse:
-    """For members: who belongs to it, and for owners whom they invited."""
+    """Show a team to its members, and its open invitations to its owners."""
     return _page(request, own_or_404(request, pk))
 
 
@@ -61,16 +61,16 @@ def team(request: PersonRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def invite(request: PersonRequest, pk: int) -> HttpResponse:
-    """The link goes by mail, or is shown here, this once."""
-    found, form = own_or_404(request, pk), InviteForm(request.POST)
+    """Invite somebody: the link is mailed, or shown here once."""
+    own_team, form = own_or_404(request, pk), InviteForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, form=form)
+        return _page(request, own_team, form=form)
     try:
-        invited = invitations.invite(team=found, address=form.cleaned_data["address"], by=request.user)
+        invited = invitations.invite(team=own_team, address=form.cleaned_data["address"], by=request.user)
     except Refused as refused:
-        return _page(request, found, refusal=Refusal(refused))
+        return _page(request, own_team, refusal=Refusal(refused))
     if invited.link:
-        return _page(request, found, invited=invited)
+        return _page(request, own_team, invited=invited)
     messages.success(request, f"An invitation is on its way to {invited.invitation.address}.")
     return redirect("team", pk)
 
@@ -78,45 +78,47 @@ def invite(request: PersonRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: PersonRequest, pk: int, invitation: int) -> HttpResponse:
-    found = own_or_404(request, pk)
-    asked = get_object_or_404(Invitation.objects.select_related("team"), team=found, pk=invitation)
-    return _done(request, found, "The link works no more.", invitations.revoke, invitation=asked)
+    own_team = own_or_404(request, pk)
+    row = get_object_or_404(Invitation.objects.select_related("team"), team=own_team, pk=invitation)
+    return _done(request, own_team, "The link works no more.", invitations.revoke, invitation=row)
 
 
 @login_required
 @require_POST
 def leave(request: PersonRequest, pk: int) -> HttpResponse:
-    found = own_or_404(request, pk)
-    return _done(request, found, f"You have left {found}.", membership.leave, after="my_teams", team=found)
+    own_team = own_or_404(request, pk)
+    return _done(request, own_team, f"You have left {own_team}.", membership.leave, after="my_teams", team=own_team)
 
 
 @login_required
 @require_POST
 def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
-    found = own_or_404(request, pk)
-    person = get_object_or_404(found.members, pk=member)
-    said = f"{person.username} owns {found} from here on."
-    return _done(request, found, said, membership.transfer, team=found, to=person)
+    own_team = own_or_404(request, pk)
+    person = get_object_or_404(own_team.members, pk=member)
+    message = f"{person.username} owns {own_team} from here on."
+    return _done(request, own_team, message, membership.transfer, team=own_team, to=person)
 
 
 @login_required
 @require_POST
 def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
-    found = own_or_404(request, pk)
-    person = get_object_or_404(found.members, pk=member)
-    said = f"{person.username} is no member any more."
-    return _done(request, found, said, membership.remove, team=found, member=person)
+    own_team = own_or_404(request, pk)
+    person = get_object_or_404(own_team.members, pk=member)
+    message = f"{person.username} is no member any more."
+    return _done(request, own_team, message, membership.remove, team=own_team, member=person)
 
 
 @login_required
 @require_POST
 def delete(request: PersonRequest, pk: int) -> HttpResponse:
-    found = own_or_404(request, pk)
-    return _done(request, found, f"The team {found} is deleted.", membership.delete, after="my_teams", team=found)
+    own_team = own_or_404(request, pk)
+    return _done(
+        request, own_team, f"The team {own_team} is deleted.", membership.delete, after="my_teams", team=own_team
+    )
 
 
 def own_or_404(request: PersonRequest, pk: int) -> Team:
-    """A team of the person's own; another's is not told from one that is not there."""
+    """Return a team of the user; another user's team is a 404 too."""
     return get_object_or_404(request.user.teams, pk=pk)
 
 
@@ -137,19 +139,21 @@ def _page(
     refusal: Refusal | None = None,
     invited: Invited | None = None,
 ) -> HttpResponse:
-    told = Submission.objects.visible_to(request.user)
-    places = list(Membership.objects.filter(team=found).select_related("user").order_by("-is_owner", "user__username"))
-    is_owner = any(place.is_owner and place.user_id == request.user.pk for place in places)
+    visible = Submission.objects.visible_to(request.user)
+    memberships = list(
+        Membership.objects.filter(team=found).select_related("user").order_by("-is_owner", "user__username")
+    )
+    is_owner = any(member.is_owner and member.user_id == request.user.pk for member in memberships)
     context = {
         "team": found,
-        "places": places,
+        "places": memberships,
         "is_owner": is_owner,
-        "is_last_owner": is_owner and sum(place.is_owner for place in places) == 1,
+        "is_last_owner": is_owner and sum(member.is_owner for member in memberships) == 1,
         "invitations": invitations.open_ones(found) if is_owner else [],
         "may_delete": is_owner and not Submission.objects.filter(system__team=found).exists(),
         "systems": systems_known_to(request.user)
         .filter(team=found)
-        .annotate(n_submissions=Count("submissions", filter=Q(submissions__in=told))),
+        .annotate(n_submissions=Count("submissions", filter=Q(submissions__in=visible))),
         "form": form or InviteForm(),
         "invited": invited,
         "refusal": refusal,

@@ -1,4 +1,4 @@
-"""API tokens: made, shown once, revoked. What is stored is a digest."""
+"""API tokens: create, show once, revoke. Only a digest is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from leaderboard.core.web.access import PersonRequest
 @never_cache
 @require_http_methods(["GET", "POST"])
 def my_tokens(request: PersonRequest) -> HttpResponse:
-    """The list; a POST makes one more and shows it, this once."""
+    """List the tokens; POST issues one and shows it once."""
     secret = ""
     if request.method == "POST":
         _, secret = tokens.issue(by=request.user)
@@ -31,7 +31,7 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: PersonRequest, key: str) -> HttpResponse:
-    """The token opens nothing from here on."""
+    """Revoke the token."""
     tokens.revoke(token=get_object_or_404(AuthToken, user=request.user, token_key=key), by=request.user)
     messages.success(request, f"The token {key}… is revoked.")
     return redirect("my_tokens")
