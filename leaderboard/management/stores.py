@@ -1,4 +1,4 @@
-"""Commands that read every stored file, and a store that does not answer."""
+"""Error handling for commands that read every stored file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """A bucket that is not there, or not to be reached, ends a command in a line that says so."""
+    """Turn an unreachable or missing bucket into a CommandError of one line."""
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        told = "HOLDOUT_S3_BUCKET, HOLDOUT_S3_GOLD_BUCKET, HOLDOUT_S3_ENDPOINT and the keys are what to look at"
-        raise CommandError(f"the store of files does not answer as it should ({told}): {error}") from error
+        text = "HOLDOUT_S3_BUCKET, HOLDOUT_S3_GOLD_BUCKET, HOLDOUT_S3_ENDPOINT and the keys are what to look at"
+        raise CommandError(f"the store of files does not answer as it should ({text}): {error}") from error

@@ -1,4 +1,4 @@
-"""`manage.py check_boards`: makes every board that was shown again from what is stored, and compares byte for byte."""
+"""`manage.py check_boards`: rebuild every public board from stored rows, and compare it byte for byte."""
 
 from __future__ import annotations
 
@@ -27,17 +27,21 @@ class Command(BaseCommand):
 
     def handle(self, *, without_drawings: bool = False, **_: Any) -> None:
         shown = Leaderboard.objects.filter(state__in=Leaderboard.PUBLIC).order_by("pk")
-        found = {board: differences(board) for board in shown.select_related("phase__benchmark", "gold_version__split")}
+        differing = {
+            board: differences(board) for board in shown.select_related("phase__benchmark", "gold_version__split")
+        }
         if not without_drawings and sandbox_client.answers():
-            found = {board: [*different, *rebuild_plots.differences(board)] for board, different in found.items()}
+            differing = {
+                board: [*different, *rebuild_plots.differences(board)] for board, different in differing.items()
+            }
         else:
             self.stdout.write("drawings were not compared" + ("" if without_drawings else ": no sandbox answers"))
-        for board, different in found.items():
+        for board, different in differing.items():
             self.stdout.write(f"{board}: {'the same' if not different else ', '.join(different)}")
-        faulty = [(benchmark, row) for benchmark in Benchmark.objects.order_by("pk") for row in left_out(benchmark)]
-        for benchmark, row in faulty:
+        invalid = [(benchmark, row) for benchmark in Benchmark.objects.order_by("pk") for row in left_out(benchmark)]
+        for benchmark, row in invalid:
             self.stdout.write(f"reported row {row.row.pk} of {benchmark.slug}, {row.row}: {row.fault}")
-        if any(found.values()):
+        if any(differing.values()):
             raise CommandError("a board is not what its runs make of it")
-        if faulty:
-            raise CommandError(f"reported rows that are shown nowhere: {len(faulty)}")
+        if invalid:
+            raise CommandError(f"reported rows that are shown nowhere: {len(invalid)}")

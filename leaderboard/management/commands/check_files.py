@@ -1,4 +1,4 @@
-"""`manage.py check_files`: reads every stored file against its record's sha256, and names those without one."""
+"""`manage.py check_files`: verify every stored file's SHA-256, and list files without a record."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Command(BaseCommand):
     def handle(self, **_: Any) -> None:
         n = 0
         faults = 0
-        for looked in stored_files.look():
+        for result in stored_files.look():
             n += 1
-            if looked.fault:
+            if result.fault:
                 faults += 1
-                self.stdout.write(f"{looked.owner}: {looked.fault}")
-        without = orphaned_files.find()
-        for stray in without.files:
+                self.stdout.write(f"{result.owner}: {result.fault}")
+        orphaned = orphaned_files.find()
+        for stray in orphaned.files:
             self.stdout.write(f"{stray}: no record names it")
         if faults:
             raise CommandError(f"{faults} of {n} files are missing, altered or unreadable")
         self.stdout.write(f"{n} files: all are there, with their sha256")
-        if without.doubt:
-            raise CommandError(without.doubt)
+        if orphaned.doubt:
+            raise CommandError(orphaned.doubt)

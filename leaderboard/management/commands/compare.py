@@ -1,4 +1,4 @@
-"""`manage.py compare`: the rank ranges of a phase's current board, computed again."""
+"""`manage.py compare`: compute the rank ranges of a phase's current board again."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--again", action="store_true", help="forget the stored comparisons first")
 
     def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
-        found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        board = board_state.current(found) if found else None
+        row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
+        board = board_state.current(row) if row else None
         if board is None:
             raise CommandError(f"there is no board of a phase {phase} in a benchmark {benchmark}")
         n = rank_ranges.renewed(board=board, again=again)

@@ -1,4 +1,4 @@
-"""`manage.py divide`: a split's groups in a public and a private half."""
+"""`manage.py divide`: partition a split's groups into a public and a private half."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ class Command(BaseCommand):
         parser.add_argument("--by", metavar="USERNAME", help="whose doing it is (default: the first curator)")
 
     def handle(self, *, benchmark: str, split: str, share: str, seed: int | None, by: str | None, **_: Any) -> None:
-        found = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
-        of_it = found.dataset.splits.filter(name=split).select_related("dataset").first() if found else None
-        if of_it is None:
+        benchmark_row = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
+        split_row = (
+            benchmark_row.dataset.splits.filter(name=split).select_related("dataset").first() if benchmark_row else None
+        )
+        if split_row is None:
             raise CommandError(f"there is no split {split} in a benchmark {benchmark}")
         curators = User.objects.filter(is_curator=True).order_by("pk")
         person = User.objects.filter(username=by).first() if by else curators.first()
         if person is None:
             raise CommandError(f"there is no account {by}" if by else "there is no curator; name somebody with --by")
         try:
-            made = split_in_halves.divide(split=of_it, share=Decimal(share), seed=seed, by=person)
+            division = split_in_halves.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:
             raise CommandError(f"--share is {share!r}, expected a number over 0 and under 1") from error
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         self.stdout.write(
-            f"{of_it}: {made.n_public:,} groups in the public half, {made.n_private:,} in the private one"
+            f"{split_row}: {division.n_public:,} groups in the public half, {division.n_private:,} in the private one"
         )

@@ -1,4 +1,4 @@
-"""`manage.py draw`: what is drawn of results that were published before it was kept."""
+"""`manage.py draw`: compute plot data of results that were published without it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Command(BaseCommand):
         parser.add_argument("phase", help="the phase's slug")
 
     def handle(self, *, benchmark: str, phase: str, **_: Any) -> None:
-        found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        if found is None:
+        row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
+        if row is None:
             raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
         n_drawn, n_left = 0, 0
-        for board in found.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
+        for board in row.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
             for release in plots.undrawn(board):
                 try:
                     n_drawn += plots.draw(release) is not None

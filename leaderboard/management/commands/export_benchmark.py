@@ -1,4 +1,4 @@
-"""`manage.py export_benchmark SLUG FILE --to KEY`: a whole benchmark as one file."""
+"""`manage.py export_benchmark SLUG FILE --to KEY`: write a whole benchmark to one file."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Command(BaseCommand):
     def handle(
         self, *, benchmark: str, file: Path, to: list[str], to_file: Path | None, by: str | None, **_: Any
     ) -> None:
-        found = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
-        if found is None:
+        row = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
+        if row is None:
             raise CommandError(f"there is no benchmark {benchmark}")
         person = User.objects.filter(username=by).first() if by else None
         if by and person is None:
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         try:
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []
-            writing.write(benchmark=found, to=file, keys=keys, by=person, say=self.stdout.write)
+            writing.write(benchmark=row, to=file, keys=keys, by=person, say=self.stdout.write)
         except encryption.KeyFault as fault:
             raise CommandError(str(fault)) from fault
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`manage.py import_archive FILE --key FILE`: a whole benchmark from one file, as it was."""
+"""`manage.py import_archive FILE --key FILE`: import a whole benchmark from one file, unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError(f"there is no account {by}")
         try:
             keys = encryption.identities(key.read_text().splitlines())
-            made = reading.take_in(archive=file, keys=keys, by=person, say=self.stdout.write)
+            result = reading.take_in(archive=file, keys=keys, by=person, say=self.stdout.write)
         except reading.ArchiveFault as fault:
             raise CommandError("\n".join([f"{file.name}:", *fault.lines, UNCHANGED])) from fault
         except encryption.KeyFault as fault:
@@ -40,6 +40,6 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error
         except reading.DAMAGED as error:
-            told = f"{file.name} is damaged, or was not written by an export ({type(error).__name__})"
-            raise CommandError(f"{told}; {UNCHANGED}") from error
-        self.stdout.write(made.benchmark.get_absolute_url())
+            text = f"{file.name} is damaged, or was not written by an export ({type(error).__name__})"
+            raise CommandError(f"{text}; {UNCHANGED}") from error
+        self.stdout.write(result.benchmark.get_absolute_url())

@@ -1,4 +1,4 @@
-"""`manage.py import_benchmark NAME PATH`: hosts a benchmark from its published files."""
+"""`manage.py import_benchmark NAME PATH`: host a benchmark from its published files."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Command(BaseCommand):
         return {key: value for key, _, value in pairs}
 
     def check_options(self, imported: Imported) -> None:
-        """Before anything is stored."""
+        """Validate the phases' options before anything is stored."""
         manifest = imported.manifest
         for phase in manifest.phases:
             try:
@@ -120,7 +120,7 @@ class Command(BaseCommand):
                 raise CommandError(f"phase {phase.slug}: {refused}") from refused
 
     def check_named(self, imported: Imported, choices: Choices) -> None:
-        """A misspelt split must not leave gold hidden that was meant to be public."""
+        """Reject unknown split names: a misspelt one would leave gold hidden that was meant to be public."""
         splits = [split.name for split in imported.manifest.splits]
         unknown = sorted(choices.public_gold - set(splits))
         if unknown:
@@ -128,10 +128,10 @@ class Command(BaseCommand):
 
     def curator(self, username: str | None) -> User:
         if username:
-            found = User.objects.filter(username=username, is_curator=True).first()
-            if found is None:
+            user = User.objects.filter(username=username, is_curator=True).first()
+            if user is None:
                 raise CommandError(f"--by is {username}, expected the username of a curator")
-            return found
+            return user
         curators = list(User.objects.filter(is_curator=True, is_active=True)[:2])
         if not curators:
             raise CommandError("there is no curator yet; an operator makes an account one in /admin/")
@@ -145,7 +145,7 @@ class Command(BaseCommand):
 
 
 def chosen(imported: Imported, choices: Choices) -> Imported:
-    """What is imported, without papers' rows where they are not wanted."""
+    """Drop papers' rows from the import unless they are wanted."""
     if choices.reported:
         return imported
     return replace(imported, manifest=msgspec.structs.replace(imported.manifest, reported=[]))
@@ -153,7 +153,7 @@ def chosen(imported: Imported, choices: Choices) -> Imported:
 
 @contextmanager
 def kept_map(path: Path | None, imported: Imported) -> Iterator[None]:
-    """Writes the id map, for its owner's eyes, before anything is hosted; a hosting that fails takes it back."""
+    """Write the id map, readable by its owner only, before anything is hosted; delete it if hosting fails."""
     if path is None:
         yield
         return
@@ -171,7 +171,7 @@ def kept_map(path: Path | None, imported: Imported) -> Iterator[None]:
 
 
 def explained(refused: Refused, imported: Imported) -> str:
-    """The refusal with each line at fault in the curator's own file."""
+    """Describe a refusal, with each error located in the curator's own file."""
     lines = [str(refused)]
     for problem in refused.problems:
         where = imported.origins.of(problem["file"], problem["line"])

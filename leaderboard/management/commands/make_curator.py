@@ -1,4 +1,4 @@
-"""`manage.py make_curator`: who may create benchmarks and manage all of them."""
+"""`manage.py make_curator`: let a user create benchmarks and manage all of them."""
 
 from __future__ import annotations
 

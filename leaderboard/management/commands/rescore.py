@@ -1,4 +1,4 @@
-"""`manage.py rescore`: score a phase again on the gold that counts and by the present task version."""
+"""`manage.py rescore`: rescore a phase on the current gold by the current task version."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Command(BaseCommand):
         if outdated:
             self.all_outdated(dry_run=dry_run)
             return
-        found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        if found is None:
+        row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
+        if row is None:
             raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
-        self.begin(found)
+        self.begin(row)
 
     def all_outdated(self, *, dry_run: bool) -> None:
         phases = outdated()

@@ -1,4 +1,4 @@
-"""`manage.py seed`: fills a site with the demonstration, through the path that every upload takes."""
+"""`manage.py seed`: fill a site with the demo, through the same path as every upload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.submissions.actions import submit as submissions
 
 LOOK_EVERY = 0.2
 SILENT_AFTER = 30.0
-"""Seconds without a run that moved, after which no worker can be there."""
+"""Seconds without a change of any run after which no worker can be running."""
 
 
 class Command(BaseCommand):
@@ -53,28 +53,28 @@ class Command(BaseCommand):
             except (manifest.ManifestError, Refused) as error:
                 problems = [problem["text"] for problem in getattr(error, "problems", [])]
                 raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
-        made = [] if no_images else submit_built_images.submit(images, self.say)
+        image_submissions = [] if no_images else submit_built_images.submit(images, self.say)
         if wait_seconds:
             self.wait(submitted, wait_seconds)
-            submit_built_images.wait(made, wait_seconds, self.say)
+            submit_built_images.wait(image_submissions, wait_seconds, self.say)
         self.say(f"the demonstration's passwords are kept in {demo.logins()}")
 
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> Submission:
-        """The system's submission of this very file; made if there is none that the server did not fail."""
+        """Return the system's submission of this file; submit it unless there is one that did not fail."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         system = self.entrant(part, by)
         with host.opened(folder, part.predictions) as file:
-            there = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
-            kept = there.exclude(predictions__runs__state=State.FAILED).first()
-            described = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
-            return kept or submissions.submit(file=file, **described)  # type: ignore[arg-type]
+            earlier = Submission.objects.filter(phase=phase, system=system, predictions__sha256=sha256_of(file))
+            submission = earlier.exclude(predictions__runs__state=State.FAILED).first()
+            fields = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
+            return submission or submissions.submit(file=file, **fields)  # type: ignore[arg-type]
 
     def wanted(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> submit_built_images.Wanted:
-        """The system as something to build."""
+        """Describe the system as an image to build."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         return submit_built_images.Wanted(
             name=part.name,
@@ -93,7 +93,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def track(phase: Phase, part: manifest.SystemPart) -> str:
-        """A phase that was seeded before it had tracks has none still: its submissions declared nothing."""
+        """Return the track, or none for a phase seeded before it had tracks: its submissions declared none."""
         return part.track if phase.tracks else ""
 
     @staticmethod
@@ -102,16 +102,16 @@ class Command(BaseCommand):
 
     @staticmethod
     def entrant(part: manifest.SystemPart, by: User) -> System:
-        """The system's row, and its team's, made if need be."""
+        """Get or create the system's row and its team."""
         team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
         Membership.objects.get_or_create(team=team, user=by)
-        described = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
-        return teams.system(team=team, name=part.name, by=by, kind=part.kind, **described)
+        texts = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
+        return teams.system(team=team, name=part.name, by=by, kind=part.kind, **texts)
 
     def wait(self, submitted: list[Submission], seconds: float) -> None:
-        """Follow the runs in the database until all are over; a CommandError says who did not answer."""
+        """Wait until all runs are over; raises CommandError if workers do not respond or a run fails."""
         runs = Run.objects.filter(prediction__submission__in=submitted)
-        begun = moved = time.monotonic()
+        started = moved = time.monotonic()
         last: Counter[str] = Counter()
         while True:
             states = Counter(runs.values_list("state", flat=True))
@@ -120,15 +120,15 @@ class Command(BaseCommand):
                 last, moved = states, time.monotonic()
             if not states[State.QUEUED] and not states[State.RUNNING]:
                 break
-            if time.monotonic() - begun > seconds or time.monotonic() - moved > SILENT_AFTER:
+            if time.monotonic() - started > seconds or time.monotonic() - moved > SILENT_AFTER:
                 raise CommandError(unanswered(states, time.monotonic() - moved))
             time.sleep(LOOK_EVERY)
-        bad = runs.exclude(state=State.DONE).select_related("prediction__submission__system")
-        if bad:
-            what = "; ".join(
-                f"{run.prediction.submission.system}: {run.state}, {run.get_reason_display()}" for run in bad
+        failed = runs.exclude(state=State.DONE).select_related("prediction__submission__system")
+        if failed:
+            failures = "; ".join(
+                f"{run.prediction.submission.system}: {run.state}, {run.get_reason_display()}" for run in failed
             )
-            raise CommandError(f"not every baseline was scored: {what}")
+            raise CommandError(f"not every baseline was scored: {failures}")
 
     def say(self, line: str) -> None:
         self.stdout.write(line)
@@ -136,7 +136,7 @@ class Command(BaseCommand):
 
 
 def unanswered(states: Counter[str], silent: float) -> str:
-    """Why there is nothing to wait for any more."""
+    """Describe the runs that are not worth waiting for."""
     waiting = f"{states[State.QUEUED]} runs are queued and {states[State.RUNNING]} running"
     if states[State.RUNNING]:
         return f"{waiting}; they go on without this command"

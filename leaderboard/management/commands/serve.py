@@ -1,4 +1,4 @@
-"""`manage.py serve`: all of Holdout on this machine, or one part of it in the foreground."""
+"""`manage.py serve`: run all of Holdout on this machine, or one of its processes in the foreground."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             self.become(role, host, port)
         with embedded.locked(settings.DATA), embedded.listening(host, port) as listener:
             address = embedded.url(listener)
-            # Children read it, so that mails and permalinks carry the port that was asked for.
+            # Child processes read it, so that mails and permalinks have the requested port.
             os.environ.setdefault("HOLDOUT_BASE_URL", address.rstrip("/"))
             self.prepare()
             supervisor = Supervisor(embedded.children(listener), self.say)
@@ -52,7 +52,7 @@ class Command(BaseCommand):
                 self.say(f"stopped; data stay in {settings.DATA}")
 
     def become(self, role: str, host: str, port: int) -> None:
-        """Replaces this process by one part of the site; returns never."""
+        """Replace this process by one of the site's processes; never returns."""
         if role == "scorers" and not settings.SCORERS:
             raise CommandError("scorer images are switched off here: they get gold and an engine; HOLDOUT_SCORERS=on")
         if role == "web":
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         embedded.collect_static()
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
-        """Says where the site is as soon as it answers; seeds a site that was not seeded before."""
+        """Print the site's address as soon as it responds; seed a new site."""
         with embedded.FirstAnswer(listener) as answer:
             supervisor.follow(answer.came, watch=[answer.socket])
         if supervisor.stopping:

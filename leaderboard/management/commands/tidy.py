@@ -1,4 +1,4 @@
-"""`manage.py tidy`: what may go, and with --apply its going."""
+"""`manage.py tidy`: list removable data, and remove it with --apply."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         if days < 1:
             raise CommandError(f"--days is {days}; expected 1 or more")
         total = 0
-        without = orphaned_files.find()
-        for kind, items in cleanup.found(days=days, strays=without).items():
+        orphaned = orphaned_files.find()
+        for kind, items in cleanup.found(days=days, strays=orphaned).items():
             size = sum(item.bytes for item in items)
             total += size
             self.stdout.write(f"{kind}: {len(items)}, {size / 1e6:.1f} MB")
@@ -39,14 +39,14 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {item.name}: {item.bytes} bytes")
                 if apply:
                     item.remove()
-        self._tell(without.told, verbosity)
-        done = "removed" if apply else "may be removed: --apply does it, --verbosity 2 names each"
-        self.stdout.write(f"{total / 1e6:.1f} MB in {settings.DATA} {done}")
-        if without.doubt:
-            raise CommandError(without.doubt)
+        self._tell(orphaned.told, verbosity)
+        status = "removed" if apply else "may be removed: --apply does it, --verbosity 2 names each"
+        self.stdout.write(f"{total / 1e6:.1f} MB in {settings.DATA} {status}")
+        if orphaned.doubt:
+            raise CommandError(orphaned.doubt)
 
-    def _tell(self, told: list[orphaned_files.Stray], verbosity: int) -> None:
-        size = sum(stray.bytes for stray in told)
-        self.stdout.write(f"stored files that no record names, and that stay: {len(told)}, {size / 1e6:.1f} MB")
-        for stray in told if verbosity > 1 else ():
+    def _tell(self, strays: list[orphaned_files.Stray], verbosity: int) -> None:
+        size = sum(stray.bytes for stray in strays)
+        self.stdout.write(f"stored files that no record names, and that stay: {len(strays)}, {size / 1e6:.1f} MB")
+        for stray in strays if verbosity > 1 else ():
             self.stdout.write(f"  {stray}: {stray.bytes} bytes")
