@@ -1,6 +1,6 @@
-"""Telling a benchmark's organisers that a near-copy was found, once for two systems in a phase (ADR 13, ADR 18).
+"""Notify a benchmark's organisers of a near-duplicate, once for two systems in a phase (ADR 13, ADR 18).
 
-A notice leaves the site, so it names neither system: who they are stands on the page, for organisers alone.
+A notice leaves the site, so it does not name the systems: only organisers see them, on the page.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from leaderboard.notifications.actions.recipients import Event
 
 EVENT = "near_copy.found"
 _PAIRS = uuid.UUID("0c7d9a44-6a0e-5f0b-9a8e-3d5f3e0b8a11")
-"""What the ids of pairs are made under, so that the outbox's constraints know one again."""
+"""UUID namespace of the pairs' ids, by which the outbox's constraints recognise a repeated pair."""
 
 
 class Pair(NamedTuple):
-    """Two systems of a phase, by their keys; a is the lesser."""
+    """Primary keys of a phase and of two of its systems; a < b."""
 
     phase: int
     a: int
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue what organisers asked for before it was found, of what was found since then; how many were written."""
+    """Queue notices of pairs found since `since`, for organisers who subscribed before; return the number written."""
     wants = Q(phase__benchmark__organisers__mailed_since__isnull=False) | Q(
         phase__benchmark__organisers__webhooks__isnull=False
     )
@@ -41,43 +41,43 @@ def write(since: datetime, at: datetime) -> int:
         return 0
     phases = Phase.objects.select_related("benchmark").prefetch_related("benchmark__organisers__webhooks")
     phases_by_key = phases.in_bulk({pair.phase for pair in recent})
-    ever = _first_of_pairs(NearCopy.objects.filter(phase__in=phases_by_key))
-    pairs = {_subject(pair): pair for pair, found_at in recent.items() if ever[pair] == found_at}
+    first_found = _first_of_pairs(NearCopy.objects.filter(phase__in=phases_by_key))
+    pairs = {_subject(pair): pair for pair, found_at in recent.items() if first_found[pair] == found_at}
     events = (
         Event(subject, phases_by_key[pair.phase].benchmark.organisers.all(), recent[pair])
         for subject, pair in pairs.items()
     )
     untold = recipients.untold(events)
     return recipients.queue(
-        [_notice(phases_by_key[pairs[subject].phase], subject, user, by, at) for subject, user, by in untold]
+        [_notice(phases_by_key[pairs[subject].phase], subject, user, webhook, at) for subject, user, webhook in untold]
     )
 
 
 def is_for(notice: Notice) -> bool:
-    """Whether the person still organises the benchmark; asked when the notice is sent."""
+    """Return True if the recipient still organises the benchmark; checked when the notice is sent."""
     return notice.user.benchmarks.filter(slug=notice.body["benchmark"]).exists()
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Subject and text of the mail."""
-    told = {name: one_line(str(value)) for name, value in notice.body.items()}
+    """Return subject and text of the mail."""
+    fields = {name: one_line(str(value)) for name, value in notice.body.items()}
     text = (
-        f"Two teams' predictions in {told['benchmark']}, phase {told['phase']}, are nearly the same. "
-        f"Which systems they are, and how alike, stands here:\n\n{told['page']}\n\n"
+        f"Two teams' predictions in {fields['benchmark']}, phase {fields['phase']}, are nearly the same. "
+        f"Which systems they are, and how alike, stands here:\n\n{fields['page']}\n\n"
         "It is a suspicion, and only organisers read of it. Further files of the two bring no further mail.\n"
     )
-    return f"Near-copies in {told['benchmark']}, {told['phase']}", text
+    return f"Near-copies in {fields['benchmark']}, {fields['phase']}", text
 
 
 def _first_of_pairs(rows: QuerySet[NearCopy]) -> dict[Pair, datetime]:
-    """When the first of the rows was found of each two systems in a phase, in whichever order a row has them."""
+    """Return the time at which each pair of systems in a phase was first found, in either order."""
     systems = ("a__submission__system", "b__submission__system")
     grouped = rows.order_by().values_list("phase", *systems).annotate(first=Min("found_at"))
-    found: dict[Pair, datetime] = {}
+    first_by_pair: dict[Pair, datetime] = {}
     for phase, a, b, first in grouped:
         pair = Pair(phase, min(a, b), max(a, b))
-        found[pair] = min(first, found.get(pair, first))
-    return found
+        first_by_pair[pair] = min(first, first_by_pair.get(pair, first))
+    return first_by_pair
 
 
 def _subject(pair: Pair) -> uuid.UUID:

@@ -1,6 +1,6 @@
-"""Telling teams that a board on which they stand was replaced, as after a correction of gold (ADR 13, ADR 21).
+"""Notify teams that a board with their systems was replaced, as after a correction of gold (ADR 13, ADR 21).
 
-What is told is what the two boards show everybody: a phase that tells a value in steps tells it in steps here.
+A notice contains only what both boards show publicly, such as values rounded to a ladder's steps.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from leaderboard.notifications.actions.recipients import Event
 
 EVENT = "board.replaced"
 _SWITCHES = uuid.UUID("4f0f2c1e-51c5-5c6a-8f11-0f3b2b7a1d43")
-"""What the ids of switches are made under, so that the outbox's constraints know one again."""
+"""UUID namespace of the switches' ids, by which the outbox's constraints recognise a repeated switch."""
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue what teams asked for before the switch, of switches since then; how many were written."""
-    made = []
+    """Queue notices of switches since `since`, for teams subscribed before; return the number written."""
+    notices = []
     for board in _switched(since):
         assert board.shown_from is not None, "it was switched to"
-        standing = Team.objects.filter(_wants(), systems__in=board.moves.values("system")).distinct()
-        teams = {_subject(board, team): team for team in standing.prefetch_related("members__webhooks")}
+        ranked_teams = Team.objects.filter(_wants(), systems__in=board.moves.values("system")).distinct()
+        teams = {_subject(board, team): team for team in ranked_teams.prefetch_related("members__webhooks")}
         events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
         bodies: dict[uuid.UUID, dict[str, Any]] = {}
         for subject, user, webhook in recipients.untold(events):
             body = bodies.get(subject) or bodies.setdefault(subject, _body(board, teams[subject], at))
-            made.append(_notice(user, webhook, subject, body, at))
-    return recipients.queue(made)
+            notices.append(_notice(user, webhook, subject, body, at))
+    return recipients.queue(notices)
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Subject and text of the mail."""
-    told = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
+    """Return subject and text of the mail."""
+    fields = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
     lines = [_line(system) for system in notice.body["systems"]]
     text = (
-        f"The board of {told['benchmark']}, phase {told['phase']}, was scored again on gold version "
-        f"{told['gold_version']}, task version {told['task_version']}. It has taken the place of the board of gold "
-        f"version {told['replaced_gold_version']}, task version {told['replaced_task_version']}.\n\n"
-        + (f"Why: {told['reason']}\n\n" if told["reason"] else "")
+        f"The board of {fields['benchmark']}, phase {fields['phase']}, was scored again on gold version "
+        f"{fields['gold_version']}, task version {fields['task_version']}. It has taken the place of the board of gold "
+        f"version {fields['replaced_gold_version']}, task version {fields['replaced_task_version']}.\n\n"
+        + (f"Why: {fields['reason']}\n\n" if fields["reason"] else "")
         + "\n".join(lines)
-        + f"\n\n{told['page']}\nThe earlier board: {told['replaced_page']}\n"
+        + f"\n\n{fields['page']}\nThe earlier board: {fields['replaced_page']}\n"
     )
-    return f"{told['benchmark']}, {told['phase']}: scored again", text
+    return f"{fields['benchmark']}, {fields['phase']}: scored again", text
 
 
 def _switched(since: datetime) -> QuerySet[Leaderboard]:
@@ -71,9 +71,9 @@ def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
 def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
     moves = list(Move.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
     replaced, phase = moves[0].replaced, board.phase
-    place, gold = [phase.benchmark.slug, phase.slug], board.gold_version
+    args, gold = [phase.benchmark.slug, phase.slug], board.gold_version
     is_corrected = replaced.gold_version_id != gold.pk
-    numbers = [replaced.gold_version.number, replaced.task_version]
+    versions = [replaced.gold_version.number, replaced.task_version]
     return {
         "event": EVENT,
         "at": at.isoformat(),
@@ -82,12 +82,12 @@ def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
         "team": team.name,
         "gold_version": gold.number,
         "task_version": board.task_version,
-        "replaced_gold_version": numbers[0],
-        "replaced_task_version": numbers[1],
+        "replaced_gold_version": versions[0],
+        "replaced_task_version": versions[1],
         "reason": gold.reason if is_corrected else "",
         "systems": [_system(move) for move in moves],
-        "page": settings.BASE_URL + reverse("leaderboard", args=place),
-        "replaced_page": settings.BASE_URL + reverse("frozen_board", args=[*place, *numbers]),
+        "page": settings.BASE_URL + reverse("leaderboard", args=args),
+        "replaced_page": settings.BASE_URL + reverse("frozen_board", args=[*args, *versions]),
     }
 
 
@@ -103,11 +103,11 @@ def _line(system: dict[str, Any]) -> str:
 
 
 def _shown(value: float | None) -> str:
-    """Ranks whole, values as boards round them."""
+    """Format a rank as an integer, a value as boards round it."""
     return "none" if value is None else format(value, ".3f") if isinstance(value, float) else str(value)
 
 
 def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, body: dict[str, Any], at: datetime) -> Notice:
     key = uuid.uuid4()
-    told = {"id": str(key), **body}
-    return Notice(id=key, user=user, webhook=webhook, subject=subject, body=told, due_at=at, created_at=at)
+    content = {"id": str(key), **body}
+    return Notice(id=key, user=user, webhook=webhook, subject=subject, body=content, due_at=at, created_at=at)

@@ -1,6 +1,6 @@
-"""Who is told of what happened: by mail and by webhook, whoever had asked before it did, and nobody twice.
+"""Recipients of notices, by mail and webhook: those subscribed before the event, each notified once.
 
-The sweeper asks at each beat about all that happened within days, so that a few queries serve however much it was.
+The sweep handles all events of the last days at once, so that the number of queries is constant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from leaderboard.models import Notice, User, Webhook
 
 
 class Event(NamedTuple):
-    """Something to be told. subject: as notices name it; people: with their webhooks fetched; at: when it happened."""
+    """An event to be notified. subject: its id in notices; people: with webhooks prefetched; at: time of the event."""
 
     subject: UUID
     people: Iterable[User]
@@ -23,25 +23,25 @@ class Event(NamedTuple):
 
 
 def untold(events: Iterable[Event]) -> Iterator[tuple[UUID, User, Webhook | None]]:
-    """(subject, who, by which webhook; None: by mail) of all that no notice was written of."""
+    """Yield (subject, user, webhook or None for mail) of all notices that have not been written yet."""
     events = list(events)
-    known: defaultdict[UUID, set[tuple[int, UUID | None]]] = defaultdict(set)
-    there = Notice.objects.filter(subject__in={event.subject for event in events})
-    for subject, user, webhook in there.values_list("subject", "user", "webhook").iterator():
-        known[subject].add((user, webhook))
+    notified: defaultdict[UUID, set[tuple[int, UUID | None]]] = defaultdict(set)
+    existing = Notice.objects.filter(subject__in={event.subject for event in events})
+    for subject, user, webhook_id in existing.values_list("subject", "user", "webhook").iterator():
+        notified[subject].add((user, webhook_id))
     for event in events:
-        for person, by in _asked(event):
-            if (person.pk, by and by.pk) not in known[event.subject]:
-                yield event.subject, person, by
+        for person, webhook in _subscriptions(event):
+            if (person.pk, webhook and webhook.pk) not in notified[event.subject]:
+                yield event.subject, person, webhook
 
 
 def queue(notices: list[Notice]) -> int:
-    """Write them; how many. Two sweepers may find the same: the constraints let one notice of it through."""
+    """Insert notices; return their number. Constraints drop duplicates of concurrent sweeps."""
     Notice.objects.bulk_create(notices, ignore_conflicts=True)
     return Notice.objects.filter(pk__in=[notice.pk for notice in notices]).count() if notices else 0
 
 
-def _asked(event: Event) -> Iterator[tuple[User, Webhook | None]]:
+def _subscriptions(event: Event) -> Iterator[tuple[User, Webhook | None]]:
     for person in event.people:
         if not person.is_active:
             continue

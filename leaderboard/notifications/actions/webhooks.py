@@ -1,4 +1,4 @@
-"""Webhooks and the switch for mails: who is told of their finished submissions, and where."""
+"""Subscriptions to notices: webhooks, and mail switched on or off."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from leaderboard.models import AuditEntry, Notice, User, Webhook
 from leaderboard.notifications.actions.deliver import enqueue_delivery
 
 MOST = 3
-"""Webhooks of one person."""
+"""Maximum number of a user's webhooks."""
 TESTS_AN_HOUR = 10
 
 
 @transaction.atomic
 def add(*, url: str, by: User) -> Webhook:
-    """Raises Refused INVALID_NAME for an address that cannot be called, NOT_TAKEN for one too many."""
+    """Add a webhook. Raises Refused: INVALID_NAME for an address that cannot be called, NOT_TAKEN over the limit."""
     User.objects.select_for_update().get(pk=by.pk)
     try:
-        where = http_client.target(url)
+        target = http_client.target(url)
     except http_client.AddressError as error:
         raise Refused(Code.INVALID_NAME, f"This cannot be called: {error}.") from None
-    if _is_private(where.host) and where.host not in settings.WEBHOOK_HOSTS:
+    if _is_private(target.host) and target.host not in settings.WEBHOOK_HOSTS:
         raise Refused(Code.INVALID_NAME, "This cannot be called: the host is not on the public internet.")
     if by.webhooks.filter(url=url).exists():
         raise Refused(Code.NAME_TAKEN, "You have this webhook already.")
@@ -37,21 +37,21 @@ def add(*, url: str, by: User) -> Webhook:
             f"You have {MOST} webhooks, which is all that there may be: remove one.",
             heading="The webhook was not added",
         )
-    made = Webhook.objects.create(user=by, url=url, created_at=timezone.now())
-    AuditEntry.record("webhook.added", made, by=by, host=where.host)
-    return made
+    webhook = Webhook.objects.create(user=by, url=url, created_at=timezone.now())
+    AuditEntry.record("webhook.added", webhook, by=by, host=target.host)
+    return webhook
 
 
 @transaction.atomic
 def remove(*, webhook: Webhook, by: User) -> None:
-    """With its deliveries; nothing is called from here on."""
+    """Delete a webhook with its notices; it is not called any more."""
     AuditEntry.record("webhook.removed", webhook, by=by)
     webhook.delete()
 
 
 @transaction.atomic
 def test(*, webhook: Webhook, by: User) -> Notice:
-    """A call that tells nothing but that it is a test. Raises Refused where there were many."""
+    """Queue a test call without other content. Raises Refused: NOT_TAKEN over the limit."""
     User.objects.select_for_update().get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
     recent = Notice.objects.filter(
@@ -64,14 +64,14 @@ def test(*, webhook: Webhook, by: User) -> Notice:
             heading="The test was not sent",
         )
     body = {"id": str(key), "event": "test", "at": at.isoformat()}
-    made = Notice.objects.create(id=key, user=by, webhook=webhook, subject=key, body=body, due_at=at, created_at=at)
-    enqueue_delivery(made.pk)
-    return made
+    notice = Notice.objects.create(id=key, user=by, webhook=webhook, subject=key, body=body, due_at=at, created_at=at)
+    enqueue_delivery(notice.pk)
+    return notice
 
 
 @transaction.atomic
 def mail(*, to: User, is_on: bool) -> None:
-    """Mails about what ends from now on, or none any more: what still waits is not sent."""
+    """Switch mails on for events from now on, or off: queued mails are deleted."""
     if is_on == (to.mailed_since is not None):
         return
     to.mailed_since = timezone.now() if is_on else None
@@ -81,7 +81,7 @@ def mail(*, to: User, is_on: bool) -> None:
 
 
 def _is_private(host: str) -> bool:
-    """Whether the host is an IP address that is not public; what a name means is looked at when it is called."""
+    """Return True for an IP address that is not public; host names are resolved when they are called."""
     try:
         return not http_client.is_public(host)
     except ValueError:

@@ -1,5 +1,5 @@
-"""New results as an Atom feed: what boards show, the latest first. Of the site, and of one benchmark with what its
-organisers announce and correct."""
+"""Atom feeds of new results as shown on boards, latest first: one for the site, and one for each benchmark, which also
+has its announcements and corrections."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from leaderboard.datasets.queries.errata import Erratum, errata_of
 from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase
 
 ENTRIES, BOARDS = 50, 20
-"""The most of each that a feed looks at."""
+"""Maximum number of entries in a feed, and of boards that it reads."""
 BEGINNING = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
-"""The date of a feed without an entry: it stays, and so does its ETag."""
+"""Date of an empty feed: it is constant, so that the ETag is too."""
 
 
 class _Feed(Atom1Feed):
@@ -35,7 +35,7 @@ class _Feed(Atom1Feed):
         return super().latest_post_date() if self.items else BEGINNING
 
     def add_item_elements(self, handler: Any, item: dict[str, Any]) -> None:
-        """Django calls a summary HTML, and readers would take the names in it for markup: it is text."""
+        """Declare the summary as text. Django declares it as HTML, and readers would interpret markup in names."""
         super().add_item_elements(handler, {**item, "description": None})
         handler.addQuickElement("summary", item["description"], {"type": "text"})
 
@@ -45,7 +45,7 @@ class _Feed(Atom1Feed):
 @cache_control(public=True, max_age=SECONDS)
 def site_feed(request: HttpRequest) -> HttpResponse:
     phases = Phase.objects.filter(benchmark__in=Benchmark.objects.public())
-    return _written("New results", reverse("home"), request.path, phases)
+    return _response("New results", reverse("home"), request.path, phases)
 
 
 @require_safe
@@ -56,31 +56,31 @@ def benchmark_feed(request: HttpRequest, slug: str) -> HttpResponse:
     title = f"{one_line(benchmark.title)}: new results"
     announced = benchmark.announcements.select_related("benchmark")[:ENTRIES]
     errata = errata_of(benchmark, reader=AnonymousUser())[:ENTRIES]
-    return _written(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all(), [*announced, *errata])
+    return _response(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all(), [*announced, *errata])
 
 
-def _written(
+def _response(
     title: str,
     page: str,
-    own: str,
+    path: str,
     phases: Iterable[Phase],
-    told: Iterable[Announcement | Erratum] = (),
+    events: Iterable[Announcement | Erratum] = (),
 ) -> HttpResponse:
-    found = [(board, row) for board in _boards(phases) for row in board.rows]
-    found.sort(key=lambda pair: pair[1].released_at, reverse=True)
+    results = [(board, row) for board in _boards(phases) for row in board.rows]
+    results.sort(key=lambda pair: pair[1].released_at, reverse=True)
     feed = _Feed(
         title=f"{title} · Holdout",
         link=settings.BASE_URL + page,
         description=None,
-        feed_url=settings.BASE_URL + own,
+        feed_url=settings.BASE_URL + path,
         language="en",
     )
-    for one in told:
-        if isinstance(one, Announcement):
-            _announce(feed, one)
+    for event in events:
+        if isinstance(event, Announcement):
+            _announce(feed, event)
         else:
-            _correct(feed, one, settings.BASE_URL + page)
-    for board, row in found[:ENTRIES]:
+            _correct(feed, event, settings.BASE_URL + page)
+    for board, row in results[:ENTRIES]:
         _add(feed, board, row)
     return HttpResponse(feed.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
 
@@ -99,7 +99,7 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
 
 
 def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
-    """One entry a corrected gold version; it keeps its id, whatever becomes of the scoring."""
+    """Add an entry for a corrected gold version; its id is independent of the state of the rescoring."""
     gold, link = erratum.gold, f"{page}#{erratum.anchor}"
     count = "" if erratum.n_changed is None else f" {erratum.n_changed} item{'' if erratum.n_changed == 1 else 's'}."
     feed.add_item(
@@ -113,7 +113,7 @@ def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
 
 
 def _boards(phases: Iterable[Phase]) -> list[Board]:
-    """The boards that are shown, with the latest release first: what no board shows is in no feed."""
+    """Return the shown boards, latest release first: unpublished results are in no feed."""
     shown = Leaderboard.objects.filter(phase__in=phases, state=Leaderboard.State.CURRENT)
     dated = shown.annotate(last=Max("standings__release__released_at")).filter(last__isnull=False)
     newest = dated.select_related("phase__benchmark__dataset", "phase__split").order_by("-last")[:BOARDS]
@@ -121,18 +121,22 @@ def _boards(phases: Iterable[Phase]) -> list[Board]:
 
 
 def _add(feed: Atom1Feed, board: Board, row: Row) -> None:
-    """One entry a system's standing submission. Scored again it keeps its id: readers see a change, nothing new."""
+    """Add an entry for a system's shown submission. It keeps its id when rescored: readers see an update."""
     benchmark: Benchmark = board.phase.benchmark
     value = row.cell(board.primary).value
-    told = f"{board.primary} {'none' if value is None else format(value, '.3f')}"
-    place = ", disqualified" if row.disqualified else "" if row.rank is None else f", rank {row.rank}"
+    score = f"{board.primary} {'none' if value is None else format(value, '.3f')}"
+    rank = ", disqualified" if row.disqualified else "" if row.rank is None else f", rank {row.rank}"
     where = f"{one_line(benchmark.title)}, {one_line(board.phase.title)}"
-    made_of = board.leaderboard
-    versions = f"gold version {made_of.gold_version.number}, task version {made_of.task_version}" if made_of else ""
+    leaderboard = board.leaderboard
+    versions = (
+        f"gold version {leaderboard.gold_version.number}, task version {leaderboard.task_version}"
+        if leaderboard
+        else ""
+    )
     feed.add_item(
-        title=f"{one_line(row.system)}: {told}{place} · {where}",
+        title=f"{one_line(row.system)}: {score}{rank} · {where}",
         link=settings.BASE_URL + board.phase.get_absolute_url(),
-        description=f"{one_line(row.system)} by {one_line(row.team)} on {where}: {told}{place} ({versions}).",
+        description=f"{one_line(row.system)} by {one_line(row.team)} on {where}: {score}{rank} ({versions}).",
         unique_id=f"urn:uuid:{row.submission_id}",
         author_name=one_line(row.team),
         pubdate=row.received_at,

@@ -1,4 +1,4 @@
-"""The address of a webhook."""
+"""Form to add a webhook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Being told of finished submissions: the switch for mails, webhooks, and what became of the latest calls."""
+"""Notification settings: mail on or off, webhooks, and the latest deliveries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = 20
 @never_cache
 @require_http_methods(["GET", "POST"])
 def my_notices(request: PersonRequest) -> HttpResponse:
-    """The settings and the latest deliveries; a POST adds a webhook and shows its secret, this once."""
+    """Show the settings and latest deliveries; POST adds a webhook and shows its secret once."""
     form, added, status = WebhookForm(request.POST or None), None, 200
     if request.method == "POST":
         status = 422
@@ -53,11 +53,11 @@ def my_notices(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def mail(request: PersonRequest) -> HttpResponse:
-    """On with `mail=on`, off without."""
+    """Switch mail on with `mail=on`, off without."""
     is_on = request.POST.get("mail") == "on"
     webhooks.mail(to=request.user, is_on=is_on)
-    said = f"Mails go to {request.user.email}." if is_on else "No mails are sent to you."
-    messages.success(request, said)
+    message = f"Mails go to {request.user.email}." if is_on else "No mails are sent to you."
+    messages.success(request, message)
     return redirect("my_notices")
 
 
