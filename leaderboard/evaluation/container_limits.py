@@ -1,4 +1,4 @@
-"""What a submitted container may use: the operator's defaults, and what a phase sets instead."""
+"""Resource limits of submitted containers: the operator's defaults, and a phase's changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerLimits:
-    """Limits of one container. Sizes are bytes, `cpus` processors; `gpus` asks for a worker that has them."""
+    """Limits of one container. Sizes in bytes, `cpus` in processors; `gpus` > 0 requires a worker with GPUs."""
 
     wall_seconds: float
     memory_bytes: int
@@ -32,7 +32,7 @@ class ContainerLimits:
 
 
 def defaults() -> ContainerLimits:
-    """The operator's."""
+    """Return the operator's default limits."""
     return ContainerLimits(
         wall_seconds=settings.SYSTEM_SECONDS,
         memory_bytes=settings.SYSTEM_MEMORY_MB * MB,
@@ -46,7 +46,7 @@ def defaults() -> ContainerLimits:
 
 
 def of_scorer() -> ContainerLimits:
-    """The limits of an organisers' own scorer: the operator's alone, since it is run where gold is."""
+    """Return the limits of a custom scorer, set by the operator only, since it runs where gold is."""
     return replace(
         defaults(),
         wall_seconds=settings.SCORER_SECONDS,
@@ -56,21 +56,21 @@ def of_scorer() -> ContainerLimits:
 
 
 def of(phase: Phase) -> ContainerLimits:
-    """The limits of a phase's containers."""
+    """Return the limits of a phase's containers."""
     return with_changes(phase.limits)
 
 
 def with_changes(changes: dict[str, Any]) -> ContainerLimits:
-    """The defaults with some of them changed; raises ValueError that names what is wrong with a change."""
-    known = defaults().as_dict()
+    """Return the defaults with some limits changed; raises ValueError that names an invalid change."""
+    limits = defaults().as_dict()
     for name, value in changes.items():
-        if name not in known:
-            raise ValueError(f"unknown limit {name!r}, expected one of {', '.join(known)}")
-        whole = name not in ("wall_seconds", "cpus")
-        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-            raise ValueError(f"limit {name} is {value!r}, expected a {'whole ' if whole else ''}number")
-        # An engine counts billionths of a processor, and takes none of them for no limit.
-        least = {"gpus": 0, "cpus": 0.01}.get(name, 1)
-        if not least <= value < math.inf:
-            raise ValueError(f"limit {name} is {value!r}, expected {least} or more")
-    return ContainerLimits(**{**known, **changes})
+        if name not in limits:
+            raise ValueError(f"unknown limit {name!r}, expected one of {', '.join(limits)}")
+        is_integer = name not in ("wall_seconds", "cpus")
+        if isinstance(value, bool) or not isinstance(value, int if is_integer else int | float):
+            raise ValueError(f"limit {name} is {value!r}, expected a {'whole ' if is_integer else ''}number")
+        # An engine counts billionths of a processor, and treats zero as no limit.
+        minimum = {"gpus": 0, "cpus": 0.01}.get(name, 1)
+        if not minimum <= value < math.inf:
+            raise ValueError(f"limit {name} is {value!r}, expected {minimum} or more")
+    return ContainerLimits(**{**limits, **changes})

@@ -1,4 +1,4 @@
-"""A container's limits as people read them."""
+"""Container limits as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNITS = ((1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB"))
 
 @dataclass(frozen=True)
 class LimitRow:
-    """One limit: its name, its value with the unit, and what happens there."""
+    """A limit: its name, its value with a unit, and what it applies to."""
 
     name: str
     value: str
@@ -20,8 +20,8 @@ class LimitRow:
 
 
 def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
-    """Every limit that a container of this phase meets."""
-    found = [
+    """Return the rows of all limits."""
+    limit_rows = [
         LimitRow("Time", duration(allowed.wall_seconds), "from its start to its end; then it is killed"),
         LimitRow("Memory", size(allowed.memory_bytes), "what it writes to /tmp and /output counts; there is no swap"),
         LimitRow("Processors", f"{allowed.cpus:g}", "at a time"),
@@ -31,17 +31,17 @@ def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
         LimitRow("Log", size(allowed.log_bytes), "the end of what it prints is kept"),
     ]
     if allowed.gpus:
-        found.append(LimitRow("GPUs", f"{allowed.gpus}", "it runs on a worker that has them"))
-    return found
+        limit_rows.append(LimitRow("GPUs", f"{allowed.gpus}", "it runs on a worker that has them"))
+    return limit_rows
 
 
 def of(phase: Phase) -> list[LimitRow]:
-    """The limits of a phase's containers."""
+    """Return the limits of a phase's containers."""
     return rows(container_limits.of(phase))
 
 
 def size(number: float) -> str:
-    """Bytes in decimal units, to three digits: `4 GB`, `1.05 MB`. js/image-upload.js says them the same way."""
+    """Format bytes in decimal units, to three digits: `4 GB`, `1.05 MB`. js/image-upload.js does the same."""
     rounded = float(f"{number:.3g}")  # 999,900 bytes are 1 MB, not 1,000 kB
     for unit, name in UNITS:
         if rounded >= unit:
@@ -50,6 +50,6 @@ def size(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`600 s (10 min)`; minutes only where they are whole."""
-    whole, rest = divmod(seconds, 60)
-    return f"{seconds:,g} s ({whole:g} min)" if whole > 1 and not rest else f"{seconds:,g} s"
+    """Format seconds: `600 s (10 min)`; minutes only if they are whole."""
+    minutes, rest = divmod(seconds, 60)
+    return f"{seconds:,g} s ({minutes:g} min)" if minutes > 1 and not rest else f"{seconds:,g} s"

@@ -1,4 +1,4 @@
-"""What a scorer's report may say to draw: shapes, bounds and sizes, checked like every other part of it."""
+"""Validate the plot data in a scorer's report: shapes, bounds and sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluator.plots.summary import MOST_SLICES, Drawing
 
 
 def problem(drawing: Drawing) -> str:
-    """What a sound scorer cannot have said; empty where it is sound."""
+    """Return a description of invalid plot data; empty if the data are valid."""
     for what, parts in (("curves", drawing.curves or []), ("grids", drawing.grids or [])):
         if len(parts) > MOST_SLICES + 1:
             return f"the drawing has more than {MOST_SLICES + 1} {what}"
@@ -41,5 +41,5 @@ def _is_grid(columns: list[Column]) -> bool:
     if not LEAST_PARTS <= n_parts <= MOST_PARTS or len(columns) < 2:
         return False
     ends = [0, *(column.end for column in columns)]
-    follow = all(column.start == end < column.end for column, end in zip(columns, ends, strict=False))
-    return follow and all(len(column.counts) == n_parts and min(column.counts) >= 0 for column in columns)
+    is_contiguous = all(column.start == end < column.end for column, end in zip(columns, ends, strict=False))
+    return is_contiguous and all(len(column.counts) == n_parts and min(column.counts) >= 0 for column in columns)

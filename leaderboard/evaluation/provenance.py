@@ -1,4 +1,4 @@
-"""What a run was made of, so that its numbers can be made again."""
+"""Provenance of a run: everything needed to reproduce its scores."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from leaderboard.evaluation.sandbox_client import Answer
 from leaderboard.models import Run
 
 SEED = 0
-"""One seed for all runs: the same file gets the same interval, whoever sends it and whenever."""
+"""One seed for all runs: the same file gets the same interval, whoever submits it and whenever."""
 
 
 def options_of(run: Run) -> dict[str, str]:
-    """The task's options for this run: the phase's over its split's."""
+    """Return the task's options for this run: the split's, overridden by the phase's."""
     phase = run.prediction.submission.phase
     return {**phase.split.options, **phase.options}
 
 
 def of(run: Run, answer: Answer) -> dict[str, Any]:
-    """The receipt of a run: JSON, free of gold. `docs/researchers.md` says how a number is made again from it.
+    """Return the receipt of a run: JSON, free of gold. `docs/researchers.md` describes how to reproduce a score.
 
-    The digest of the outcomes is not part of it: with it, guesses about the gold could be tested at home.
+    The digest of the outcomes is left out: with it, guesses about the gold could be tested offline.
     """
     return {
         "task": run.gold_version.split.dataset.task,

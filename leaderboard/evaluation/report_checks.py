@@ -1,4 +1,4 @@
-"""A scorer's report is untrusted until it has passed here: known measures, finite values, within their bounds."""
+"""Validate a scorer's untrusted report: known measures, finite values, within their bounds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 
 class ReportError(Exception):
-    """A report that must not be ranked; the text names what is wrong, never a value of gold."""
+    """A report that must not be ranked; the message names the problem, never a value of gold."""
 
 
 def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
-    """The report of a job, without `ok`, as the job declares it. Raises ReportError."""
+    """Convert a job's report, without `ok`, to its declared type. Raises ReportError."""
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
     except msgspec.ValidationError as error:
@@ -28,16 +28,16 @@ def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
 
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
-    """The report as typed rows, after `check`. Raises ReportError."""
+    """Return the report as typed rows, validated by `check`. Raises ReportError."""
     scored = in_shape(report, ScoreReport)
     check(scored, task=task, task_version=task_version, measures=measures)
     return scored
 
 
 def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequence[Measure]) -> None:
-    """Raises ReportError for anything that a sound scorer cannot have said.
+    """Raise ReportError for anything that a correct scorer cannot have written.
 
-    measures: those that exist for the gold, each of which must have a row on the whole.
+    measures: those that exist for the gold; each must have an overall score.
     """
     known = {measure.name: measure for measure in measures}
     if (scored.result.task, scored.result.task_version) != (task, task_version):

@@ -1,4 +1,4 @@
-"""The one door to the evaluator's sandbox: stored files in, checked reports out. It has a function for each job."""
+"""Client of the sandboxed evaluator: sends stored files, returns validated reports. It has a function for each job."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 _INPUTS = "inputs.jsonl"
 MOST_TABLES = 16
-"""As many open files as one job takes."""
+"""Maximum number of files in one job."""
 MOST_MADE = 256 << 20
-"""Bytes of all parts that a generator makes together."""
+"""Maximum bytes of all files that a generator writes."""
 REASONS = {
     Verdict.TIME: Reason.TIME,
     Verdict.MEMORY: Reason.MEMORY,
@@ -70,10 +70,10 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What the sandbox answered.
+    """The sandbox's response.
 
-    `reason` is empty for a report, else why there is none. `report` is a `Refusal` of `evaluator.jobs.base`, checked,
-    or the job's report, which `read` checks.
+    `reason` is empty if there is a report, else the reason why not. `report` is a validated `Refusal` of
+    `evaluator.jobs.base`, or the job's report, which `read` validates.
     """
 
     reason: str
@@ -90,26 +90,26 @@ class Answer:
         return not self.reason and self.report.get("ok") is True
 
     def read(self, kind: type[T]) -> T:
-        """The report in its shape. Raises ReportError for one that no sound job can have written."""
+        """Convert the report to its type. Raises ReportError for one that no correct job can have written."""
         return in_shape(self.report, kind)
 
 
 def answers() -> bool:
-    """Whether a sandbox is there to be asked."""
+    """Return True if a sandbox responds."""
     return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
 
 
 class OtherCodeError(SandboxError):
-    """The sandbox server was not restarted when the code was replaced, or this process was not."""
+    """The sandbox server runs other code than this process: one of them was not restarted after an upgrade."""
 
 
 def check(*, patience: float = 60.0) -> None:
-    """Raises SandboxError when no sandbox answers in `patience` seconds, or when it runs other code than we do."""
+    """Raise SandboxError if no sandbox responds within `patience` seconds, or it runs other code than this process."""
     _check_code(ProcessSandbox(settings.SANDBOX_SOCKET, patience=patience).code())
 
 
 def is_outdated() -> bool:
-    """Whether there is a sandbox that says it runs other code than we do."""
+    """Return True if a sandbox responds and runs other code than this process."""
     try:
         check()
     except OtherCodeError as error:
@@ -120,10 +120,10 @@ def is_outdated() -> bool:
     return False
 
 
-def _check_code(theirs: str) -> None:
-    if theirs != sources.SHA256:
+def _check_code(served: str) -> None:
+    if served != sources.SHA256:
         raise OtherCodeError(
-            f"the sandbox server at {settings.SANDBOX_SOCKET} runs code {theirs[:12] or 'of an earlier release'}, this "
+            f"the sandbox server at {settings.SANDBOX_SOCKET} runs code {served[:12] or 'of an earlier release'}, this "
             f"process {sources.SHA256[:12]}: restart both, the sandbox server first"
         )
 
@@ -131,7 +131,7 @@ def _check_code(theirs: str) -> None:
 def validate(
     *, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
 ) -> Answer:
-    """Check an uploaded file against the split's public inputs. No gold is read. Raises SandboxError (ours)."""
+    """Validate an uploaded file against the split's public inputs. Reads no gold. Raises SandboxError (ours)."""
     request = ValidateRequest(
         task=split.dataset.task,
         options={**split.options, **options},
@@ -156,7 +156,7 @@ def score(
 ) -> Answer:
     """Score a prediction against hidden gold, or against one half of its groups.
 
-    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a division that is gone.
+    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a missing or altered division file.
     """
     request = ScoreRequest(
         task=task,
@@ -177,7 +177,7 @@ def score(
 
 
 def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Check gold and write the public inputs from it (the attachment). Raises SandboxError (ours)."""
+    """Validate gold and derive the public inputs (the attachment). Raises SandboxError (ours)."""
     request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
@@ -185,9 +185,9 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
 def divide(
     *, task: str, gold: IO[bytes], name: str, options: Mapping[str, str], seed: int, share: str, kept: Division | None
 ) -> Answer:
-    """Public and private halves of a gold's groups (the attachment), as far as it goes those of an earlier division.
+    """Divide a gold's groups into a public and a private half (the attachment), keeping an earlier division's halves.
 
-    Raises SandboxError (ours), and FileNotFoundError for a division that is gone.
+    Raises SandboxError (ours), and FileNotFoundError for a missing division file.
     """
     request = DivideRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
@@ -198,7 +198,7 @@ def divide(
 
 
 def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
-    """Check what a scorer wrote: files are scores, and outcomes if any. No gold is read. Raises SandboxError (ours)."""
+    """Validate a custom scorer's files: scores, and outcomes if any. Reads no gold. Raises SandboxError (ours)."""
     request = ScorerOutputRequest(
         task=gold.split.dataset.task,
         task_version=scorer.number,
@@ -219,9 +219,9 @@ def compare_board(
     seed: int,
     scorer: Scorer | None = None,
 ) -> Answer:
-    """Compare at most MOST_TABLES stored outcomes pair by pair. No gold is read. Raises SandboxError (ours).
+    """Compare pairs of at most MOST_TABLES stored outcomes. Reads no gold. Raises SandboxError (ours).
 
-    scorer: the organisers' own whose outcomes they are; None: the task's.
+    scorer: the custom scorer that wrote the outcomes; None: the task's.
     """
     request = CompareBoardRequest(
         pairs=list(pairs),
@@ -230,7 +230,7 @@ def compare_board(
         resamples=settings.RESAMPLES,
         seed=seed,
     )
-    files = {str(place): table for place, table in enumerate(tables)}
+    files = {str(index): table for index, table in enumerate(tables)}
     return _ask(request, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
@@ -239,7 +239,7 @@ def side_by_side(
 ) -> Answer:
     """Compare two stored outcomes by every measure on every slice. Raises SandboxError (ours).
 
-    gold: one that everybody may read, to name units by; None: none is read. scorer: as for `compare_board`.
+    gold: public gold to name the units, or None to read no gold. scorer: as for `compare_board`.
     """
     request = SideBySideRequest(
         gold_name=str(gold.file.name) if gold is not None else "",
@@ -255,12 +255,12 @@ def side_by_side(
 
 
 def draw(*, table: IO[bytes]) -> Answer:
-    """What may be drawn of stored outcomes. No gold is read. Raises SandboxError (ours)."""
+    """Compute plot data from stored outcomes. Reads no gold. Raises SandboxError (ours)."""
     return _ask(DrawRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """What tells predictions from unlike ones at a glance. Raises SandboxError (ours), FileNotFoundError."""
+    """Compute a signature of predictions for near-duplicate search. Raises SandboxError (ours), FileNotFoundError."""
     request = SignatureRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
     with opened(gold.file) as stored:
         files = {"gold": stored, "predictions": predictions}
@@ -270,14 +270,14 @@ def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str
 def near_copies(
     *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
 ) -> Answer:
-    """The first of some (name, predictions) beside each other one, unit by unit; at most MOST_TABLES of them.
+    """Compare the first of some (name, predictions) with each other one, unit by unit; at most MOST_TABLES files.
 
     Raises SandboxError (ours), FileNotFoundError.
     """
     names = [name for name, _ in predictions]
     request = NearCopiesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
     with opened(gold.file) as stored:
-        files = {"gold": stored} | {str(place): file for place, (_, file) in enumerate(predictions)}
+        files = {"gold": stored} | {str(index): file for index, (_, file) in enumerate(predictions)}
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 
 
@@ -290,7 +290,7 @@ def audit_part(
     train_names: Sequence[str],
     options: Mapping[str, str],
 ) -> Answer:
-    """One part of a split's audit (`evaluator.jobs.audit`): the report quotes gold. Raises SandboxError (ours).
+    """Run one part of a split's audit (`evaluator.jobs.audit`); the report quotes gold. Raises SandboxError (ours).
 
     files: gold, inputs, and gold of public training splits as "0", "1"..., at most MOST_TABLES in all.
     """
@@ -306,9 +306,9 @@ def audit_part(
 
 
 def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
-    """What one gold file changes of another; the report has numbers, the attachment quotes gold. Raises SandboxError.
+    """Compare two gold files; the report has counts, the attachment quotes gold. Raises SandboxError (ours).
 
-    files, names: of `before` and `after`; an ending .gz tells that a file is packed.
+    files, names: by `before` and `after`; a name ending in .gz marks a compressed file.
     """
     request = GoldDifferenceRequest(
         task=split.dataset.task, options=split.options, before_name=names["before"], after_name=names["after"]
@@ -325,9 +325,9 @@ def baseline(
     expects: Mapping[str, Any],
     options: Mapping[str, str],
 ) -> Answer:
-    """The predictions of a baseline (the attachment; none where it can say nothing). Raises SandboxError (ours).
+    """Compute a baseline's predictions (the attachment; empty if it cannot predict). Raises SandboxError (ours).
 
-    files: inputs, and gold that everybody may read as "0", "1"..., at most MOST_TABLES in all. No other gold is read.
+    files: inputs, and public gold as "0", "1"..., at most MOST_TABLES in all. No other gold is read.
     """
     request = BaselineRequest(
         task=task,
@@ -350,9 +350,9 @@ def generate(
     seed: int,
     salt: str,
 ) -> Answer:
-    """Gold of one or more splits out of raw files (`evaluator.jobs.generate`). Raises SandboxError (ours).
+    """Generate gold of one or more splits from raw files (`evaluator.jobs.generate`). Raises SandboxError (ours).
 
-    sources: what each of `files` ("0", "1"...) is to the generator, and its name.
+    sources: the role of each of `files` ("0", "1"...) in the generator, and its name.
     """
     request = GenerateRequest(
         task=task,
@@ -366,7 +366,7 @@ def generate(
 
 
 def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """One part of an audit of gold that is no split's yet: the report quotes gold. Raises SandboxError (ours)."""
+    """Run one part of an audit of gold that belongs to no split; the report quotes gold. Raises SandboxError (ours)."""
     request = AuditPartRequest(part=part, task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
@@ -387,7 +387,7 @@ def _ask(
     output_bytes: int,
     report: type[Report] | None = None,
 ) -> Answer:
-    """report: what the job reports, where callers do not check its shape themselves."""
+    """Run a job in the sandbox. report: type of the report, if callers do not validate it themselves."""
     limits = Limits(
         wall_seconds=seconds,
         cpu_seconds=seconds,
@@ -398,10 +398,10 @@ def _ask(
         descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
         execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
         result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
-    # A job that overran its output may be over before its sandbox has said anything.
+    # A job that exceeded its output limit may end before its sandbox has sent anything.
     if result.code_sha256 or result.verdict is Verdict.DONE:
         _check_code(result.code_sha256)
-    answer = Answer(
+    response = Answer(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         report=result.report or {},
         attachment=result.attachment,
@@ -411,20 +411,20 @@ def _ask(
         code_sha256=result.code_sha256,
         error_id=result.error_id,
     )
-    expected = report if answer.ok else Refusal
-    if answer.reason or expected is None:
-        return answer
+    expected = report if response.ok else Refusal
+    if response.reason or expected is None:
+        return response
     try:
-        answer.read(expected)
+        response.read(expected)
     except ReportError as error:
         log.error("report_malformed", job=request.job, error=str(error))
-        return replace(answer, reason=Reason.OUTPUT, report={}, attachment=b"")
-    return answer
+        return replace(response, reason=Reason.OUTPUT, report={}, attachment=b"")
+    return response
 
 
 @contextmanager
 def _read_only(file: IO[bytes]) -> Iterator[int]:
-    """A descriptor of the same file that cannot write: an upload's own, still open as it was received, could."""
+    """Yield a read-only descriptor of the same file: an upload's own descriptor could still be written to."""
     if file.writable():
         file.flush()
     descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)

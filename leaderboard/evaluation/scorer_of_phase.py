@@ -1,4 +1,4 @@
-"""What scores a phase: its benchmark's task, or its organisers' own scorer; in which version, by which measures."""
+"""The scorer of a phase: its benchmark's task or a custom scorer, with version and measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.models import GoldVersion, Leaderboard, Phase, Scorer
 
 @dataclass(frozen=True)
 class Scoring:
-    """The task with its version, or a scorer with its number, which stands for the task version then."""
+    """A task with its version, or a custom scorer, whose number takes the place of the task version."""
 
     task: Task[Any, Any, Any]
     scorer: Scorer | None = None
@@ -26,7 +26,7 @@ class Scoring:
 
     @property
     def kind(self) -> str:
-        """What the version counts, in words."""
+        """Label of the version."""
         return "scorer" if self.scorer else "task version"
 
     @cached_property
@@ -37,27 +37,27 @@ class Scoring:
         return measures_of([Declared(**measure) for measure in self.scorer.measures])
 
     def measure(self, name: str) -> Measure:
-        """Raises KeyError."""
+        """Return a measure by name. Raises KeyError."""
         return {measure.name: measure for measure in self.declared}[name]
 
     def measures(self, gold: GoldVersion) -> tuple[Measure, ...]:
-        """Those that exist for a gold; a scorer gives all of its own for any."""
+        """Return the measures that exist for a gold; a custom scorer's exist for any."""
         if self.scorer is not None:
             return self.declared
         return tuple(measure for measure in self.declared if measure.name in gold.measures)
 
     def primary(self, gold: GoldVersion) -> str:
-        """The name of the measure that ranks."""
+        """Return the name of the measure that ranks."""
         return self.scorer.primary if self.scorer else gold.primary
 
 
 def of(phase: Phase) -> Scoring:
-    """What scores a phase from here on; `phase` comes with its benchmark and scorer selected."""
+    """Return a phase's current scorer; `phase` must have its benchmark and scorer selected."""
     return Scoring(TASKS[phase.benchmark.task], phase.scorer)
 
 
 def of_board(board: Leaderboard) -> Scoring:
-    """What scored a board, which may be an earlier scorer than the phase's present one."""
+    """Return the scorer of a board, which may be an earlier one than the phase's current scorer."""
     phase = board.phase
     scorer = phase.scorer
     if scorer is not None and scorer.number != board.task_version:
