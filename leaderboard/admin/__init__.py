@@ -1,4 +1,4 @@
-"""The curator's desk for records: Django's admin, entered through the site's own throttled log-in."""
+"""Django's admin, entered through the site's own throttled log-in."""
 
 from allauth.account.decorators import secure_admin_login
 from allauth.mfa.models import Authenticator
@@ -13,9 +13,9 @@ __all__ = ["benchmarks", "people", "phases", "records", "reported", "work"]
 admin.site.site_header = "Holdout"
 admin.site.site_title = "Holdout"
 admin.site.index_title = "Records"
-# Admin's own log-in page knows no throttle and no second factor.
+# The admin's own log-in page has neither a rate limit nor a second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-# Second factors and tokens are their owners' alone, and rights here hang on people, not on groups.
+# Second factors and tokens are private to their owners, and permissions belong to users, not to groups.
 for model in (Authenticator, AuthToken, Group):
     admin.site.unregister(model)

@@ -1,4 +1,4 @@
-"""Benchmarks, datasets and what belongs to them. Gold is seen as facts about it, never as a file."""
+"""Admin of benchmarks, datasets and their parts. Metadata of gold is shown, never its file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.models import Benchmark, Dataset, Division, Download, GoldVersi
 
 @admin.register(Benchmark)
 class BenchmarkAdmin(ExportsRecords, SimpleHistoryAdmin):
-    """Texts and organisers. The task and the dataset are fixed once it exists."""
+    """Texts and organisers can be edited. The task and the dataset are fixed after creation."""
 
     list_display = ("title", "slug", "task", "state", "created_at")
     list_filter = ("state", "task")

@@ -1,4 +1,4 @@
-"""Records out of the admin as CSV and JSON: what its pages show, and nothing that a spreadsheet would run."""
+"""Export of admin records as CSV and JSON: the fields that pages show, without active spreadsheet content."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from leaderboard.boards.api.csv import ACTIVE
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000
-"""More are refused: the whole file is made in memory, while the request waits."""
+"""Larger exports are refused: the whole file is built in memory during the request."""
 
 
 class SafeCSV(CSV):
-    """Text that a spreadsheet would take for a formula stands behind an apostrophe, which an import takes off again."""
+    """CSV with an apostrophe before text that a spreadsheet would take for a formula; an import strips it."""
 
     def export_data(self, dataset: Dataset, **kwargs: Any) -> str:
         safe = Dataset(headers=dataset.headers)
         for row in dataset:
-            safe.append([_guarded(cell) for cell in row])
+            safe.append([_escaped(cell) for cell in row])
         return str(super().export_data(safe, **kwargs))
 
     def create_dataset(self, in_stream: Any, **kwargs: Any) -> Dataset:
-        read = super().create_dataset(in_stream, **kwargs)
-        plain = Dataset(headers=read.headers)
-        for row in read:
-            plain.append([_unguarded(cell) for cell in row])
-        return plain
+        parsed = super().create_dataset(in_stream, **kwargs)
+        unescaped = Dataset(headers=parsed.headers)
+        for row in parsed:
+            unescaped.append([_unescaped(cell) for cell in row])
+        return unescaped
 
 
 FORMATS = [SafeCSV, JSON]
 
 
 class ExportsRecords(ExportMixin):
-    """*Export* on a list of records: the rows as they are filtered, the fields that their own page shows."""
+    """Adds *Export* to a list of records: the filtered rows, with the fields that their page shows."""
 
     formats = FORMATS
     export_form_class = ExportForm
@@ -50,10 +50,12 @@ class ExportsRecords(ExportMixin):
         return bool(self.has_view_permission(request))
 
     def get_export_resource_classes(self, request: HttpRequest) -> list[type[ModelResource]]:
-        return [modelresource_factory(self.model, meta_options={"fields": _shown(self.model, self.exclude or ())})]
+        return [
+            modelresource_factory(self.model, meta_options={"fields": _exported_fields(self.model, self.exclude or ())})
+        ]
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: QuerySet[Any], **kwargs: Any) -> Any:
-        """The file. Raises ValueError, which the page shows, for more than MOST_ROWS."""
+        """Return the file, and record the export. Raises ValueError, which the page shows, for over MOST_ROWS rows."""
         n = queryset.count()
         if n > MOST_ROWS:
             raise ValueError(f"These are {n:,} records; expected at most {MOST_ROWS:,}. Filter the list first.")
@@ -66,20 +68,20 @@ class ExportsRecords(ExportMixin):
         return super().get_export_data(file_format, request, queryset, **kwargs)
 
 
-def _shown(model: Any, excluded: Any) -> list[str]:
-    """Stored files have names that lead to them: they stay behind, as whatever the record's page leaves out."""
+def _exported_fields(model: Any, excluded: Any) -> list[str]:
+    """Return the fields to export, without stored files, whose names are internal, and fields the page leaves out."""
     fields = (field for field in model._meta.concrete_fields if not isinstance(field, FileField))
     return [field.name for field in fields if (field.editable or field.primary_key) and field.name not in excluded]
 
 
-def _guarded(cell: Any) -> Any:
-    """As `api.table.neutral`; what stands behind apostrophes already gets another one, for the import to take off."""
+def _escaped(cell: Any) -> Any:
+    """Escape as `api.table.neutral` does; text with apostrophes before a formula gets another one, to round-trip."""
     if not isinstance(cell, str) or _is_number(cell):
         return cell
     return f"'{cell}" if cell.lstrip("'").startswith(ACTIVE) else cell
 
 
-def _unguarded(cell: str) -> str:
+def _unescaped(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(ACTIVE) else cell
 
 

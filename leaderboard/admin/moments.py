@@ -1,6 +1,6 @@
-"""Moments in the admin's forms: two fields, each with a name of its own, which Django's widget leaves out.
+"""Date-times in admin forms: two inputs with labels for screen readers, which Django's widget lacks.
 
-What is typed there lies within the bounds of all moments that a person gives.
+Values must be within the bounds of all date-times entered by people.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from leaderboard.core import time_zones
 
 
 class SaidSplitDateTime(AdminSplitDateTime):
-    """Says beside which label its date and its time stand, to those who do not see it."""
+    """Labels its date and time inputs for screen readers."""
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
-        words = name.rpartition("-")[2].replace("_", " ").capitalize()
-        for part, said in zip(context["widget"]["subwidgets"], ("date", "time"), strict=True):
-            part["attrs"]["aria-label"] = f"{words}, {said}"
+        field_label = name.rpartition("-")[2].replace("_", " ").capitalize()
+        for part, label in zip(context["widget"]["subwidgets"], ("date", "time"), strict=True):
+            part["attrs"]["aria-label"] = f"{field_label}, {label}"
         return context
 
 
@@ -36,4 +36,4 @@ def _check(moment: datetime) -> None:
 SAID: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
     models.DateTimeField: {"widget": SaidSplitDateTime, "validators": [_check]}
 }
-"""For `formfield_overrides`."""
+"""Value for `formfield_overrides`."""

@@ -1,4 +1,4 @@
-"""Phases on the curator's desk. A deadline moves here as it does on the site: later, with a reason that stays."""
+"""Admin of phases. A deadline can be extended as on the site: only later, with a public reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.models import Phase
 
 
 class PhaseForm(forms.ModelForm):
-    """A changed end needs its reason, and is refused wherever the site's own page would refuse it."""
+    """A changed end needs a reason, and is validated by the same action as on the site."""
 
     reason = forms.CharField(
         max_length=300, required=False, help_text="why it closes later: everybody reads it beside the deadline"
@@ -45,14 +45,14 @@ class PhaseForm(forms.ModelForm):
         return cleaned
 
     def extend(self) -> None:
-        told = self.cleaned_data
+        values = self.cleaned_data
         phase = Phase.objects.get(pk=self.instance.pk)
-        deadlines.extend(phase=phase, closes_at=told["closes_at"], reason=told.get("reason") or "", by=self.by)
+        deadlines.extend(phase=phase, closes_at=values["closes_at"], reason=values.get("reason") or "", by=self.by)
 
 
 @admin.register(Phase)
 class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
-    """Quotas and the opening may be moved, and the end later; the split and the options decide scores and stay."""
+    """Quotas and dates can be edited, the end only to a later date; split and options affect scores and are fixed."""
 
     form = PhaseForm
     formfield_overrides = SAID
@@ -77,11 +77,11 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
         return False
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        made = super().get_form(request, obj, change=change, **kwargs)
-        return type("PhaseFormOf", (made,), {"by": request.user})
+        form_class = super().get_form(request, obj, change=change, **kwargs)
+        return type("PhaseFormOf", (form_class,), {"by": request.user})
 
     def save_model(self, request: HttpRequest, obj: Phase, form: Any, change: bool) -> None:
-        """The deadline by its own action; then the rest, on top of what that has stored."""
+        """Extend the deadline by its action, then save the other fields."""
         if "closes_at" in form.changed_data:
             form.extend()
             obj.sealed_until = Phase.objects.values_list("sealed_until", flat=True).get(pk=obj.pk)

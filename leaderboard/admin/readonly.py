@@ -1,4 +1,4 @@
-"""Admin pages of rows that the site writes and nobody edits."""
+"""Read-only admin pages of rows that only the site writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.admin.files import ExportsRecords
 
 
 class ReadOnlyAdmin(ExportsRecords, admin.ModelAdmin):
-    """Looked at, never added, changed or deleted. Stored files are left out: they have no address."""
+    """Rows can be viewed, not added, changed or deleted. Stored files are left out: they have no URL."""
 
     show_full_result_count = False
     list_per_page = 50

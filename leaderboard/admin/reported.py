@@ -1,4 +1,4 @@
-"""Papers' rows, typed one by one or imported as a file that is shown before anything is kept."""
+"""Admin of reported results, entered one by one or imported from a file with a preview."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_BYTES = 1_000_000
 
 
 class SmallFile(ImportForm):
-    """A paper's table is small; whatever is large is the wrong file."""
+    """An upload with a small size limit: a paper's table is small."""
 
     def clean_import_file(self) -> UploadedFile:
         file: UploadedFile = self.cleaned_data["import_file"]

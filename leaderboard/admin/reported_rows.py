@@ -1,6 +1,6 @@
-"""The file format of papers' rows: how a row of a file becomes a record, and what a preview tells of it.
+"""Import format of reported results: how a file's row becomes a record, and its preview.
 
-A preview looks and writes nothing: on SQLite who writes keeps everybody else from it.
+The preview writes nothing: on SQLite a write transaction would block all other writers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tablib import Dataset
 from leaderboard.models import AuditEntry, Benchmark, ReportedResult, reported_numbers
 
 MOST_ROWS = 500
-"""Of one file: a paper has dozens, and all of a file are kept in one transaction."""
+"""Maximum rows of a file: a paper has dozens, and a file is imported in one transaction."""
 TOLD_BY = ("benchmark", "system", "paper", "table", "split")
 
 
 class BenchmarkBySlug(ForeignKeyWidget):
-    """A benchmark, named as its address names it, and looked up once in a file."""
+    """A benchmark by slug, looked up once per file."""
 
     def __init__(self) -> None:
         super().__init__(Benchmark, "slug")
@@ -36,46 +36,46 @@ class BenchmarkBySlug(ForeignKeyWidget):
         slug = str(value)
         if slug not in self._found:
             self._found[slug] = Benchmark.objects.filter(slug=slug).first()
-        found = self._found[slug]
-        if found is None:
+        benchmark = self._found[slug]
+        if benchmark is None:
             raise ValueError(f"benchmark is {value!r}; expected the short name of a benchmark of this site")
-        return found
+        return benchmark
 
 
 class Numbers(JSONWidget):
-    """What the paper prints: JSON of its form. The record checks the measures, as its own form has it do."""
+    """Reported numbers as JSON. The model's own validation checks the measures."""
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Any:
-        given = msgspec.json.decode(value) if isinstance(value, str) else value
-        return msgspec.to_builtins(reported_numbers.check(given, task=None))
+        numbers = msgspec.json.decode(value) if isinstance(value, str) else value
+        return msgspec.to_builtins(reported_numbers.check(numbers, task=None))
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
 
 
 class Change(Diff):
-    """The fields of a row with what becomes of each; without the package's inline colours, which the policy forbids."""
+    """A row's changes by field; without the package's inline colours, which the Content-Security-Policy forbids."""
 
     def __init__(self, resource: ModelResource, instance: Any, new: bool) -> None:
         super().__init__(resource, instance, new)
         self.names = [field.column_name for field in resource.get_import_fields()]
 
     def as_html(self) -> list[Any]:
-        """Each field that says something; empty where it does not."""
+        """Return the markup of each changed or set field; empty for the others."""
         return [
-            _told(name, "" if self.new else before, after)
+            _change_html(name, "" if self.new else before, after)
             for name, before, after in zip(self.names, self.left, self.right, strict=True)
         ]
 
 
-def _told(name: str, before: Any, after: Any) -> Any:
+def _change_html(name: str, before: Any, after: Any) -> Any:
     if before in ("", after):
         return format_html("<strong>{}</strong>: {}", name, after) if after != "" else ""
     return format_html("<strong>{}</strong>: <del>{}</del> <ins>{}</ins>", name, before, after)
 
 
 class RowsThere(BaseInstanceLoader):
-    """The rows of a file's benchmarks, read once."""
+    """Loads the existing rows of a file's benchmarks in one query."""
 
     def __init__(self, resource: ModelResource, dataset: Dataset) -> None:
         super().__init__(resource, dataset)
@@ -86,12 +86,12 @@ class RowsThere(BaseInstanceLoader):
     def get_instance(self, row: Any) -> ReportedResult | None:
         try:
             return self._there.get(tuple(self.resource.fields[name].clean(row) for name in TOLD_BY))
-        except ValueError:  # no such benchmark, which the row's own reading tells
+        except ValueError:  # unknown benchmark; the row's own validation reports it
             return None
 
 
 class ReportedRows(ModelResource):
-    """A row is told by benchmark, system, paper, table and split: the same again changes it, another adds one."""
+    """A row is identified by benchmark, system, paper, table and split: it is changed if it exists, else added."""
 
     benchmark = Field(attribute="benchmark", column_name="benchmark", widget=BenchmarkBySlug())
     values = Field(attribute="values", column_name="values", widget=Numbers())
@@ -109,7 +109,7 @@ class ReportedRows(ModelResource):
         return Change
 
     def import_data(self, dataset: Dataset, dry_run: bool = False, raise_errors: bool = False, **kwargs: Any) -> Result:
-        """All rows or none; with dry_run in no transaction. A file of more than MOST_ROWS rows is not read."""
+        """Import all rows or none; with dry_run in no transaction. A file of more than MOST_ROWS rows is rejected."""
         self._seen: dict[tuple[str, ...], int] = {}
         if len(dataset) > MOST_ROWS:
             result = Result()
@@ -118,20 +118,20 @@ class ReportedRows(ModelResource):
             return result
         if not dry_run:
             return super().import_data(dataset, dry_run, raise_errors, **kwargs)
-        for given in ("use_transactions", "collect_failed_rows", "rollback_on_validation_errors"):
-            kwargs.pop(given, None)
+        for option in ("use_transactions", "collect_failed_rows", "rollback_on_validation_errors"):
+            kwargs.pop(option, None)
         return self.import_data_inner(dataset, True, raise_errors, False, False, **kwargs)
 
     def before_import_row(self, row: Any, *, row_number: int, **kwargs: Any) -> None:
-        told = tuple(str(row.get(name, "")) for name in TOLD_BY)
-        first = self._seen.setdefault(told, row_number)
+        key = tuple(str(row.get(name, "")) for name in TOLD_BY)
+        first = self._seen.setdefault(key, row_number)
         if first != row_number:
             raise ValidationError(f"it is row {first} again; expected another {', '.join(TOLD_BY[1:-1])} or split")
 
     def validate_instance(
         self, instance: ReportedResult, import_validation_errors: Any = None, validate_unique: bool = True
     ) -> None:
-        """Its fields and numbers. That it is there once, of a benchmark that there is, was looked up for all rows."""
+        """Validate fields and numbers. Uniqueness and the benchmark were checked for all rows at once."""
         errors = dict(import_validation_errors or {})
         try:
             instance.full_clean(exclude={*errors, "benchmark"}, validate_unique=False, validate_constraints=False)

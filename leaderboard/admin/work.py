@@ -1,4 +1,4 @@
-"""Submissions and what became of them, to be looked at."""
+"""Read-only admin of submissions and their results."""
 
 from __future__ import annotations
 
