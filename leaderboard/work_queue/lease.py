@@ -22,21 +22,21 @@ from django.utils import timezone
 log = structlog.get_logger(__name__)
 Row = TypeVar("Row", bound=Model)
 RENEWALS = 3
-"""Renewals in the length of a lease, so that it outlives two that failed."""
+"""Renewals per lease duration, so that a lease survives two failed ones."""
 
 
 class LeaseLostError(Exception):
-    """The row went to another attempt; nothing may be written."""
+    """The row belongs to another attempt; nothing may be written."""
 
 
 def lease_end(at: datetime) -> datetime:
-    """End of a lease that is taken or renewed at `at`."""
+    """Return the end of a lease that is taken or renewed at `at`."""
     return at + timedelta(seconds=settings.LEASE_SECONDS)
 
 
 @dataclass(frozen=True)
 class Lease(Generic[Row]):
-    """One attempt at a row. row: as it was read when the lease was taken."""
+    """One attempt at a row. row: as read when the lease was taken."""
 
     row: Row
     attempt: int

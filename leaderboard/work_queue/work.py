@@ -35,7 +35,7 @@ STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
 class NoAnswerError(Exception):
-    """The sandbox cannot do this work, however often it is asked; `reason` says why."""
+    """The sandbox cannot do this work, even if retried; `reason` is its Reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -44,24 +44,24 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """How an attempt that raised ends. final: no attempt follows, since it would find the same."""
+    """The outcome of an attempt that raised. final: it is not retried, since the error would recur."""
 
     reason: str
     final: bool = False
 
 
 Handler = Callable[[Lease[Any], Any], None]
-"""Ends an attempt by itself, given its lease and the error. May raise LeaseLostError."""
+"""Ends an attempt itself, given its lease and the error. May raise LeaseLostError."""
 Errors = Mapping[type[Exception] | tuple[type[Exception], ...], Failure | Handler]
 
 
 def lease_lost(lease: Lease[Any], error: Exception) -> None:
-    """Handler of errors that say that the lease was lost."""
+    """Handler of errors that mean that the lease was lost."""
     raise LeaseLostError from error
 
 
 class StateColumns:
-    """The columns that hold a row's state: what is queued, what has expired, and the write of each change.
+    """The columns that hold a row's state: conditions for queued and expired rows, and values of each transition.
 
     cleared: columns that are reset whenever an attempt fails.
     """
@@ -97,20 +97,20 @@ class Work:
     """One kind of background work.
 
     name: the last part of its Celery task's name, and `kind` in log lines
-    rows: queryset of the model, with what the worker reads of a row
+    rows: queryset of the model, with the relations that the worker reads
     do: the work itself; writes through the lease only, and ends with `Lease.finish`
     queue: Celery queue, or a function of the row that chooses it
-    key: the column that messages name
-    errors: what exceptions of `do` mean, before the common ones in ERRORS
+    key: the column that messages contain
+    errors: outcomes of exceptions raised by `do`; they take precedence over ERRORS
     columns: how the model holds the state
 
-    is_ready: False while what the work needs is away, so that no attempt is spent on it
-    may_claim: given the key; False where the row must not be claimed by this worker
+    is_ready: False while a dependency is unavailable, so that no attempt is spent on it
+    may_claim: given the key; False if this worker must not claim the row
     makes_way: lets queued runs go first, for MAKES_WAY
-    marks_outdated: the row says so while it waits for a sandbox of this release
+    marks_outdated: sets the row's reason while it waits for a sandbox of this release
     on_renewal: called with each renewal of the lease
     lock: locks what must be locked before the row; called with the row in the transaction that fails it for good
-    on_failure: called in the transaction of a failure, with the lease and whether it was the last attempt
+    on_failure: called in the transaction of a failure, with the lease and True for the last attempt
     before_sweep: called at the beginning of each sweep
     has_workers: False while no worker would take a message; such rows wait for a later sweep
     """
@@ -141,7 +141,7 @@ class Work:
         """Run one row from claim to end. Safe to call any number of times, from any number of workers."""
         logger = log.bind(kind=self.name, id=str(key))
         if not self.is_ready():
-            # Attempts that are spent on a restart would all be over before it is back. The sweep enqueues again.
+            # Attempts spent during a restart would be used up before it is over. The sweep enqueues again.
             logger.warning("sandbox_unavailable")
             return
         if sandbox_client.is_outdated():
@@ -161,12 +161,12 @@ class Work:
                 logger.warning("lease_lost", attempt=lease.attempt)
 
     def claim(self, key: Any) -> Lease[Any] | None:
-        """Compare and swap: a lease on the row, or None where nothing waits or another worker was first."""
+        """Compare and swap: return a lease on the row, or None if it is not queued or another worker was first."""
         waiting = self.rows.filter(self.columns.queued(), **{self.key: key})
-        found = waiting.values_list("pk", "attempt").first()
-        if found is None:
+        row = waiting.values_list("pk", "attempt").first()
+        if row is None:
             return None
-        pk, attempt = found
+        pk, attempt = row
         at = timezone.now()
         claimed = self._all.filter(self.columns.queued(), pk=pk, attempt=attempt).update(
             attempt=attempt + 1, lease_until=lease_end(at), **self.columns.claim(at)
@@ -185,7 +185,7 @@ class Work:
             self.lock(lease.row)
             written = self.columns.fail(reason, at)
         else:
-            # What has expired is due at once: the sweep that found it enqueues it.
+            # An expired row is due at once: the sweep that found it enqueues it.
             written = self.columns.retry(reason, _long_ago(lease.at) if isinstance(lease, ExpiredLease) else at)
         if not lease.rows().update(**{**written, "lease_until": None, **columns}):
             return False
@@ -195,7 +195,7 @@ class Work:
         return final
 
     def sweep(self) -> int:
-        """Requeue or fail rows whose lease has expired, and enqueue again what no worker came for; how many rows."""
+        """Requeue or fail rows with expired leases, and enqueue unclaimed rows again; return the number of rows."""
         self.before_sweep()
         at = timezone.now()
         expired = [ExpiredLease(row, row.attempt, at) for row in self.rows.filter(self.columns.expired(at))]
@@ -203,7 +203,7 @@ class Work:
         if not self.has_workers():
             return touched
         due = self.columns.queued() & Q(rung_at__lte=_long_ago(at))
-        # A queue that depends on the row needs all of it; else its key is enough.
+        # A queue chosen by row needs all of the row; otherwise its key is enough.
         rows = self.rows if callable(self.queue) else self.rows.select_related(None).only(self.key)
         for row in list(rows.filter(due).order_by(self.columns.order)[:AT_ONCE]):
             with transaction.atomic():
@@ -222,25 +222,25 @@ class Work:
         return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - MAKES_WAY).exists())
 
     def _attempt(self, lease: Lease[Any]) -> None:
-        """One attempt, and what its exceptions mean. Raises LeaseLostError."""
+        """Make one attempt, and handle its exceptions. Raises LeaseLostError."""
         logger = log.bind(kind=self.name, id=str(getattr(lease.row, self.key)))
         try:
             self.do(lease)
         except LeaseLostError:
             raise
         except Exception as error:  # noqa: BLE001  (logged, kept with the row, retried)
-            meanings = chain(self.errors.items(), ERRORS.items())
-            meaning = next((meaning for kinds, meaning in meanings if isinstance(error, kinds)), None)
-            if meaning is None:
-                # Its text may quote a file, so its type and location are logged, and no worker prints it.
+            outcomes = chain(self.errors.items(), ERRORS.items())
+            outcome = next((outcome for kinds, outcome in outcomes if isinstance(error, kinds)), None)
+            if outcome is None:
+                # The message may quote a file, so only type and location are logged.
                 logger.error("job_failed", error=type(error).__name__, at=places(error.__traceback__))
                 self.retry_or_fail(lease, reason=Reason.INTERNAL)
-            elif isinstance(meaning, Failure):
+            elif isinstance(outcome, Failure):
                 logger.error("job_failed", error=f"{type(error).__name__}: {error}")
-                reason = error.reason if isinstance(error, NoAnswerError) else meaning.reason
-                self.retry_or_fail(lease, reason=reason, final=meaning.final)
+                reason = error.reason if isinstance(error, NoAnswerError) else outcome.reason
+                self.retry_or_fail(lease, reason=reason, final=outcome.final)
             else:
-                meaning(lease, error)
+                outcome(lease, error)
 
 
 ERRORS: Errors = {
@@ -248,9 +248,9 @@ ERRORS: Errors = {
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }
-"""What exceptions mean unless a kind says otherwise. NoAnswerError has its own reason; any other is our own fault."""
+"""Default outcomes of exceptions. NoAnswerError has its own reason; any other exception is an internal error."""
 
 
 def _long_ago(at: datetime) -> datetime:
-    """Rows that were enqueued before are enqueued again."""
+    """Return the time before which enqueued rows are enqueued again."""
     return at - timedelta(seconds=settings.SWEEP_SECONDS)

@@ -1,4 +1,4 @@
-"""The read side of what workers said: whether containers can be submitted at this moment, and if not, why."""
+"""Availability of container workers from their reports, and the reason if there is none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.models import Phase, WorkerReport
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether containers of a kind run here; `why_not` is for people, with what to do about it."""
+    """Availability of containers of a kind; `why_not` is for users, and says what to do."""
 
     ready: bool
     why_not: str = ""
@@ -19,23 +19,23 @@ class Availability:
 
 
 def queue_of(phase: Phase) -> str:
-    """Where a phase's containers run: those that ask for a GPU have a queue of their own."""
+    """Return the Celery queue of a phase's containers: those that need a GPU have their own."""
     return "systems-gpu" if phase.limits.get("gpus") else "systems"
 
 
 SCORERS = "scorers"
-"""The queue of organisers' own scorers."""
+"""Celery queue of custom scorers."""
 
 
 def most_processors(queue: str) -> float | None:
-    """What the best engine behind a queue has, as its worker said; None while no worker has said it."""
+    """Return the largest number of processors of a queue's engines; None if no worker has reported one."""
     fresh = [report for report in WorkerReport.objects.filter(queue=queue, ready=True) if report.is_fresh]
-    said = [report.detail["processors"] for report in fresh if "processors" in report.detail]
-    return max(said, default=None)
+    processors = [report.detail["processors"] for report in fresh if "processors" in report.detail]
+    return max(processors, default=None)
 
 
 def of(queue: str = "systems") -> Availability:
-    """One query."""
+    """Return the availability of a queue, in one query."""
     if queue == SCORERS:
         if not settings.SCORERS:
             return Availability(False, "Scorer images are switched off on this server (HOLDOUT_SCORERS).")
