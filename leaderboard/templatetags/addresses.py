@@ -1,4 +1,4 @@
-"""Links that change one thing of the page's own address."""
+"""Template tags for links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag
 def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
-    """The page that says what each measure means: the task's, or that of the organisers' own scorer."""
+    """Return the URL of the page that describes the measures: the task's, or a custom scorer's."""
     if scoring.scorer is None:
         return reverse("measures", args=[scoring.task.name])
     return reverse("scorer_measures", args=[benchmark.slug, scoring.scorer.number])
@@ -23,8 +23,7 @@ def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: str | None) -> str:
-    """The query string with these parameters set, or dropped where the value is empty. Whatever is changed, one begins
-    with the first page again."""
+    """Return the query string with these parameters set, or removed if empty. Pagination restarts at the first page."""
     query = context["request"].GET.copy()
     query.pop("page", None)
     for name, value in changes.items():

@@ -1,4 +1,4 @@
-"""`{% confidence_level %}`: the level of all intervals, as `95 %`. Built in: templates need not load it."""
+"""`{% confidence_level %}`: the confidence level of all intervals, as `95 %`. A builtin: templates need not load it."""
 
 from django import template
 

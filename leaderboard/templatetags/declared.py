@@ -1,4 +1,4 @@
-"""What a submission declares, as pages say it."""
+"""Template filter for a submission's track."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.filter
 def track_title(submission: Submission) -> str:
-    """The title of the track that it declares; empty where its phase has none."""
+    """Return the title of the declared track; empty if there is none."""
     return tracks.title_of(submission.phase, submission.track) if submission.track else ""

@@ -1,4 +1,4 @@
-"""Coloured cells as markup; filters, because a board has thousands of them."""
+"""Markup of coloured table cells; filters, because a board has thousands of them."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ BEST = SafeString('<span class="visually-hidden"> best</span>')
 
 @register.filter
 def heat_td(heat: HeatCell, more: str = "") -> SafeString:
-    """A cell with three decimals. `more`: another class."""
+    """Render a cell with three decimals. `more`: another class."""
     return _td(heat, compact(heat.cell.value), more)
 
 
 @register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
-    """A cell with two decimals, for tables that must be small; the title has three."""
+    """Render a cell with two decimals, for compact tables; the title has three."""
     return _td(heat, compact(heat.cell.value, 2), more)
 
 
 @register.filter
 def detail_tds(cell: Cell, has_intervals: bool) -> SafeString:
-    """A value, its interval where the table has them, and n, as cells."""
+    """Render a value, its interval if the table has intervals, and n, as cells."""
     parts = [score(cell.value), *[interval(cell) or NONE] * has_intervals, f"{cell.n:,}"]
-    # Digits and signs of our own: nothing to be escaped.
+    # Formatted numbers only: nothing to escape.
     return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))
 
 
 @register.filter
 def why(heat: HeatCell) -> str:
-    """The cell as one phrase, with the reason where there is no value."""
-    said = in_words(heat.cell)
-    return f"{said}: {heat.reason}" if heat.reason else said
+    """Describe the cell in one phrase, with the reason if there is no value."""
+    phrase = in_words(heat.cell)
+    return f"{phrase}: {heat.reason}" if heat.reason else phrase
 
 
 def _td(heat: HeatCell, shown: str, more: str) -> SafeString:

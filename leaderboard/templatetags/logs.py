@@ -1,4 +1,4 @@
-"""What programs print, made safe to look at."""
+"""Render program output safely."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from django import template
 
 register = template.Library()
 
-_KEPT = "\n\t"
-_TURNING = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-"""What turns the direction of text or breaks its lines without being seen."""
+_UNCHANGED = "\n\t"
+_INVISIBLE = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+"""Characters that change text direction or break lines invisibly."""
 _PICTURES = {
-    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in _KEPT},
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in _UNCHANGED},
     0x7F: "\N{SYMBOL FOR DELETE}",
     **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
-    **{ord(character): f"\\u{ord(character):04x}" for character in _TURNING},
+    **{ord(character): f"\\u{ord(character):04x}" for character in _INVISIBLE},
 }
 
 
 @register.filter
 def printed(text: str) -> str:
-    """Control characters as pictures of themselves (an escape is ␛); lines and tabs stay. Escaped as any text is."""
+    """Replace control characters by visible symbols (an escape is ␛), except line feeds and tabs. Autoescaped."""
     return text.replace("\r\n", "\n").translate(_PICTURES)

@@ -1,4 +1,4 @@
-"""How disclosure policies read on a page."""
+"""Template filter for disclosure policies."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.filter
 def step_of(n_groups: int) -> str:
-    """A ladder's step for a share, in three digits: `0.0158`."""
+    """Format a ladder's step for a proportion, to three digits: `0.0158`."""
     return step_of_share(n_groups)

@@ -1,4 +1,4 @@
-"""How shares of a whole read on a page."""
+"""Template filter for proportions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def percent(value: float | None) -> str:
-    """In per cent with a decimal, rounded down: what falls short of a bound does not read as if it reached it."""
+    """Format as per cent with one decimal, rounded down: a value below a bound never reads as if it reached it."""
     if value is None:
         return "\N{EN DASH}"
     tenths = math.floor(value * 1000 + 1e-9)

@@ -1,4 +1,4 @@
-"""Sizes as limits tell them: in decimal units, as `docker` does."""
+"""Template filter for sizes in decimal units, as `docker` shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strips of an interval plot as markup: a page has dozens, each of a dozen shapes."""
+"""Markup of the rows of an interval plot: a page has dozens, each of a dozen shapes."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ LINE = '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>'
 
 @register.filter
 def behind(plot: IntervalPlot) -> SafeString:
-    """What all strips of a plot have behind them: the leader's interval and the lines of the scale."""
+    """Render the background of all rows: the leader's interval and the grid lines."""
     band = ""
     if plot.leader:
         band = f'<rect class="band" x="{plot.leader[0]}" y="0" width="{plot.leader[1]}" height="{HEIGHT}"/>'
-    lines = (LINE.format("grid", place, place, 0, HEIGHT) for place, _ in plot.scale.ticks)
+    lines = (LINE.format("grid", x, x, 0, HEIGHT) for x, _ in plot.scale.ticks)
     return SafeString(band + "".join(lines))
 
 
 @register.filter
 def drawn(strip: Strip, backdrop: SafeString) -> SafeString:
-    """One system's strip over what `behind` gives: its name, its point on its interval, its value."""
+    """Render one system's row over the background from `behind`: name, point with interval, value."""
     name, cell = escape(strip.row.system), strip.cell
     ends = ""
     if cell.low is not None:
-        ends = "".join(LINE.format("whisker", place, place, 9, 17) for place in (strip.low, strip.high))
+        ends = "".join(LINE.format("whisker", x, x, 9, 17) for x in (strip.low, strip.high))
     return SafeString(
         f'<li class="strip{"" if strip.row.competes else " strip-apart"}">'
         f'<span class="strip-name" dir="auto" title="{name}">{name}</span>\n'
