@@ -1,4 +1,4 @@
-"""The addresses of what people do: submit, follow, manage."""
+"""URLs for logged-in users: submit, follow, manage."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

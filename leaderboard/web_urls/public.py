@@ -1,4 +1,4 @@
-"""Addresses of the pages that everyone may read."""
+"""URLs of the public pages."""
 
 from django.urls import path
 
@@ -27,7 +27,7 @@ from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.systems.web.system import system
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
-"""A board that was shown before; beneath it the same views as of the current one."""
+"""A frozen board; below it are the same views as of the current one."""
 
 urlpatterns = [
     path("", home, name="home"),
