@@ -1,4 +1,4 @@
-"""The addresses of the API, under /api/v1/."""
+"""URLs of the API, under /api/v1/."""
 
 from django.urls import path, re_path
 

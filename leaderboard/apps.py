@@ -1,4 +1,4 @@
-"""The one Django application."""
+"""The Django application."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class LeaderboardConfig(AppConfig):
 
 @register
 def check_task_packages(**_: Any) -> list[CheckMessage]:
-    """A warning for each installed task that is left out, in `manage.py check` and whenever the server starts."""
+    """Return a warning for each installed task that could not be loaded; shown by `manage.py check` and at startup."""
     from evaluator.tasks.registry import TASKS
 
     return [Warning(str(fault), id="leaderboard.W001") for fault in TASKS.faults]

@@ -1,4 +1,4 @@
-"""The Celery application: a doorbell. Settings are Django's, prefixed CELERY_."""
+"""The Celery application. Its settings are Django's, prefixed CELERY_."""
 
 import os
 
@@ -15,4 +15,4 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 
 @setup_logging.connect
 def keep_our_logging(**_: object) -> None:
-    """Celery leaves the logging of settings.LOGGING alone when something answers this signal."""
+    """Keep the logging of settings.LOGGING: Celery does not configure its own if this signal has a receiver."""

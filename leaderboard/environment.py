@@ -1,4 +1,4 @@
-"""What the environment may say: one table of typed variables; a misspelt or malformed one stops the start."""
+"""Typed environment variables; an unknown or malformed one prevents the start."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 PREFIX = "HOLDOUT_"
 OTHERS = {"HOLDOUT_TOKEN"}
-"""Read by the `holdout` command, which may be used from the same shell."""
+"""Variables of the `holdout` command, which may be used from the same shell."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable: its type (a django-environ cast), its default, and what it is for."""
+    """A variable: its type (a django-environ cast), its default, and its description."""
 
     cast: Any
     default: Any
@@ -78,7 +78,7 @@ VARIABLES = {
 
 
 class Environment:
-    """The typed view of os.environ; raises ImproperlyConfigured with the variable's name."""
+    """Typed view of os.environ; raises ImproperlyConfigured with the variable's name."""
 
     def __init__(self) -> None:
         self._env = environ.Env()
@@ -114,7 +114,7 @@ class Environment:
 
 
 def kept_secret(path: Path) -> str:
-    """The secret in `path`, made on the first start and readable by its owner alone."""
+    """Return the secret in `path`; create it on the first start, readable by its owner only."""
     try:
         return path.read_text()
     except FileNotFoundError:

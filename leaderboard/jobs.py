@@ -1,4 +1,4 @@
-"""The tasks of workers and what a sweep does, in one list. Run by `celery -A leaderboard.jobs worker`."""
+"""Celery tasks and the steps of a sweep, in one list. Run by `celery -A leaderboard.jobs worker`."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -53,11 +53,11 @@ SWEEPS: tuple[Part, ...] = (
     gold_diffs.WORK,
     corrections.sweep,
 )
-"""What each sweep does, in this order. Each kind of background work is one line, and has its Celery task from it."""
+"""Steps of a sweep, in order. Each kind of background work is one entry, which also defines its Celery task."""
 
 
 def register(parts: Iterable[Part]) -> None:
-    """Make the Celery task of each kind of work: the key of a row in, one call out."""
+    """Register a Celery task for each kind of work; its argument is the key of a row."""
     for part in parts:
         if isinstance(part, Work):
             app.task(_task(part), name=task_name(part.name))
@@ -85,7 +85,7 @@ def deliver(notice_id: str) -> None:
 
 @app.task(name=task_name("sweep"))
 def sweep() -> None:
-    """One row or file that breaks its sweep holds up none of the others. A database that is away ends all of them."""
+    """Run all steps. An error in one does not stop the others; an unavailable database stops all of them."""
     for part in SWEEPS:
         sweep_part, name = (part.sweep, part.name) if isinstance(part, Work) else (part, part.__module__)
         try:
@@ -98,7 +98,7 @@ def sweep() -> None:
 
 @worker_ready.connect
 def report_first(sender: Any = None, **_: object) -> None:
-    """A worker with an engine says so when it starts; from then on the sweep asks."""
+    """Report on startup, if the worker has an engine; later reports are requested by the sweep."""
     for queue in (workers.SYSTEMS, workers.SCORERS):
         if queue in sender.app.amqp.queues.consume_from:
             workers.enqueue_report(queue)
@@ -106,7 +106,7 @@ def report_first(sender: Any = None, **_: object) -> None:
 
 @worker_ready.connect
 def tell_what_is_outdated(**_: object) -> None:
-    """One line for each board that an upgrade has left behind; to score it again is a curator's decision."""
+    """Log each board that an upgrade has made outdated; curators decide about rescoring."""
     try:
         for phase, version in prepared_board.outdated():
             log.warning("task_version_raised", phase=str(phase), scored_by=version)

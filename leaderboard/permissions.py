@@ -1,4 +1,4 @@
-"""Who may do what, where no single row decides it. Loaded when the application is ready."""
+"""Permissions that depend on no single row. Loaded when the application is ready."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Django's settings. Every environment variable is read through `environment.VARIABLES`, typed, and fails loudly."""
+"""Django settings. Environment variables are read through `environment.VARIABLES`, which validates them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = (ROOT / env("DATA")).resolve()
 DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-# --- who answers
+# --- core
 DEBUG = env("DEBUG")
 SECRET_KEY = env("SECRET_KEY") or kept_secret(DATA / "secret_key")
 ALLOWED_HOSTS = env("HOSTS")
@@ -97,10 +97,10 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# To connect takes as long as half a page, on SQLite too.
+# Connecting takes as long as half a page, on SQLite too.
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 
-# --- files: `gold` has no URL in any arrangement
+# --- files: `gold` has no URL with any storage
 if env("S3_BUCKET"):
     if env("S3_GOLD_BUCKET") in ("", env("S3_BUCKET")):
         raise ImproperlyConfigured(
@@ -140,7 +140,7 @@ STORAGES = {
 }
 STATIC_URL = "static/"
 STATIC_ROOT = DATA / "static"
-# Every page asks for the hashed names, and nobody downloads source maps: a first start takes a third of the time.
+# Pages use hashed names only, and nobody downloads source maps: a first start takes a third of the time.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
 FILE_UPLOAD_HANDLERS = ["leaderboard.core.uploads.HashingUploadHandler"]
@@ -150,7 +150,7 @@ MAX_UPLOAD_BYTES = env("MAX_UPLOAD_MB") * 1_000_000
 MAX_RAW_BYTES = env("MAX_RAW_MB") * 1_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
-# --- queue: the database is the truth, the broker only a doorbell
+# --- queue: the database holds the state of work; messages only wake workers
 if env("BROKER_URL"):
     CELERY_BROKER_URL = env("BROKER_URL")
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
@@ -180,7 +180,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# --- the referee
+# --- sandbox
 SANDBOX_SOCKET = env("SANDBOX_SOCKET") or str(DATA / "sandbox.sock")
 LEASE_SECONDS = env("LEASE_SECONDS")
 SWEEP_SECONDS = env("SWEEP_SECONDS")
@@ -191,7 +191,7 @@ VALIDATE_SECONDS = env("VALIDATE_SECONDS")
 SANDBOX_MEMORY_BYTES = env("SANDBOX_MEMORY_MB") * 1_048_576
 
 # --- submitted containers
-# Containers carry it, so that two sites on one engine leave each other's alone; all hosts of a site share it.
+# Label of this site's containers, so that sites sharing an engine ignore each other's; all hosts of a site have it.
 INSTANCE = hashlib.sha256(SECRET_KEY.encode()).hexdigest()[:12]
 SYSTEMS = env("SYSTEMS")
 ENGINE = env("ENGINE")
@@ -207,13 +207,13 @@ SYSTEM_OUTPUT_MB = env("SYSTEM_OUTPUT_MB")
 SYSTEM_OUTPUT_FILES = env("SYSTEM_OUTPUT_FILES")
 SYSTEM_LOG_KB = env("SYSTEM_LOG_KB")
 
-# --- organisers' own scorers; what is not said here is as for submitted containers
+# --- custom scorers; other limits are those of submitted containers
 SCORERS = env("SCORERS")
 SCORER_SECONDS = env("SCORER_SECONDS")
 SCORER_MEMORY_MB = env("SCORER_MEMORY_MB")
 SCORER_OUTPUT_MB = env("SCORER_OUTPUT_MB")
 
-# --- people
+# --- accounts
 AUTH_USER_MODEL = "leaderboard.User"
 AUTHENTICATION_BACKENDS = [
     "rules.permissions.ObjectPermissionBackend",
@@ -233,15 +233,15 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
-# Only an address that must be confirmed hides whether it is known; without a mail server nobody could confirm one.
+# Only mandatory verification hides whether an address is known; without a mail server no address could be verified.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "optional"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
-# Throttled by address, not by account: a stranger who guesses cannot lock its owner out.
+# Throttled by IP address, not by account: an attacker cannot lock an owner out.
 ACCOUNT_RATE_LIMITS = {"login_failed": "20/m/ip,100/h/ip", "signup": "30/m/ip", "reset_password": "10/m/ip"}
 
-# --- the operator
+# --- operations
 OPERATORS = env("OPERATORS")
 DISK_ALARM_BYTES = env("DISK_ALARM_MB") * 1_000_000
 METRICS_TOKEN = env("METRICS_TOKEN")
@@ -268,10 +268,10 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}
 }
 
-# Boards that were rendered for nobody in particular are kept in each process until their tag changes (tags.py).
+# Boards rendered for anonymous visitors are cached in each process until their ETag changes (core.response_cache).
 KEEPS_ANSWERS = True
 
-# --- what a browser may do
+# --- browser security
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -298,7 +298,7 @@ if env("HTTPS"):
     SECURE_HSTS_PRELOAD = True
 if env("PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    # Guesses are throttled by address: the proxy's own would be everybody's.
+    # Log-in attempts are throttled by IP address: without this, everybody would have the proxy's.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
 # --- REST
@@ -333,18 +333,18 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# --- the admin: the past is there to be read; to bring it back would go round what actions check
+# --- the admin: history is read-only; reverting would bypass the checks of actions
 SIMPLE_HISTORY_REVERT_DISABLED = True
 IMPORT_EXPORT_TMP_STORAGE_CLASS = "import_export.tmp_storages.CacheStorage"
 IMPORT_EXPORT_SKIP_ADMIN_ACTION_EXPORT_UI = True
 
-# --- words and time
+# --- language and time
 LANGUAGE_CODE = "en"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# --- logs: one event a line, never a payload
+# --- logs: one event a line, never file content
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

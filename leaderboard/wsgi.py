@@ -1,4 +1,4 @@
-"""The entry of the web server."""
+"""WSGI application of the web server."""
 
 import gc
 import os
@@ -9,7 +9,7 @@ from django.urls import get_resolver
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 application = get_wsgi_application()
 
-# What is loaded by then stays: collections pass over it, and come once a page instead of a dozen times.
+# Objects loaded so far are permanent: freezing them lets garbage collections skip them, and run less often.
 _ = get_resolver().url_patterns
 gc.collect()
 gc.freeze()
