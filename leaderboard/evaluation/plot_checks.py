@@ -13,13 +13,13 @@ from evaluator.plots.summary import MOST_SLICES, Drawing
 
 def problem(drawing: Drawing) -> str:
     """Return a description of invalid plot data; empty if the data are valid."""
-    for what, parts in (("curves", drawing.curves or []), ("grids", drawing.grids or [])):
+    for kind, parts in (("curves", drawing.curves or []), ("grids", drawing.grids or [])):
         if len(parts) > MOST_SLICES + 1:
-            return f"the drawing has more than {MOST_SLICES + 1} {what}"
+            return f"the drawing has more than {MOST_SLICES + 1} {kind}"
         if any(len(part.slice) > 1 for part in parts):
             return "the drawing has a slice by several dimensions"
         if len({msgspec.json.encode(part.slice) for part in parts}) < len(parts):
-            return f"the drawing has {what} twice on one slice"
+            return f"the drawing has {kind} twice on one slice"
     if not all(_is_curve(curve.heights) for curve in drawing.curves or []):
         return "a curve of the drawing does not rise in steps to its corner"
     if not all(_is_grid(grid.columns) for grid in drawing.grids or []):

@@ -12,7 +12,7 @@ from leaderboard.evaluation.sandbox_client import Answer
 from leaderboard.models import Run
 
 SEED = 0
-"""One seed for all runs: the same file gets the same interval, whoever submits it and whenever."""
+"""One seed for all runs: the same file gets the same interval, regardless of submitter and time."""
 
 
 def options_of(run: Run) -> dict[str, str]:

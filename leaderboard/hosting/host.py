@@ -124,8 +124,8 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
         if not differing:
             return taken
         if not began or taken.benchmarks.exists():
-            what = f"with other content: {', '.join(differing)}" if began else "but not from a manifest"
-            raise _there_already(manifest, what)
+            reason = f"with other content: {', '.join(differing)}" if began else "but not from a manifest"
+            raise _there_already(manifest, reason)
         # An earlier hosting was interrupted by an error in the manifest or in a file, which has been fixed since.
         datasets.discard(dataset=taken, by=by)
     if Benchmark.objects.filter(slug=manifest.slug).exists():
@@ -145,9 +145,9 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
         return dataset
 
 
-def _there_already(manifest: Manifest, what: str) -> Refused:
+def _there_already(manifest: Manifest, reason: str) -> Refused:
     return Refused(
-        Code.NAME_TAKEN, f"{manifest.slug} is there already, {what}. Nothing was changed; choose another slug."
+        Code.NAME_TAKEN, f"{manifest.slug} is there already, {reason}. Nothing was changed; choose another slug."
     )
 
 

@@ -82,12 +82,12 @@ def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
     except build_image.CannotBuildError as error:
         say(f"left out, since they are container images: {'; '.join(map(str, missing))}. Why: {error}")
         return submitted
-    for one in missing:
+    for system in missing:
         try:
-            submitted.append(_submit(one))
-            say(f"{one}: built and submitted as a container image")
+            submitted.append(_submit(system))
+            say(f"{system}: built and submitted as a container image")
         except (build_image.CannotBuildError, Refused) as error:
-            say(f"{one}: left out. {error}")
+            say(f"{system}: left out. {error}")
     return submitted
 
 
@@ -103,15 +103,15 @@ def _check_engine(say: Say) -> None:
         time.sleep(LOOK_EVERY)
 
 
-def _submit(one: Wanted) -> Submission:
-    with build_image.built(system=one.source, benchmark=one.benchmark) as archive, archive.open("rb") as file:
+def _submit(system: Wanted) -> Submission:
+    with build_image.built(system=system.source, benchmark=system.benchmark) as archive, archive.open("rb") as file:
         size = archive.stat().st_size
-        upload = image_uploads.begin(phase=one.phase, by=one.by, name=archive.name, size=size, track=one.track)
+        upload = image_uploads.begin(phase=system.phase, by=system.by, name=archive.name, size=size, track=system.track)
         try:
             while piece := file.read(image_uploads.PIECE_BYTES):
                 image_uploads.add(upload=upload, offset=upload.received, piece=piece)
-            described = {"track": one.track, "note": one.note}
-            return image_uploads.finish(upload=upload, system=one.entrant(), by=one.by, **described)
+            declared = {"track": system.track, "note": system.note}
+            return image_uploads.finish(upload=upload, system=system.entrant(), by=system.by, **declared)
         except BaseException:
             image_uploads.discard(upload)
             raise
@@ -135,7 +135,7 @@ def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
             say(f"{waiting} container images are not scored yet; they go on without this command")
             break
         time.sleep(LOOK_EVERY)
-    for one in predictions.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
-        say(f"{one.submission.system}: {one.state}, {one.get_reason_display()}")
+    for prediction in predictions.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
+        say(f"{prediction.submission.system}: {prediction.state}, {prediction.get_reason_display()}")
     for run in runs.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
         say(f"{run.prediction.submission.system}: {run.state}, {run.get_reason_display()}")

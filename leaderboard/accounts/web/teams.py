@@ -122,18 +122,20 @@ def own_or_404(request: PersonRequest, pk: int) -> Team:
     return get_object_or_404(request.user.teams, pk=pk)
 
 
-def _done(request: PersonRequest, found: Team, said: str, act: Any, *, after: str = "", **what: Any) -> HttpResponse:
+def _done(
+    request: PersonRequest, own_team: Team, message: str, act: Any, *, after: str = "", **kwargs: Any
+) -> HttpResponse:
     try:
-        act(by=request.user, **what)
+        act(by=request.user, **kwargs)
     except Refused as refused:
-        return _page(request, found, refusal=Refusal(refused))
-    messages.success(request, said)
-    return redirect(after) if after else redirect("team", found.pk)
+        return _page(request, own_team, refusal=Refusal(refused))
+    messages.success(request, message)
+    return redirect(after) if after else redirect("team", own_team.pk)
 
 
 def _page(
     request: PersonRequest,
-    found: Team,
+    own_team: Team,
     *,
     form: InviteForm | None = None,
     refusal: Refusal | None = None,
@@ -141,18 +143,18 @@ def _page(
 ) -> HttpResponse:
     visible = Submission.objects.visible_to(request.user)
     memberships = list(
-        Membership.objects.filter(team=found).select_related("user").order_by("-is_owner", "user__username")
+        Membership.objects.filter(team=own_team).select_related("user").order_by("-is_owner", "user__username")
     )
     is_owner = any(member.is_owner and member.user_id == request.user.pk for member in memberships)
     context = {
-        "team": found,
+        "team": own_team,
         "places": memberships,
         "is_owner": is_owner,
         "is_last_owner": is_owner and sum(member.is_owner for member in memberships) == 1,
-        "invitations": invitations.open_ones(found) if is_owner else [],
-        "may_delete": is_owner and not Submission.objects.filter(system__team=found).exists(),
+        "invitations": invitations.open_ones(own_team) if is_owner else [],
+        "may_delete": is_owner and not Submission.objects.filter(system__team=own_team).exists(),
         "systems": systems_known_to(request.user)
-        .filter(team=found)
+        .filter(team=own_team)
         .annotate(n_submissions=Count("submissions", filter=Q(submissions__in=visible))),
         "form": form or InviteForm(),
         "invited": invited,

@@ -24,8 +24,8 @@ def same(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
     find = SAME.get(model)
     if find is None:
         return {}
-    found = ((line["pk"], find(line["fields"], numbers)) for line in lines)
-    return {key: row.pk for key, row in found if row is not None}
+    rows = ((line["pk"], find(line["fields"], numbers)) for line in lines)
+    return {key: row.pk for key, row in rows if row is not None}
 
 
 def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
@@ -110,13 +110,13 @@ def _image(fields: Line, _: Renumbered) -> Image | None:
 
 
 def _no_benchmark(fields: Line, _: Renumbered) -> str:
-    there = Benchmark.objects.filter(slug=fields["slug"]).exists()
-    return f"the benchmark {fields['slug']}: there is one of this name here" if there else ""
+    exists = Benchmark.objects.filter(slug=fields["slug"]).exists()
+    return f"the benchmark {fields['slug']}: there is one of this name here" if exists else ""
 
 
 def _no_dataset(fields: Line, _: Renumbered) -> str:
-    there = Dataset.objects.filter(slug=fields["slug"]).exists()
-    return f"the dataset {fields['slug']}: there is one of this name here" if there else ""
+    exists = Dataset.objects.filter(slug=fields["slug"]).exists()
+    return f"the dataset {fields['slug']}: there is one of this name here" if exists else ""
 
 
 def _moment(text: str) -> datetime:

@@ -88,5 +88,5 @@ def _keys(lines: Sequence[str]) -> list[str]:
     return [line for line in stripped if line and not line.startswith("#")]
 
 
-def _none(what: str) -> list[object]:
-    raise KeyFault(f"there is no key, expected at least one {what}")
+def _none(kind: str) -> list[object]:
+    raise KeyFault(f"there is no key, expected at least one {kind}")

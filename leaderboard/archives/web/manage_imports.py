@@ -85,9 +85,9 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
-    named = ", ".join(f"{name} comes as {here}" for name, here in renamed[:MOST_NAMED])
+    names = ", ".join(f"{name} comes as {new_name}" for name, new_name in renamed[:MOST_NAMED])
     more = f", and {len(renamed) - MOST_NAMED} more" if len(renamed) > MOST_NAMED else ""
-    return f"Other people have these names here: {named}{more}. The audit trail keeps them all."
+    return f"Other people have these names here: {names}{more}. The audit trail keeps them all."
 
 
 @needs("archives.use")

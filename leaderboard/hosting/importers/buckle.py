@@ -23,7 +23,7 @@ CROSS = {"cross": "transparency,homogeneity"}
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """Import the test scenarios of a relation and ratio as a hidden split, and the train scenarios as a public one.
 
-    Claims get salted ids and are sorted by them. The columns that reveal the label are dropped.
+    Claims get salted ids and are sorted by them. The columns that reveal the label and the published order are dropped.
     """
     salt, origins, splits, phases, remarks = Salt(choices.salt), Origins(), [], [], []
     parts: dict[tuple[str, str, bool], list[Scenario]] = defaultdict(list)

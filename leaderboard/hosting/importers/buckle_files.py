@@ -95,13 +95,13 @@ def _read(path: Path) -> Scenario:
     )
 
 
-def _share(path: Path, text: str, what: str) -> float:
+def _share(path: Path, text: str, field: str) -> float:
     try:
         share = float(text)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise ImportFault(f"{path.name}: {what} in the file's name, found {text}, expected 0 to 1")
+        raise ImportFault(f"{path.name}: {field} in the file's name, found {text}, expected 0 to 1")
     return share
 
 
@@ -110,20 +110,20 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
     first: dict[Pair, Claim] = {}
     for number, cells in rows(path, COLUMNS):
         subject, object_, own, label = cells[:4]
-        where = f"{path.name}:{number}"
+        location = f"{path.name}:{number}"
         for column, cell in zip(COLUMNS, (subject, object_, own), strict=False):
             if not cell:
-                raise ImportFault(f"{where}: {column} is empty, expected a name")
+                raise ImportFault(f"{location}: {column} is empty, expected a name")
         relation = relation or own
         if own != relation:
-            raise ImportFault(f"{where}: Relation, found {own}, expected {relation} as on the lines before")
+            raise ImportFault(f"{location}: Relation, found {own}, expected {relation} as on the lines before")
         if label not in LABELS:
-            raise ImportFault(f"{where}: Label, found {label!r}, expected 1 or -1")
+            raise ImportFault(f"{location}: Label, found {label!r}, expected 1 or -1")
         claim = Claim((subject, object_), LABELS[label], number)
         other = first.setdefault(claim.pair, claim)
         if other is not claim:
             how = "with another label" if other.holds != claim.holds else "already"
-            raise ImportFault(f"{where}: {subject} and {object_} stand on line {other.line} {how}, expected once")
+            raise ImportFault(f"{location}: {subject} and {object_} stand on line {other.line} {how}, expected once")
         claims.append(claim)
     if not claims:
         raise ImportFault(f"{path.name}: found no claim, expected one a line")

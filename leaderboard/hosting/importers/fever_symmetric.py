@@ -92,15 +92,15 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
     ids = {pair.id for _, pair in pairs}
     golds = []
     for number, pair in pairs:
-        where = f"{source.name}:{number}"
+        location = f"{source.name}:{number}"
         if not pair.sentence:
-            raise ImportFault(f"{where}: found no evidence sentence, expected evidence_sentence or evidence")
+            raise ImportFault(f"{location}: found no evidence sentence, expected evidence_sentence or evidence")
         if pair.label not in LABELS:
-            raise ImportFault(f"{where}: label, found {pair.label!r}, expected {' or '.join(LABELS)}")
+            raise ImportFault(f"{location}: label, found {pair.label!r}, expected {' or '.join(LABELS)}")
         member = MEMBER.fullmatch(pair.id)
         if member and member[1] not in ids:
             raise ImportFault(
-                f"{where}: id {pair.id} names member {member[2]} of group {member[1]}, expected the original too"
+                f"{location}: id {pair.id} names member {member[2]} of group {member[1]}, expected the original too"
             )
         golds.append(
             {

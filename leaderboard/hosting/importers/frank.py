@@ -89,17 +89,17 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> list[tuple[bytes, Path, int]]:
     content, first = [], dict[Key, int]()
     for number, rating in records(source, Rating):
-        where = f"{source.name}:{number}"
+        location = f"{source.name}:{number}"
         if first.setdefault(rating.key, number) != number:
             known = first[rating.key]
-            raise ImportFault(f"{where}: {':'.join(rating.key)} is rated on line {known} already, expected once")
+            raise ImportFault(f"{location}: {':'.join(rating.key)} is rated on line {known} already, expected once")
         name, article = ":".join(rating.key), str(rating.hash)
         gold: dict[str, Any] = {"id": salt.id(name) if salt else name, "human": rating.factuality}
         gold["system"] = rating.model_name
         if summaries:
             summary = summaries.get(rating.key)
             if summary is None:
-                raise ImportFault(f"{where}: found no summary of {name} in {TEXTS[0]}, expected one")
+                raise ImportFault(f"{location}: found no summary of {name} in {TEXTS[0]}, expected one")
             gold |= {"generated": summary.summary, "reference": summary.reference}
         gold["group"] = salt.group(article) if salt else article
         gold["slices"] = {"split": rating.split, "dataset": rating.dataset}

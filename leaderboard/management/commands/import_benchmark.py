@@ -174,10 +174,10 @@ def explained(refused: Refused, imported: Imported) -> str:
     """Describe a refusal, with each error located in the curator's own file."""
     lines = [str(refused)]
     for problem in refused.problems:
-        where = imported.origins.of(problem["file"], problem["line"])
+        location = imported.origins.of(problem["file"], problem["line"])
         found = f", found {problem['found']}" if problem["found"] else ""
         expected = f", expected {problem['expected']}" if problem["expected"] else ""
-        lines.append(f"{where}: {problem['what']}{found}{expected}")
+        lines.append(f"{location}: {problem['what']}{found}{expected}")
     if refused.more:
         lines.append(f"and {refused.more} more")
     if refused.code is Code.REFEREE_AWAY:

@@ -24,7 +24,7 @@ _PAIRS = uuid.UUID("0c7d9a44-6a0e-5f0b-9a8e-3d5f3e0b8a11")
 
 
 class Pair(NamedTuple):
-    """Primary keys of a phase and of two of its systems; a < b."""
+    """Primary keys of a phase and of two of its systems; a is the smaller key."""
 
     phase: int
     a: int

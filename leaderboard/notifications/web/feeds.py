@@ -126,7 +126,7 @@ def _add(feed: Atom1Feed, board: Board, row: Row) -> None:
     value = row.cell(board.primary).value
     score = f"{board.primary} {'none' if value is None else format(value, '.3f')}"
     rank = ", disqualified" if row.disqualified else "" if row.rank is None else f", rank {row.rank}"
-    where = f"{one_line(benchmark.title)}, {one_line(board.phase.title)}"
+    location = f"{one_line(benchmark.title)}, {one_line(board.phase.title)}"
     leaderboard = board.leaderboard
     versions = (
         f"gold version {leaderboard.gold_version.number}, task version {leaderboard.task_version}"
@@ -134,9 +134,9 @@ def _add(feed: Atom1Feed, board: Board, row: Row) -> None:
         else ""
     )
     feed.add_item(
-        title=f"{one_line(row.system)}: {score}{rank} · {where}",
+        title=f"{one_line(row.system)}: {score}{rank} · {location}",
         link=settings.BASE_URL + board.phase.get_absolute_url(),
-        description=f"{one_line(row.system)} by {one_line(row.team)} on {where}: {score}{rank} ({versions}).",
+        description=f"{one_line(row.system)} by {one_line(row.team)} on {location}: {score}{rank} ({versions}).",
         unique_id=f"urn:uuid:{row.submission_id}",
         author_name=one_line(row.team),
         pubdate=row.received_at,

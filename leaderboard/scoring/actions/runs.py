@@ -173,7 +173,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             plots.keep(release, result.drawing)
-            # Before the commit: whoever sees the run done finds no leftovers. Earlier attempts cannot win any more.
+            # Before the commit, so that a finished run never has leftovers. Earlier attempts cannot win any more.
             _discard_outcomes(run, before=lease.attempt)
     except BaseException:
         if stored:

@@ -50,9 +50,9 @@ class Spent:
     @property
     def log_transcripts(self) -> float:
         """Log of the number of transcripts: which answers had scores, and which scores."""
-        told = min(self.told, self.answers)
-        which = math.lgamma(self.answers + 1) - math.lgamma(told + 1) - math.lgamma(self.answers - told + 1)
-        return which + told * self.levels
+        n_scored = min(self.told, self.answers)
+        which = math.lgamma(self.answers + 1) - math.lgamma(n_scored + 1) - math.lgamma(self.answers - n_scored + 1)
+        return which + n_scored * self.levels
 
 
 @dataclass(frozen=True)
