@@ -1,5 +1,4 @@
 """Health checks: `/health/live` (this process responds), `/health/ready` (its dependencies respond too), and
-
 `/health/disk` (enough free space).
 
 They run before host validation, redirects and sessions, because monitors use an IP address and plain HTTP.

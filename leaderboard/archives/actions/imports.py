@@ -75,11 +75,10 @@ def in_the_way(arrival: ArchiveArrival) -> list[str]:
 
 
 def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
-    """Import an archive completely or not at all; return its benchmark and renamed accounts. key: secret key of one
+    """Import an archive completely or not at all; return its benchmark and renamed accounts.
 
-    of the recipients; it is never stored.
-
-    Raises Refused: INVALID_NAME for a wrong key or a damaged archive, NAME_TAKEN with every conflict, NOT_AN_ORGANISER.
+    key: secret key of one of the archive's recipients; it is never stored. Raises Refused: INVALID_NAME for a wrong
+    key or a damaged archive, NAME_TAKEN with every conflict, NOT_AN_ORGANISER.
     """
     _check_curator(by)
     try:

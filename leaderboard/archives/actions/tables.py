@@ -204,7 +204,6 @@ def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
 
 def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:
     """Yield the audit entries about these rows of a model; about systems only those `decided_in` the benchmark, since a
-
     system may be in several benchmarks. Users' and teams' own acts are left out.
     """
     subjects = [f"{model._meta.model_name}:{key}" for key in keys]

@@ -65,9 +65,7 @@ def settle(phase: Phase) -> None:
 
 
 def advance(board: Leaderboard) -> int:
-    """Release the scored runs of a ladder's board that wait for no earlier one, in order of their predictions; return
-
-    their number.
+    """Release a ladder's scored runs that wait for no earlier one, in order of prediction; return their number.
 
     Workers finish in any order. If runs were released as they finish, the scores revealed would depend on it, and the
     board could not be reproduced. The caller holds a lock on the phase's row.

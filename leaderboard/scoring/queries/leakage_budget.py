@@ -19,10 +19,10 @@ AHEAD = 100
 
 
 def told_in_full(answers: int, n_groups: int) -> float:
-    """Return the expected excess of a shown proportion over the true one after `answers` full scores: Phi(sqrt(k/n)) -
+    """Return the expected excess of a shown proportion over the true one after `answers` full scores.
 
-    1/2. A majority vote of k random guesses, each inverted if it scores below chance, agrees with labels it has never
-    seen that much more often than chance.
+    It is Phi(sqrt(k / n)) - 1/2: a majority vote of k random guesses, each inverted if it scores below chance, agrees
+    with labels it has never seen that much more often than chance.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 
