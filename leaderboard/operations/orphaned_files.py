@@ -1,7 +1,8 @@
 """Orphaned files: stored files that no row names.
 
-Either a process died before saving the row, or the database is another site's; a file does not show which. Irreplaceable
-files are therefore reported but never removed, and if too many files of any store are orphaned, nothing is removed.
+Either a process died before saving the row, or the database is another site's; a file does not show which.
+Irreplaceable files are therefore reported but never removed, and if too many files of any store are orphaned, no file
+of any store is removed.
 """
 
 from __future__ import annotations
