@@ -1,4 +1,4 @@
-"""The ways to look at a phase's board."""
+"""Links between the views of a phase's board."""
 
 from __future__ import annotations
 
@@ -20,34 +20,37 @@ class BoardLink:
 
 
 def by_track(board: Board) -> str:
-    """The address of the page that ranks each track by itself."""
-    where = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
-    return reverse("frozen_board_by_track" if board.frozen else "board_by_track", args=where)
+    """Return the URL of the page that ranks each track separately."""
+    url_args = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
+    return reverse("frozen_board_by_track" if board.frozen else "board_by_track", args=url_args)
 
 
 def other_boards(board: Board) -> list[BoardLink]:
-    """The symmetric board where the gold has pairs, that of two dimensions, one for each dimension, those of tracks and
-    costs, and the pictures."""
+    """Return links to the other views that the board has data for.
+
+    In this order: symmetric board, plots, two-way board, one board per dimension, tracks, costs, progress,
+    significance, head-to-head.
+    """
     prefix = "frozen_" if board.frozen else ""
-    where = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
+    url_args = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
     links: list[BoardLink] = []
     if is_symmetric(board):
-        links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=where)))
-    links += [BoardLink(title, reverse(f"{prefix}{name}", args=where)) for title, name in drawings(board)]
+        links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=url_args)))
+    links += [BoardLink(title, reverse(f"{prefix}{name}", args=url_args)) for title, name in drawings(board)]
     if board.crossed:
-        url = reverse(f"{prefix}crossed_board", args=[*where, "/".join(board.crossed)])
+        url = reverse(f"{prefix}crossed_board", args=[*url_args, "/".join(board.crossed)])
         links.append(BoardLink("By " + " and ".join(board.crossed), url))
     for name, values in board.dimensions.items():
-        url = reverse(f"{prefix}board_by_slice", args=[*where, name])
+        url = reverse(f"{prefix}board_by_slice", args=[*url_args, name])
         links.append(BoardLink(f"By {name}", url, len(values)))
     if board.phase.tracks:
         links.append(BoardLink("By track", by_track(board), len(board.phase.tracks)))
     if board.cost_kinds:
-        links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=where)))
+        links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=url_args)))
     if board.summary.n_competing:
-        links.append(BoardLink("Progress", reverse(f"{prefix}progress", args=where)))
+        links.append(BoardLink("Progress", reverse(f"{prefix}progress", args=url_args)))
     if board.ranges is Ranges.READY:
-        links.append(BoardLink("Told apart", reverse(f"{prefix}apart", args=where)))
+        links.append(BoardLink("Told apart", reverse(f"{prefix}apart", args=url_args)))
     if board.summary.n_rows > 1:
-        links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=where)))
+        links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=url_args)))
     return links

@@ -1,7 +1,7 @@
-"""A board's tag: whether it is still what a reader holds, told from its revision in one small query.
+"""ETags of boards, computed from revisions in one small query before the board is read.
 
-For readers without a session or a token, who are all told the same. Who is logged in may be told more, and a page
-made for him has his own marks: such answers get the digest of their bytes for a tag, after they are made.
+Only for requests without a session or token, which all get the same response. Logged-in users may see more, and their
+pages are personalised: the ETag of such a response is a digest of its rendered bytes.
 """
 
 from __future__ import annotations
@@ -27,93 +27,99 @@ from leaderboard.core.compiled_queries import Prepared, moment
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
 
 View = TypeVar("View", bound=Callable[..., Any])
-_OF_A_PHASE = [field.attname for field in Phase._meta.concrete_fields if field.attname != "arrivals"]
-_BESIDE = ("benchmark__title", "benchmark__dataset__title", "split__name", "split__gold_public", "split__options")
+_PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields if field.attname != "arrivals"]
+_RELATED_FIELDS = (
+    "benchmark__title",
+    "benchmark__dataset__title",
+    "split__name",
+    "split__gold_public",
+    "split__options",
+)
 
 
 def tagged(view: View) -> View:
-    """Answers 304 before the board is read, where the reader's copy is still right; else the answer has a tag."""
+    """Decorate a board view: answer 304 without reading the board if If-None-Match is current, else set the ETag."""
     with_digest = conditional_page(view)
 
     @functools.wraps(view)
-    def asked(request: HttpRequest, slug: str, phase: str, **more: Any) -> HttpResponse:
-        tag = tag_of(slug, phase, address=request.get_full_path()) if _is_anybody(request) else None
+    def wrapped(request: HttpRequest, slug: str, phase: str, **kwargs: Any) -> HttpResponse:
+        tag = tag_of(slug, phase, address=request.get_full_path()) if _is_anonymous(request) else None
         if tag is None:
-            return cast(HttpResponse, with_digest(request, slug=slug, phase=phase, **more))
+            return cast(HttpResponse, with_digest(request, slug=slug, phase=phase, **kwargs))
         if tag in parse_etags(request.headers.get("If-None-Match", "")):
             response: HttpResponse = HttpResponseNotModified()
         else:
             response = response_cache.answer(
                 (tag, request.method, request.build_absolute_uri()),
-                lambda: view(request, slug=slug, phase=phase, **more),
+                lambda: view(request, slug=slug, phase=phase, **kwargs),
             )
         if response.status_code in (200, 304):
             response["ETag"] = tag
-            # What is told hangs on who asks; a copy is asked for again before it is shown again.
+            # The response depends on the user, so caches must revalidate.
             patch_vary_headers(response, ["Cookie", "Authorization"])
             patch_cache_control(response, private=True, no_cache=True)
         return response
 
-    return cast(View, asked)
+    return cast(View, wrapped)
 
 
 def tag_of(slug: str, phase: str, *, address: str) -> str | None:
-    """Of all that the boards of a phase show to everybody; None: it is not public, or a board is being prepared,
-    whose progress is shown and changes by the second.
+    """Return the ETag of the public content of a phase's boards.
 
-    address: what is asked for, so that the tag of one page is none of another that may not even be there.
+    None if the phase is not public, or if a board is being prepared: its progress is shown and changes every second.
+    address: the path with its query, so that pages do not share ETags, not even with one that answers 404.
     """
     at = timezone.now()
     rows = BOARDS.raw(slug, phase, at)
     if not rows or any(row[-1] for row in rows):
         return None
-    told = [_code(), address, at.date(), [_passed(row, at) for row in rows], rows]
-    return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
+    parts = [_code_digest(), address, at.date(), [_dates_passed(row, at) for row in rows], rows]
+    return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
 
-def _is_anybody(request: HttpRequest) -> bool:
+def _is_anonymous(request: HttpRequest) -> bool:
     names = (settings.SESSION_COOKIE_NAME, "messages")
     return "Authorization" not in request.headers and not any(name in request.COOKIES for name in names)
 
 
 def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
-    """One row a board of the phase."""
+    """Return one row per board of the phase, with every public value that its pages depend on."""
     boards = Leaderboard.objects.filter(
         phase__slug=phase, phase__benchmark__slug=slug, phase__benchmark__state=Benchmark.State.PUBLIC
     )
     preparing = Leaderboard.objects.filter(phase=OuterRef("phase"), state=Leaderboard.State.PREPARING)
-    hidden = Standing.objects.filter(leaderboard=OuterRef("pk"), system__anonymous_until__gt=at)
+    anonymous = Standing.objects.filter(leaderboard=OuterRef("pk"), system__anonymous_until__gt=at)
     reported = ReportedResult.objects.filter(benchmark=OuterRef("phase__benchmark"))
-    of_one = reported.order_by().values("benchmark")
-    of_phase = [f"phase__{name}" for name in (*_OF_A_PHASE, *_BESIDE)]
-    of_ranking = [f"ranking__{name}" for name in ("changes", "covered", "failures", "computed_at")]
-    counted = {
-        "n_hidden": Subquery(hidden.order_by().values("leaderboard").annotate(n=Count("*")).values("n")),
-        "n_reported": Subquery(of_one.annotate(n=Count("*")).values("n")),
-        "last_reported": Subquery(of_one.annotate(last=Max("pk")).values("last")),
-        # Whatever a curator changes at his desk.
+    reported_of_benchmark = reported.order_by().values("benchmark")
+    phase_fields = [f"phase__{name}" for name in (*_PHASE_FIELDS, *_RELATED_FIELDS)]
+    ranking_fields = [f"ranking__{name}" for name in ("changes", "covered", "failures", "computed_at")]
+    annotations = {
+        "n_hidden": Subquery(anonymous.order_by().values("leaderboard").annotate(n=Count("*")).values("n")),
+        "n_reported": Subquery(reported_of_benchmark.annotate(n=Count("*")).values("n")),
+        "last_reported": Subquery(reported_of_benchmark.annotate(last=Max("pk")).values("last")),
+        # Any edit that a curator makes in Django's admin.
         "last_edit": Subquery(LogEntry.objects.order_by("-pk").values("pk")[:1]),
         "is_preparing": Exists(preparing),
     }
     return (
         boards.order_by("pk")
-        .annotate(opens=F("phase__opens_at"), closes=F("phase__closes_at"), **counted)
-        .values_list("pk", "state", "revision", *of_phase, *of_ranking, "opens", "closes", *counted)
+        .annotate(opens=F("phase__opens_at"), closes=F("phase__closes_at"), **annotations)
+        .values_list("pk", "state", "revision", *phase_fields, *ranking_fields, "opens", "closes", *annotations)
     )
 
 
 BOARDS = Prepared(_boards, str, str, datetime)
 
 
-def _passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
-    """Which of the phase's dates are over: its state is shown, and nothing is written when it changes."""
+def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
+    """Return for each of opens_at and closes_at whether it has passed: pages show it, but no row is written then."""
     dates = (value and moment(value) for value in row[-7:-5])
     return [value is not None and value < at for value in dates]
 
 
 @functools.cache
-def _code() -> str:
-    """What pages are made by: a tag of another version of the site is of no use."""
+def _code_digest() -> str:
+    """Return a digest of the site's code, templates and assets, so that each deployment invalidates all ETags."""
     digest = hashlib.sha256()
     folder = Path(__file__).resolve().parents[2]
     for path in sorted(folder.rglob("*")):

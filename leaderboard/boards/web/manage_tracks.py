@@ -1,4 +1,4 @@
-"""For organisers: the tracks of a phase."""
+"""Management page for the tracks of a phase."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from leaderboard.core.web.refusals import Refusal
 @login_required
 @require_http_methods(["GET", "POST"])
 def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """What a submission declares one of; a POST sets them all."""
-    found = managed_phase_or_404(request.user, slug, phase)
-    form = TracksForm(request.POST if request.method == "POST" else None, initial={"tracks": as_lines(found)})
+    """Show and replace the tracks of a phase, of which a submission declares one."""
+    phase_row = managed_phase_or_404(request.user, slug, phase)
+    form = TracksForm(request.POST if request.method == "POST" else None, initial={"tracks": as_lines(phase_row)})
     refusal = None
     if form.is_valid():
         try:
-            tracks.change(phase=found, given=form.cleaned_data["tracks"], by=request.user)
+            tracks.change(phase=phase_row, given=form.cleaned_data["tracks"], by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
         else:
             messages.success(request, "The tracks are set.")
             return redirect("manage_benchmark", slug)
     status = refusal.status if refusal else 422 if form.errors else 200
-    context = {"benchmark": found.benchmark, "phase": found, "form": form, "refusal": refusal}
-    context["has_submissions"] = found.submissions.exists()
+    context = {"benchmark": phase_row.benchmark, "phase": phase_row, "form": form, "refusal": refusal}
+    context["has_submissions"] = phase_row.submissions.exists()
     return render(request, "boards/manage_tracks.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Which pictures beside scores a board has, and where they are."""
+"""Plots that a board has besides its scores, and their URLs."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from leaderboard.boards.queries.plots import tells_drawings
 
 
 def separating(board: Board) -> Measure | None:
-    """The measure that a ROC curve goes with, where the board has it."""
+    """Return the board's AUROC measure, which its ROC curves belong to; None if it has none."""
     return next((measure for measure in board.measures if isinstance(measure, Auroc)), None)
 
 
 def correlating(board: Board) -> Measure | None:
-    """The measure of ranks that pictures of metrics against people go with, where the board has it."""
+    """Return the board's Spearman measure, which its rank agreement plots belong to; None if it has none."""
     return next((measure for measure in board.measures if isinstance(measure, Spearman)), None)
 
 
 def is_symmetric(board: Board) -> bool:
-    """Whether the gold comes in groups of an original and generated claims, and is scored by the task that knows it."""
+    """Return whether the gold groups original with generated claims, and no custom scorer replaces the task's."""
     if board.scoring.scorer is not None:
         return False
     return board.measure("group_accuracy") is not None and "origin" in board.dimensions
 
 
 def drawings(board: Board) -> list[tuple[str, str]]:
-    """(title, name of the address) of what can be drawn; nothing where the phase tells no drawings."""
+    """Return (title, URL name) of the available plots; empty if the phase does not reveal plot data."""
     if not tells_drawings(board):
         return []
-    offered = (
+    plots = (
         ("Pairs", "pairs", is_symmetric(board)),
         ("ROC curves", "roc", separating(board) is not None),
         ("Metric and people", "agreement", correlating(board) is not None),
     )
-    return [(title, name) for title, name, there in offered if there]
+    return [(title, name) for title, name, is_available in plots if is_available]
 
 
 def as_json(board: Board) -> str:
-    """Where programs get all that is drawn of a board."""
-    where = [board.phase.benchmark.slug, board.phase.slug]
-    asked = dict(zip(("gold_version", "task_version"), board.frozen, strict=True)) if board.frozen else {}
-    return reverse("api_drawings", args=where) + (f"?{urlencode(asked)}" if asked else "")
+    """Return the API URL of the board's plot data."""
+    url_args = [board.phase.benchmark.slug, board.phase.slug]
+    query = dict(zip(("gold_version", "task_version"), board.frozen, strict=True)) if board.frozen else {}
+    return reverse("api_drawings", args=url_args) + (f"?{urlencode(query)}" if query else "")

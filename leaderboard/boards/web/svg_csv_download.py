@@ -1,4 +1,4 @@
-"""A page's picture and its table as files: SVG that stands alone, and CSV that no spreadsheet runs."""
+"""Downloads of a page's chart and table: standalone SVG, and CSV that is safe from formula injection."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ def as_svg(
     frame: str = "boards/charts/standalone.svg",
     width: int = 1000,
 ) -> HttpResponse:
-    """The picture of a page's part in a frame with the styles that it has from the page's sheets, on white.
+    """Return a rendered template as an SVG attachment; `frame` adds the page's styles and a white background.
 
-    width: for frames that take one.
+    height, width: pixels; not every frame uses the width.
     """
     inner = render_to_string(template, context)
     title = f"{board.phase}: {name}"
-    outer = {"inner": inner, "height": height, "full_height": height + 90, "width": width, "title": title}
-    return _file(render_to_string(frame, outer), board, name, "svg", "image/svg+xml")
+    frame_context = {"inner": inner, "height": height, "full_height": height + 90, "width": width, "title": title}
+    return _file(render_to_string(frame, frame_context), board, name, "svg", "image/svg+xml")
 
 
 def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
-    """The table; texts are neutral."""
-    lines = io.StringIO()
-    out = csv.writer(lines)
-    out.writerow(heads)
+    """Return the table as a CSV attachment, with text neutralised for spreadsheets."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(heads)
     for row in rows:
-        out.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])
-    return _file(lines.getvalue(), board, name, "csv", "text/csv")
+        writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])
+    return _file(buffer.getvalue(), board, name, "csv", "text/csv")
 
 
-def _file(content: str, board: Board, name: str, suffix: str, kind: str) -> HttpResponse:
-    of = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
-    named = f"{board.phase.benchmark.slug}-{board.phase.slug}-{of}{name}.{suffix}"
-    # An SVG opened in its own tab could run what it holds: it is saved, never shown from this site.
+def _file(content: str, board: Board, name: str, suffix: str, media_type: str) -> HttpResponse:
+    version = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
+    filename = f"{board.phase.benchmark.slug}-{board.phase.slug}-{version}{name}.{suffix}"
+    # An SVG opened in its own tab could run scripts on this site's origin, so it is always sent as an attachment.
     return HttpResponse(
         content,
-        content_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{named}"'},
+        content_type=f"{media_type}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{filename}"'},
     )

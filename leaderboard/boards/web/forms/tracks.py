@@ -1,4 +1,4 @@
-"""A phase's tracks as people type them: one NAME | TITLE | DESCRIPTION a line."""
+"""Form for a phase's tracks: one NAME | TITLE | DESCRIPTION per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARTS = ("name", "title", "description")
 
 
 class TracksField(forms.CharField):
-    """Lines as what `Phase.tracks` holds."""
+    """Text area whose lines are parsed to the value of `Phase.tracks`."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault(
@@ -26,24 +26,26 @@ class TracksField(forms.CharField):
 
     def clean(self, value: Any) -> tracks.Stored:
         lines = [line for line in super().clean(value).splitlines() if line.strip()]
-        given = []
+        rows = []
         for number, line in enumerate(lines, start=1):
             parts = [part.strip() for part in line.split("|", 2)]
             if len(parts) < 2 or not all(parts[:2]):
                 raise ValidationError(f"Line {number} is {line!r}; expected NAME | TITLE | DESCRIPTION.")
-            given.append(dict(zip(PARTS, parts, strict=False)))
+            rows.append(dict(zip(PARTS, parts, strict=False)))
         try:
-            return tracks.checked(given)
+            return tracks.checked(rows)
         except ValueError as error:
             raise ValidationError(f"{error}.") from error
 
 
 class TracksForm(forms.Form):
-    """The tracks of a phase that is there."""
+    """The tracks of an existing phase."""
 
     tracks = TracksField()
 
 
 def as_lines(phase: Phase) -> str:
-    """A phase's tracks as they are typed."""
-    return "\n".join(" | ".join(filter(None, (one.name, one.title, one.description))) for one in tracks.of(phase))
+    """Return a phase's tracks in the format of TracksField."""
+    return "\n".join(
+        " | ".join(filter(None, (track.name, track.title, track.description))) for track in tracks.of(phase)
+    )

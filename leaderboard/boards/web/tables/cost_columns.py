@@ -1,4 +1,4 @@
-"""What containers cost, as columns of a board: headings, keys to sort by, and cells."""
+"""Container costs as columns of a board: headings, sort keys and cells."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ABOUT = {
 }
 """Kind (costs.KINDS) -> heading, unit and meaning."""
 OF_INPUTS = ("wall_seconds", "cpu_seconds")
-"""Kinds that grow with the number of inputs, so that the heading names it."""
+"""Kinds that grow with the number of inputs, which the heading then states."""
 
 
 @dataclass(frozen=True)
 class CostColumn:
-    """One kind of cost. n_inputs: None where the number of inputs does not matter."""
+    """One kind of cost. n_inputs: None if the kind does not depend on the number of inputs."""
 
     kind: str
     title: str
@@ -30,12 +30,12 @@ class CostColumn:
     n_inputs: int | None
 
     def key(self) -> Key:
-        """Sorting by it, the cheapest first."""
+        """Return the key that sorts by this cost, the cheapest first."""
         return Key(lambda row: row.spent(self.kind), best_first=False)
 
 
 def columns(board: Board) -> list[CostColumn]:
-    """The kinds that some row of the board tells."""
+    """Return a column for each kind of cost that some row of the board reveals."""
     return [
         CostColumn(kind, *ABOUT[kind], n_inputs=board.n_inputs if kind in OF_INPUTS else None)
         for kind in board.cost_kinds
@@ -47,16 +47,16 @@ def keys(found: Sequence[CostColumn]) -> dict[str, Key]:
 
 
 def headed(found: Sequence[CostColumn], sorting: Sorting) -> list[tuple[CostColumn, object]]:
-    """Each column with its heading of `sorting`."""
+    """Return each column with its heading."""
     return [(column, sorting.headings[column.kind]) for column in found]
 
 
 def cells(row: Row, found: Sequence[CostColumn]) -> list[tuple[float | None, str]]:
-    """A row's costs in the order of the columns, and why one is missing."""
+    """Return (cost, reason if it is missing) of a row for each column."""
     return [(row.spent(column.kind), row.no_cost or "not measured") for column in found]
 
 
 def reasons(rows: Sequence[Row], found: Sequence[CostColumn]) -> list[str]:
-    """Why cells of these rows have no cost, each once."""
-    missing = (why for row in rows for value, why in cells(row, found) if value is None)
+    """Return the distinct reasons for missing costs in these rows."""
+    missing = (reason for row in rows for value, reason in cells(row, found) if value is None)
     return list(dict.fromkeys(missing))

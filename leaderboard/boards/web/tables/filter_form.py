@@ -1,4 +1,4 @@
-"""What a board's form offers: slices, kinds, bounds, columns and the day, as its address has them."""
+"""Filter form of a board: slices, kinds, bounds, columns and date, prefilled from the query string."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from leaderboard.boards.web.tables.table import Table
 from leaderboard.models import System
 
 KEPT = ("sort", "order")
-"""What the headings set, and the form hands on."""
+"""Parameters that column headings set and the form passes on in hidden fields."""
 OFFERED = ("slice", "kind", "track", "search", "by", "at_least", "at_most", "as_of", "columns")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One option: what the address says, how it reads, whether it is in force."""
+    """One option: its value in the query string, its label, and whether it is selected."""
 
     value: str
     label: str
@@ -30,7 +30,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class BoardForm:
-    """given: what stands in the fields. in_force: what is asked for, in words."""
+    """given: current values of the fields. kept: hidden fields. in_force: descriptions of the active filters."""
 
     given: dict[str, str]
     slices: Sequence[tuple[str, Sequence[Choice]]]
@@ -55,7 +55,7 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
         given=given,
         slices=slices,
         kinds=[Choice(kind.value, str(kind.label), given["kind"] == kind.value) for kind in System.Kind],
-        tracks=[Choice(one.name, one.title, given["track"] == one.name) for one in tracks.of(board.phase)],
+        tracks=[Choice(track.name, track.title, given["track"] == track.name) for track in tracks.of(board.phase)],
         by=[Choice(name, _title(name), given["by"] == name) for name in numbers],
         columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
         kept=[(name, request.GET[name]) for name in KEPT if request.GET.get(name)],
@@ -70,23 +70,23 @@ def _title(name: str) -> str:
 
 
 def _in_force(page: Page, table: Table) -> list[str]:
-    """What the reader has asked for, each in a few words."""
-    wanted, said = page.wanted, []
+    """Return a short description of each active filter."""
+    wanted, filters = page.wanted, []
     if wanted.slice_:
-        said.append("on " + " and ".join(f"{name} = {value}" for name, value in wanted.slice_))
+        filters.append("on " + " and ".join(f"{name} = {value}" for name, value in wanted.slice_))
     if page.board.as_of:
-        said.append(f"as of {page.board.as_of.isoformat()}")
+        filters.append(f"as of {page.board.as_of.isoformat()}")
     if wanted.kind:
-        said.append(f"{str(System.Kind(wanted.kind).label).lower()} alone")
+        filters.append(f"{str(System.Kind(wanted.kind).label).lower()} alone")
     if wanted.track:
-        said.append(f"track {tracks.title_of(page.board.phase, wanted.track)}")
+        filters.append(f"track {tracks.title_of(page.board.phase, wanted.track)}")
     if wanted.words:
-        said.append("named “{}”".format(" ".join(wanted.words)))
+        filters.append("named “{}”".format(" ".join(wanted.words)))
     least, most = wanted.bounds
     if wanted.by and least is not None:
-        said.append(f"{wanted.by.name} at least {least:g}")
+        filters.append(f"{wanted.by.name} at least {least:g}")
     if wanted.by and most is not None:
-        said.append(f"{wanted.by.name} at most {most:g}")
+        filters.append(f"{wanted.by.name} at most {most:g}")
     if len(table.shown) < len(table.all):
-        said.append(f"{len(table.shown)} of {len(table.all)} columns")
-    return said
+        filters.append(f"{len(table.shown)} of {len(table.all)} columns")
+    return filters

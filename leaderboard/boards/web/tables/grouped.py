@@ -1,4 +1,4 @@
-"""Tables whose columns stand in groups: several measures on each value, or one dimension's values within another's."""
+"""Tables with grouped columns: several measures on each value, or one dimension's values within another's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 @dataclass(frozen=True)
 class Planned:
-    """A column to be: its sort key, unique in the table, its heading and where its cells come from."""
+    """A planned column: its sort key (unique in the table), its heading, and the measure and slice of its cells."""
 
     key: str
     title: str
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Group:
-    """Columns under one heading. n: that of all its columns; None: they differ, or nothing was scored."""
+    """Columns under one heading. n: shared by all columns; None: they differ, or nothing was scored."""
 
     title: str
     columns: Sequence[Column]
@@ -42,7 +42,7 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupedTable:
-    """rows: each system with one list of cells a group."""
+    """rows: each system with one list of cells per group."""
 
     groups: Sequence[Group]
     rows: Sequence[tuple[Row, Sequence[Sequence[HeatCell]]]]
@@ -51,17 +51,17 @@ class GroupedTable:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether any cell has one: a ladder tells none."""
+        """Whether any cell has an interval; the Ladder reveals none."""
         return any(heat.cell.low is not None for _, groups in self.rows for cells in groups for heat in cells)
 
     @property
     def details(self) -> list[tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]]:
-        """Each group with its cells of every system."""
+        """Each group with the cells of every system."""
         return [(group, [(row, cells[i]) for row, cells in self.rows]) for i, group in enumerate(self.groups)]
 
 
 def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) -> Sorting:
-    """The order that the address asks for: one of the columns' keys, or `system`."""
+    """Return the order that the query string requests: by the key of a column, or by `system`."""
     keys = {column.key: column.source.key for column in columns}
     return Sorting.asked(request, keys | {"system": Key(by_name, best_first=False)}, default)
 
@@ -69,7 +69,10 @@ def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) ->
 def grouped_table(
     board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[Planned]]], cut: Cut
 ) -> GroupedTable:
-    """plan: each group's title and columns. cut: the systems that are shown; what is best is so among all of them."""
+    """Return one page of a table. The best of a column is determined among the systems of all pages.
+
+    plan: title and columns of each group.
+    """
     rows = sorting.apply(board.rows)
     shown = cut.of(rows)
     cells = heat_rows(rows, [column.source for _, columns in plan for column in columns], shown)
@@ -91,8 +94,8 @@ def grouped_table(
 
 
 def _split(cells: Sequence[HeatCell], groups: Sequence[Group]) -> list[Sequence[HeatCell]]:
-    parts, start = [], 0
+    cells_by_group, start = [], 0
     for group in groups:
-        parts.append(cells[start : start + len(group.columns)])
+        cells_by_group.append(cells[start : start + len(group.columns)])
         start += len(group.columns)
-    return parts
+    return cells_by_group

@@ -1,4 +1,4 @@
-"""Rows of coloured cells: each value with its shade, whether it leads its column, and why there is none."""
+"""Rows of heat table cells: each value with its shade, whether it is the best of its column, or why it is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_UNIT = "no gold unit"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a column's cells come from."""
+    """The measure and slice of a column."""
 
     measure: Measure
     slice: Slice
@@ -30,11 +30,14 @@ class Source:
 
     @property
     def key(self) -> Key:
-        """Sorting by it, best first."""
+        """The key that sorts by this column, best first."""
         return Key(lambda row: self.cell(row).value, self.best_first)
 
     def best(self, rows: Sequence[Row]) -> float | None:
-        """The best value among the systems that compete; where none does, among all. None: nothing is better here."""
+        """Return the best value among competing systems, or among all if none competes.
+
+        None if no system has a value, or if the measure has no better direction.
+        """
         if self.measure.higher_is_better is None:
             return None
         competing = [row for row in rows if row.competes] or rows
@@ -44,7 +47,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """shade: a class, empty for none. best: nobody who competes does better. reason: why there is no value."""
+    """shade: a CSS class; empty: none. best: no competing system is better. reason: why the value is missing."""
 
     cell: Cell
     shade: str
@@ -55,15 +58,17 @@ class HeatCell:
 def heat_rows(
     rows: Sequence[Row], sources: Sequence[Source], shown: Sequence[Row] | None = None
 ) -> list[list[HeatCell]]:
-    """One list of cells for each row of `shown` (None: all of `rows`), in the order of both; what is best is so among
-    all of `rows`."""
+    """Return one list of cells per row of `shown` (None: all of `rows`), in the order of `sources`.
+
+    The best of a column is determined among all of `rows`.
+    """
     shown = rows if shown is None else shown
     columns = [_column(rows, source, shown) for source in sources]
     return [list(cells) for cells in zip(*columns, strict=True)] if columns else [[] for _ in shown]
 
 
 def among(rows: Sequence[Row]) -> str:
-    """Who the best is chosen from, in words; nothing where that is everybody."""
+    """Return a phrase for the systems among which the best is chosen; empty if that is all of them."""
     competing = sum(row.competes for row in rows)
     return "among systems that compete" if 0 < competing < len(rows) else ""
 
@@ -85,7 +90,10 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
 
 
 def _reason(cell: Cell, measure: Measure, is_scored: bool) -> str:
-    """is_scored: some system has a cell in this column. Without one there is nothing to score: gold decides."""
+    """Return why a cell has no value; empty if it has one.
+
+    is_scored: some system has a cell in this column. If none has, the gold has no unit on the slice.
+    """
     if cell.value is not None:
         return ""
     if cell is NO_CELL and is_scored:
@@ -94,5 +102,5 @@ def _reason(cell: Cell, measure: Measure, is_scored: bool) -> str:
 
 
 def reasons(rows: Iterable[Iterable[HeatCell]]) -> list[str]:
-    """Why cells of a table have no value, each reason once, in the order in which they first stand."""
+    """Return the distinct reasons for missing values in a table, in order of first occurrence."""
     return list(dict.fromkeys(heat.reason for cells in rows for heat in cells if heat.reason))

@@ -1,4 +1,4 @@
-"""How numbers read on a page."""
+"""Number formats of pages."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ NONE = "\N{EN DASH}"
 
 
 def score(value: float | None) -> str:
-    """Three decimals; an en dash where there is no value."""
+    """Format a score with three decimals; None as an en dash."""
     return NONE if value is None else _typographic(f"{value:.3f}")
 
 
 def signed(value: float | None) -> str:
-    """A difference: three decimals with their sign."""
+    """Format a difference with three decimals and its sign."""
     return NONE if value is None else f"{'+' if round(value, 3) > 0 else ''}{score(value)}"
 
 
 def p_value(value: float | None) -> str:
-    """Three decimals, and what is less than they can say as that."""
+    """Format a p-value with three decimals; smaller ones as `<0.001`."""
     return NONE if value is None else "<\N{NO-BREAK SPACE}0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def compact(value: float | None, decimals: int = 3) -> str:
-    """Without the zero before the point, for dense tables."""
+    """Format without the zero before the point, for dense tables."""
     if value is None:
         return NONE
     text = f"{value:.{decimals}f}"
@@ -34,26 +34,26 @@ def compact(value: float | None, decimals: int = 3) -> str:
 
 
 def spent(value: float | None) -> str:
-    """A cost, a step of three digits: `2.83`, `1,450`."""
+    """Format a cost with at most two decimals: `2.83`, `1,450`."""
     return NONE if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def interval(cell: object) -> str:
-    """`[0.501, 0.546]`, or nothing."""
+    """Format a cell's interval as `[0.501, 0.546]`; empty if it has none."""
     low, high = getattr(cell, "low", None), getattr(cell, "high", None)
     return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
 
 
 def scored(cell: object) -> SafeString:
-    """A value with its interval beneath, as markup; a filter, because a board has thousands of them."""
+    """Return markup of a value with its interval below. A filter, not a template: a board has thousands of them."""
     ends = interval(cell)
-    # Digits and signs of our own: nothing to be escaped.
-    beneath = f' <span class="interval">{ends}</span>' if ends else ""
-    return SafeString(f'<span class="value">{score(getattr(cell, "value", None))}</span>{beneath}')
+    # Only digits and signs that we format: nothing needs escaping.
+    below = f' <span class="interval">{ends}</span>' if ends else ""
+    return SafeString(f'<span class="value">{score(getattr(cell, "value", None))}</span>{below}')
 
 
 def in_words(cell: object) -> str:
-    """A cell as one phrase, for titles and for those who listen: `0.523, interval 0.501 to 0.546, n 124`."""
+    """Describe a cell for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`."""
     value, low, high, n = (getattr(cell, name, None) for name in ("value", "low", "high", "n"))
     if value is None:
         return "no value"
@@ -62,19 +62,19 @@ def in_words(cell: object) -> str:
 
 
 def bound(value: float) -> str:
-    """A bound of a measure, as short as it can be said."""
+    """Format a bound of a measure as short as possible; infinity as `∞`."""
     if value in (float("inf"), float("-inf")):
         return _typographic("∞" if value > 0 else "-∞")
     return _typographic(f"{value:g}")
 
 
 def as_json(value: object) -> str:
-    """Options and the like as JSON writes them."""
+    """Format a value (such as options) as JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def breakable(name: str) -> SafeString:
-    """A name that may break after its underscores."""
+    """Return a name with optional line breaks after its underscores."""
     return format_html_join(SafeString("_<wbr>"), "{}", ((part,) for part in name.split("_")))
 
 

@@ -1,4 +1,4 @@
-"""Tables of many systems, a page at a time: which part an address asks for."""
+"""Pagination of tables with many systems."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.http import HttpRequest
 
 T = TypeVar("T")
 SIZE = 150
-"""Systems of a page, as boards have."""
+"""Systems per page; boards have as many."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Page `number` of n systems, from 1; `?page=` beyond the last is the last, and what is no page the first."""
+    """Page `number` (from 1) of n systems. `?page=` is clipped to the last page; anything else invalid is page 1."""
 
     n: int
     number: int
@@ -40,5 +40,5 @@ class Cut:
         return self.number + 1 if self.number < self.last else None
 
     def of(self, things: Sequence[T]) -> Sequence[T]:
-        """This page's of things that come one a system, in the order of the table."""
+        """Return this page's slice of a sequence with one item per system, in the order of the table."""
         return things[(self.number - 1) * SIZE : self.number * SIZE]

@@ -1,4 +1,4 @@
-"""What papers report on pairs of values, in the layout of the board of two dimensions."""
+"""Two-way results reported by papers, in the layout of the two-way board."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.boards.queries.reported_results import Reported, ReportedRow
 
 @dataclass(frozen=True)
 class ReportedGrid:
-    """groups: each value of the outer dimension with its inner values; rows: as printed, empty where there is none."""
+    """groups: each outer value with its inner values. rows: texts as printed in the paper; empty: none reported."""
 
     measure: Measure
     groups: Sequence[tuple[str, Sequence[str]]]
@@ -20,12 +20,12 @@ class ReportedGrid:
 
 
 def reported_grid(reported: Reported, pair: Pair, measure: Measure) -> ReportedGrid:
-    """One measure's rows, in the paper's order of values."""
-    own = reported.on(*pair)
-    found = [dict(slice_) for name, slice_ in own.columns if name == measure.name]
+    """Return the grid of one measure, with values in the order of the papers."""
+    two_way = reported.on(*pair)
+    slices = [dict(slice_) for name, slice_ in two_way.columns if name == measure.name]
     groups: dict[str, list[str]] = {}
-    for named in found:
-        groups.setdefault(named[pair[0]], []).append(named[pair[1]])
+    for values in slices:
+        groups.setdefault(values[pair[0]], []).append(values[pair[1]])
     keys = [
         (measure.name, slice_of(dict(zip(pair, (outer, inner), strict=True))))
         for outer, inners in groups.items()
@@ -33,7 +33,7 @@ def reported_grid(reported: Reported, pair: Pair, measure: Measure) -> ReportedG
     ]
     rows = [
         (row, [row.cells.get(key, (None, ""))[1] for key in keys])
-        for row in own.rows
+        for row in two_way.rows
         if any(key in row.cells for key in keys)
     ]
     return ReportedGrid(measure, list(groups.items()), rows)

@@ -1,4 +1,4 @@
-"""A row of a board as markup: filters, because a board has hundreds of them and a template takes ten times as long."""
+"""Markup of a board row's cells. Functions, since a template takes ten times as long over hundreds of rows."""
 
 from __future__ import annotations
 
@@ -18,59 +18,59 @@ _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATI
 
 
 def ranked(row: Row) -> SafeString:
-    """Its rank, which a sign marks as shared, or that it has none."""
+    """Return the rank, marked with `=` if it is tied, or an en dash if there is none."""
     if row.rank is None:
-        said = '<span class="visually-hidden"> not ranked</span>'
-        return SafeString(f'<span class="soft" title="not ranked">\N{EN DASH}{said}</span>')
+        label = '<span class="visually-hidden"> not ranked</span>'
+        return SafeString(f'<span class="soft" title="not ranked">\N{EN DASH}{label}</span>')
     tie = '<abbr class="tie" title="shared with another system">=</abbr>' if row.tied else ""
     return SafeString(f'<span class="rank">{row.rank:d}{tie}</span>')
 
 
 def ranked_in_track(row: Row) -> SafeString:
-    """Its rank among the systems of its track."""
+    """Return the rank among the systems of the row's track."""
     return ranked(replace(row, rank=row.track_rank, tied=row.track_tied))
 
 
 def may_be(row: Row, ranges: Ranges) -> SafeString:
-    """The ranks that a system may have, to stand beneath its rank."""
+    """Return the rank range, shown below the rank; empty if there is none."""
     if row.rank_low is not None and ranges == Ranges.READY:
-        told = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
-        return SafeString(f'<span class="rank-range"><span class="visually-hidden">may be </span>{told}</span>')
+        rank_range = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
+        return SafeString(f'<span class="rank-range"><span class="visually-hidden">may be </span>{rank_range}</span>')
     if row.rank is not None and ranges == Ranges.COMPUTING:
         return SafeString('<span class="rank-range" title="the range is being computed" aria-hidden="true">…</span>')
     return SafeString("")
 
 
 def named(row: Row) -> SafeString:
-    """A system with its team, links, marks and warnings."""
+    """Return a system with its team, links, tags and warnings."""
     name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
-    link = f'<a class="system-link" href="{_address(row.system_id)}">{name}</a>'
+    link = f'<a class="system-link" href="{_system_url(row.system_id)}">{name}</a>'
     links = "".join(
-        f' · <a href="{escape(url)}" rel="nofollow noopener">{what}</a>'
-        for url, what in ((row.paper_url, "paper"), (row.code_url, "code"))
+        f' · <a href="{escape(url)}" rel="nofollow noopener">{label}</a>'
+        for url, label in ((row.paper_url, "paper"), (row.code_url, "code"))
         if url
     )
     team = f'<span class="system-team"><bdi>{escape(row.team)}</bdi>{links}</span>'
-    # Each part is escaped where it is put in.
-    return mark_safe("\n".join([link, *_marks(row), team, *_notes(row)]))  # noqa: S308
+    # Each part is escaped by the function that inserts it.
+    return mark_safe("\n".join([link, *_tags(row), team, *_notes(row)]))  # noqa: S308
 
 
-def _marks(row: Row) -> list[SafeString]:
-    marks = []
+def _tags(row: Row) -> list[SafeString]:
+    tags = []
     if row.track_title:
-        marks.append(format_html('<span class="tag" title="its track"><bdi>{}</bdi></span>', row.track_title))
+        tags.append(format_html('<span class="tag" title="its track"><bdi>{}</bdi></span>', row.track_title))
     if row.kind in _KINDS:
-        marks.append(format_html('<span class="tag">{}</span>', _KINDS[row.kind]))
+        tags.append(format_html('<span class="tag">{}</span>', _KINDS[row.kind]))
     if row.disqualified:
-        marks.append(SafeString('<span class="tag tag-warn">disqualified</span>'))
+        tags.append(SafeString('<span class="tag tag-warn">disqualified</span>'))
     if row.anonymous_until and not row.is_hidden:
         until = f"{row.anonymous_until:%Y-%m-%d %H:%M}"
-        marks.append(
+        tags.append(
             format_html(
                 '<span class="tag" title="others read “Anonymous” until {} UTC">anonymous to others</span>', until
             )
         )
-    return marks
+    return tags
 
 
 def _notes(row: Row) -> list[SafeString]:
@@ -85,19 +85,19 @@ def _notes(row: Row) -> list[SafeString]:
 
 
 def cost(told: tuple[float | None, str]) -> SafeString:
-    """One cost in its cell: its value, or why there is none."""
-    value, why = told
-    shown = f'<span class="nobody" title="{escape(why)}">\N{EN DASH}</span>' if value is None else spent(value)
+    """Return the table cell of (cost, reason): the value, or an en dash with the reason as its title."""
+    value, reason = told
+    shown = f'<span class="nobody" title="{escape(reason)}">\N{EN DASH}</span>' if value is None else spent(value)
     return SafeString(f'<td class="num cost">{shown}</td>')
 
 
 @lru_cache(maxsize=10_000)
-def _address(system: int) -> str:
+def _system_url(system: int) -> str:
     return reverse("system", args=[system])
 
 
 def day(at: datetime) -> SafeString:
-    """The day of a moment, UTC."""
+    """Return a `<time>` element that shows the UTC date."""
     return SafeString(f'<time datetime="{at.isoformat()}">{at:%Y-%m-%d}</time>')
 
 
@@ -105,4 +105,4 @@ CELLS: dict[str, Callable[[Row], SafeString]] = {
     "track_rank": ranked_in_track,
     "received_at": lambda row: day(row.received_at),
 }
-"""The cells of those columns of `row_columns` that a page shows as more than text."""
+"""Cell markup by name of a row column (boards/queries/columns.py); columns that are not listed are plain text."""

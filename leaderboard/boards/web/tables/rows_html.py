@@ -1,4 +1,4 @@
-"""The rows of a board's table as markup: hundreds of cells, which a template takes ten times as long over."""
+"""Markup of a board's table rows. Not a template: for hundreds of cells that takes ten times as long."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ from leaderboard.boards.web.tables.table import Table
 
 
 def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]:
-    """A `<tr>` each row. own: the submissions whose receipts the reader is offered. What people wrote is escaped by
-    the functions that put it in."""
+    """Yield a `<tr>` per row. User text is escaped by the functions that insert it.
+
+    own: submissions whose receipts the reader is offered.
+    """
     board, slice_ = table.board, table.page.wanted.slice_
-    shown = [(one.name, "num primary" if one.name == board.primary else "num") for one, _, _ in table.measures]
+    measures = [
+        (measure.name, "num primary" if measure.name == board.primary else "num") for measure, _, _ in table.measures
+    ]
     costs, ranges = [column for column, _ in table.costs], board.ranges
     before, after = ([column for column, _ in columns] for columns in (table.before, table.after))
     for row in board.rows:
         parts = [
-            f'<tr{_apart(row)}>{_rank(row, ranges)}<th scope="row" class="col-system">{named(row)}',
+            f'<tr{_row_class(row)}>{_rank(row, ranges)}<th scope="row" class="col-system">{named(row)}',
             _receipt(board, row) if row.submission_id in own else "",
             "</th>",
             *(_cell(row, column) for column in before),
-            *(f'<td class="{css}">{scored(row.cell(name, slice_))}</td>' for name, css in shown),
+            *(f'<td class="{css}">{scored(row.cell(name, slice_))}</td>' for name, css in measures),
             *_costs(row, costs),
             *(_cell(row, column) for column in after),
             "</tr>\n",
@@ -40,14 +44,14 @@ def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]
 
 
 def _cell(row: Row, column: RowColumn) -> str:
-    """A column of `row_columns`, as text where CELLS has no markup for it."""
+    """Return the cell of a row column, as escaped text if CELLS has no markup for it."""
     css = {int: ' class="num"', datetime: ' class="date"'}.get(column.kind, "")
     value = column.value(row)
     shown = CELLS[column.name](row) if column.name in CELLS else escape("" if value is None else value)
     return f"<td{css}>{shown}</td>"
 
 
-def _apart(row: Row) -> str:
+def _row_class(row: Row) -> str:
     return "" if row.competes else ' class="apart"'
 
 
@@ -62,4 +66,4 @@ def _receipt(board: Board, row: Row) -> str:
 
 
 def _costs(row: Row, columns: Sequence[cost_columns.CostColumn]) -> list[SafeString]:
-    return [cost(told) for told in cost_columns.cells(row, columns)]
+    return [cost(pair) for pair in cost_columns.cells(row, columns)]

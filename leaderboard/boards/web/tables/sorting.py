@@ -1,4 +1,4 @@
-"""Sorting by links: what the address asks for, and what each column's heading offers."""
+"""Sorting by links: the order that the query string requests, and the link of each column's heading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = Callable[[Row], float | str | None]
 
 @dataclass(frozen=True)
 class Key:
-    """One thing to sort by. `best_first`: the direction of a first click is from high to low."""
+    """A sort key. `best_first`: the first click sorts in descending order."""
 
     value: Value
     best_first: bool = True
@@ -22,7 +22,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Heading:
-    """What a column's heading needs: its sort key, whether it is in force, and where a click leads."""
+    """A column heading: its sort key, its current `aria-sort` state, and the `sort` and `order` of its link."""
 
     key: str
     aria_sort: str
@@ -36,7 +36,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sorting:
-    """The order that an address asks for: `?sort=KEY&order=asc|desc`."""
+    """The order that the query string requests: `?sort=KEY&order=asc|desc`."""
 
     keys: Mapping[str, Key]
     key: str
@@ -44,7 +44,7 @@ class Sorting:
 
     @classmethod
     def asked(cls, request: HttpRequest, keys: Mapping[str, Key], default: str) -> Sorting:
-        """What the query names; an unknown key or order falls back to the default."""
+        """Read the query string; an unknown key or order falls back to the default."""
         key = request.GET.get("sort", default)
         if key not in keys:
             key = default
@@ -61,7 +61,7 @@ class Sorting:
 
     def _heading(self, name: str, key: Key) -> Heading:
         active = name == self.key
-        # A second click on the column in force turns it round.
+        # A click on the active column reverses the order.
         descending = not self.descending if active else key.best_first
         state = ("descending" if self.descending else "ascending") if active else "none"
         return Heading(name, state, name, "desc" if descending else "asc")

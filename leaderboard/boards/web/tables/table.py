@@ -1,4 +1,4 @@
-"""The table of a board's page: which columns are shown, what their headings offer, and the rows' cells."""
+"""The table of a board's page: its visible columns and their sortable headings."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from leaderboard.boards.web.tables.sorting import Heading
 
 
 def direction(order: str) -> Callable[[Column], bool]:
-    """Whether a column goes from high to low: as `order` says, asc or desc, else its best first."""
-    said = {"asc": False, "desc": True}
+    """Return a predicate for whether a column sorts in descending order: as `order` (asc, desc), else best first."""
+    is_descending = {"asc": False, "desc": True}
 
     def descending(column: Column) -> bool:
-        return said.get(order, column.best_first or _is_date(column.name))
+        return is_descending.get(order, column.best_first or _is_date(column.name))
 
     return descending
 
 
 def names(asked: Iterable[str]) -> list[str]:
-    """The columns of `?columns=a,b` and of `?columns=a&columns=b`, which a form sends."""
+    """Return the column names of `?columns=a,b` and of `?columns=a&columns=b`, which a form sends."""
     return [name for part in asked for name in part.split(",") if name]
 
 
 @dataclass(frozen=True)
 class Table:
-    """shown: the names of the columns that are shown. all: of those that there are."""
+    """shown: names of the visible columns. all: names of all columns."""
 
     page: Page
     all: Sequence[str]
@@ -42,14 +42,14 @@ class Table:
 
     @classmethod
     def of(cls, request: HttpRequest, page: Page) -> Table:
-        """What `?columns=` names of those that there are; else all, of a slice those that were told of it."""
+        """Show the known columns that `?columns=` names; by default all, on a slice only those revealed for it."""
         board, slice_ = page.board, page.wanted.slice_
-        before, after = ([one.name for one in columns] for columns in page_columns(board.phase))
+        before, after = ([column.name for column in columns] for columns in page_columns(board.phase))
         known = [*before, *(measure.name for measure in board.measures), *board.cost_kinds, *after]
-        wanted = names(request.GET.getlist("columns"))
-        untold = {one.name for one in board.measures if slice_ and board.n(one.name, slice_) is None}
-        told = [name for name in known if name not in untold or name == board.primary]
-        return cls(page, known, [name for name in known if name in wanted] or told)
+        requested = names(request.GET.getlist("columns"))
+        hidden = {measure.name for measure in board.measures if slice_ and board.n(measure.name, slice_) is None}
+        default = [name for name in known if name not in hidden or name == board.primary]
+        return cls(page, known, [name for name in known if name in requested] or default)
 
     @property
     def board(self) -> Board:
@@ -57,10 +57,13 @@ class Table:
 
     @cached_property
     def measures(self) -> list[tuple[Measure, Heading, int | None]]:
-        """Each measure that is shown with its heading, and how many units it rests on."""
+        """Each visible measure with its heading and its number of units."""
         slice_ = self.page.wanted.slice_
         shown = [measure for measure in self.board.measures if measure.name in self.shown]
-        return [(one, self._heading(one.name, _best_first(one)), self.board.n(one.name, slice_)) for one in shown]
+        return [
+            (measure, self._heading(measure.name, _best_first(measure)), self.board.n(measure.name, slice_))
+            for measure in shown
+        ]
 
     @cached_property
     def costs(self) -> list[tuple[CostColumn, Heading]]:
@@ -77,29 +80,31 @@ class Table:
 
     @cached_property
     def before(self) -> list[tuple[RowColumn, Heading | None]]:
-        """The columns of `row_columns` before the scores that are shown, with the headings of those to sort by."""
+        """Visible row columns before the scores; the heading is None for columns that cannot be sorted by."""
         return self._headed(page_columns(self.board.phase)[0])
 
     @cached_property
     def after(self) -> list[tuple[RowColumn, Heading | None]]:
-        """The same after the scores and costs."""
+        """Visible row columns after the scores and costs, with headings as in `before`."""
         return self._headed(page_columns(self.board.phase)[1])
 
     def _headed(self, columns: Sequence[RowColumn]) -> list[tuple[RowColumn, Heading | None]]:
-        shown = [one for one in columns if one.name in self.shown]
-        return [(one, self._heading(one.name, _is_date(one.name)) if one.path else None) for one in shown]
+        shown = [column for column in columns if column.name in self.shown]
+        return [
+            (column, self._heading(column.name, _is_date(column.name)) if column.path else None) for column in shown
+        ]
 
     def _heading(self, name: str, best_first: bool) -> Heading:
         wanted = self.page.wanted
         active = name == wanted.sort.name
-        # A second click on the column in force turns it round.
+        # A click on the active column reverses the order.
         descending = not wanted.descending if active else best_first
         state = ("descending" if wanted.descending else "ascending") if active else "none"
         return Heading(name, state, name, "desc" if descending else "asc")
 
 
 def _is_date(name: str) -> bool:
-    """Of dates the latest come first."""
+    """Return whether a column holds dates, which sort with the latest first."""
     return name in SORTABLE and SORTABLE[name].kind is datetime
 
 
