@@ -1,4 +1,4 @@
-"""A badge for a system's own page or README: its place on a board, as a picture."""
+"""SVG badge with a system's rank on a board, for its own page or README."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from leaderboard.core.web.public_responses import SECONDS, policy
 @cache_control(public=True, max_age=SECONDS)
 @policy(default_src=[NONE], img_src=[NONE], form_action=[NONE])
 def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?system=` its name, `?team=` where two teams have one of that name; `?measure=` another than ranks."""
+    """`?system=` its name; `?team=` if several teams use that name; `?measure=` default: the primary one."""
     board = board_or_404(None, slug, phase, within=(), **version)
     measure = request.GET.get("measure", board.primary)
     if board.measure(measure) is None:
         raise Http404("no such measure")
-    found = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
-    if len(found) > 1:
-        told = "Several systems of this board have that name: say with team= whose is meant.\n"
-        return HttpResponseNotFound(told, content_type="text/plain; charset=utf-8")
-    (row,) = found
+    rows = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
+    if len(rows) > 1:
+        text = "Several systems of this board have that name: say with team= whose is meant.\n"
+        return HttpResponseNotFound(text, content_type="text/plain; charset=utf-8")
+    (row,) = rows
     svg = render_to_string("boards/badge.svg", {"badge": drawing.badge(board, row, measure)})
     return HttpResponse(svg, content_type="image/svg+xml; charset=utf-8")
 
 
 def _rows(board: Board, system: str, team: str | None) -> list[Row]:
-    """By its names as the board shows them; at least one. Raises Http404."""
-    found = [row for row in by_primary(board) if row.system == system and team in (None, row.team)]
-    if not found:
+    """Return the rows with these names as the board shows them, at least one; raise Http404 if there is none."""
+    rows = [row for row in by_primary(board) if row.system == system and team in (None, row.team)]
+    if not rows:
         raise Http404("no such system on this board")
-    return found
+    return rows

@@ -1,4 +1,4 @@
-"""The board of one dimension: systems by its values, one measure at a time or several."""
+"""Page of the board by one dimension: systems by its values, for one measure or several."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.boards.web.tables.reported_grid import reported_grid
 from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 UPRIGHT = 8
-"""With more columns than this their headings stand on end."""
+"""With more columns than this, headings are vertical."""
 ALL = "all"
 
 
@@ -48,13 +48,13 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
     """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
     `?page=` of 150 systems.
 
-    Without `measure`: all of them where the values are few, else the primary one.
+    Without `measure`: all of them if the dimension has few values, else the first that exists on the slices.
     """
     board = board_or_404(request.user, slug, phase, within=[dimension], **version)
     dimension = dimension_or_404(board, dimension)
     task = TASKS[board.phase.benchmark.task]
     offered = board.measures_on([dimension])
-    measure, has_all = _asked(request, board, dimension, offered)
+    measure, has_all = _requested_measure(request, board, dimension, offered)
     context = {
         "board": board,
         "phase": board.phase,
@@ -77,7 +77,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
 
 
 def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:
-    """What papers report by this dimension alone, and by another one together with it, which stands outside."""
+    """Return results reported by papers on this dimension, and on it crossed with another (outer) one."""
     reported = reported_of(board.phase.benchmark)
     pairs = dict.fromkeys(
         (other, dimension)
@@ -90,14 +90,14 @@ def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str
     return {"reported": reported.on(dimension), "reported_grids": grids}
 
 
-def _asked(
+def _requested_measure(
     request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]
 ) -> tuple[Measure | None, bool]:
-    """(the measure to show, whether all of them could be shown); None: all of them, or there is none."""
+    """Return (the measure to show, whether all could be shown); the measure is None for all, or if there is none."""
     has_all = fits(board, dimension, offered)
-    asked = request.GET.get("measure")
-    named = next((measure for measure in offered if measure.name == asked), None)
-    if named is None and has_all and (asked == ALL or is_first_choice(board, dimension)):
+    requested = request.GET.get("measure")
+    named = next((measure for measure in offered if measure.name == requested), None)
+    if named is None and has_all and (requested == ALL or is_first_choice(board, dimension)):
         return None, has_all
     return named or (offered[0] if offered else None), has_all
 
@@ -111,17 +111,17 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     headings = sorting.headings
     columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
     cut = Cut.asked(request, len(rows))
-    here = cut.of(rows)
-    cells = heat_rows(rows, [column.source for column in columns], here)
-    shown = list(zip(here, cells, strict=True))
+    page_rows = cut.of(rows)
+    cells = heat_rows(rows, [column.source for column in columns], page_rows)
+    shown = list(zip(page_rows, cells, strict=True))
     return {
         "cut": cut,
         "columns": columns,
         "is_tall": len(columns) > UPRIGHT,
         "headings": headings,
         "rows": shown,
-        "details": [(column, [(row, line[place].cell) for row, line in shown]) for place, column in enumerate(columns)],
-        # A ladder tells none, and some scorers give none.
+        "details": [(column, [(row, line[i].cell) for row, line in shown]) for i, column in enumerate(columns)],
+        # The Ladder reveals no intervals, and some custom scorers return none.
         "has_intervals": any(column.source.cell(row).low is not None for row in rows for column in columns),
         "legends": legends([measure]),
         "reasons": reasons(cells),
@@ -129,12 +129,12 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
 
 
 def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
-    """Sort key -> title, source and n of each column: micro, macro where it exists, then the values."""
+    """Return sort key -> title, source and n of each column: micro, macro if it exists, then the values."""
     macro = board.measure(f"macro_{measure.name}")
     planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
     if macro:
         planned["macro"] = ("macro", Source(macro, WHOLE), board.n(macro.name))
     for value in values:
-        # The prefix keeps a value called "micro" or "system" apart from those keys.
+        # The prefix distinguishes a value called "micro" or "system" from those keys.
         planned[f"is {value.value}"] = (value.value, Source(measure, value.slice), value.n)
     return planned

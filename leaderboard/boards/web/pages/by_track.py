@@ -1,4 +1,4 @@
-"""Each track of a phase by itself: its systems ranked among each other, beside the slices of one dimension."""
+"""Page of the tracks of a phase: each ranks its own systems, with the slices of one dimension as further columns."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from leaderboard.boards.web.pages.by_slice import board_by_slice
 from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, reasons
 
 FEW = 8
-"""Values that a dimension may have to stand beside a track unasked."""
+"""Maximum number of values of a dimension that is shown by default."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """title: empty for the whole."""
+    """One column of a track's table. title: empty for the overall score."""
 
     title: str
     n: int | None
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True)
 class OneTrack:
-    """rows: best first, each with a cell a column. reported: what papers report of this track, as printed."""
+    """rows: best first, with one cell per column. reported: results on this track in papers, as printed."""
 
     track: Track
     rows: Sequence[tuple[Row, Sequence[HeatCell]]]
@@ -46,18 +46,22 @@ class OneTrack:
 @require_safe
 @conditional_page
 def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
-    """`?measure=` one that exists on the slices; `?dimension=` the one that stands beside, the first of few values
-    unless asked for."""
+    """`?measure=` one that exists on the slices; `?dimension=` whose slices are shown.
+
+    Default dimension: the first with 2 to FEW values.
+    """
     head = head_or_404(request.user, slug, phase, **version)
     if not head.phase.tracks:
-        # A dimension of the gold may bear the name.
+        # A dimension of the gold may be named "track".
         return board_by_slice(request, slug=slug, phase=phase, dimension="track", **version)
     dimension = _dimension(request, head)
     board = board_or_404(request.user, slug, phase, within=[dimension] if dimension else (), **version)
     offered = board.measures_on([dimension] if dimension else [])
-    measure = next((one for one in offered if one.name == request.GET.get("measure")), offered[0] if offered else None)
+    measure = next(
+        (known for known in offered if known.name == request.GET.get("measure")), offered[0] if offered else None
+    )
     columns = _columns(board, measure, dimension) if measure else []
-    found = [_one(board, track, columns) for track in tracks.of(board.phase)]
+    track_tables = [_track_table(board, track, columns) for track in tracks.of(board.phase)]
     context = {
         "board": board,
         "phase": board.phase,
@@ -68,8 +72,8 @@ def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) 
         "measure": measure,
         "measures": offered,
         "columns": columns,
-        "tracks": found,
-        "reasons": reasons(cells for one in found for _, cells in one.rows),
+        "tracks": track_tables,
+        "reasons": reasons(cells for table in track_tables for _, cells in table.rows),
         "legends": legends([measure]) if measure else [],
         "boards": other_boards(board),
     }
@@ -77,8 +81,8 @@ def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) 
 
 
 def _dimension(request: HttpRequest, board: Board) -> str:
-    if asked := request.GET.get("dimension"):
-        return dimension_or_404(board, asked)
+    if requested := request.GET.get("dimension"):
+        return dimension_or_404(board, requested)
     return next((name for name, values in board.dimensions.items() if 1 < len(values) <= FEW), "")
 
 
@@ -88,8 +92,8 @@ def _columns(board: Board, measure: Measure, dimension: str) -> list[Column]:
     return [whole, *(Column(value.value, value.n, Source(measure, value.slice)) for value in values)]
 
 
-def _one(board: Board, track: Track, columns: Sequence[Column]) -> OneTrack:
-    # Its heading says the track of all of them.
+def _track_table(board: Board, track: Track, columns: Sequence[Column]) -> OneTrack:
+    # The heading already names the track.
     rows = [replace(row, track_title="") for row in by_primary(board) if row.track == track.name]
     cells = heat_rows(rows, [column.source for column in columns])
     return OneTrack(track, list(zip(rows, cells, strict=True)), reported_of(board.phase.benchmark).in_track(track.name))

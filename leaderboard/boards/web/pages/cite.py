@@ -1,4 +1,4 @@
-"""A board to cite and to take away: its lasting address, the reference, files, a badge, a frame, a feed."""
+"""Page to cite and export a board: permanent URL, reference, files, badge, embeddable frame and feed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMATS = (
 
 @dataclass(frozen=True)
 class File:
-    """One format. by_slice: with every slice; empty where the format has but one shape."""
+    """One format. by_slice: URL of the variant with every slice; empty: the format has none."""
 
     title: str
     about: str
@@ -37,10 +37,10 @@ class File:
 @require_safe
 @conditional_page
 def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """For everybody with the names that the public is told, since the digest is of those."""
-    asked = board_or_404(request.user, slug, phase, within=(), **version)
+    """Show everyone the names that the public sees, since the digest is computed from those."""
+    visible = board_or_404(request.user, slug, phase, within=(), **version)
     numbers = (version["gold"], version["task_version"]) if version else None
-    board = board_of(asked.phase, version=numbers)
+    board = board_of(visible.phase, version=numbers)
     context = {
         "board": board,
         "phase": board.phase,
@@ -55,29 +55,29 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
 def _files(board: Board) -> list[File]:
     base = f"/api/v1/benchmarks/{board.phase.benchmark.slug}/phases/{board.phase.slug}/leaderboard"
     frozen = dict(zip(("gold_version", "task_version"), board.frozen, strict=True)) if board.frozen else {}
-    found = []
+    files = []
     for suffix, title, about in FORMATS:
-        asked = f"?{urlencode(frozen)}" if frozen else ""
+        query = f"?{urlencode(frozen)}" if frozen else ""
         has_slices = board.dimensions and suffix in ("csv", "tex", "md")
         by_slice = f"{base}.{suffix}?{urlencode({**frozen, 'slices': 'all'})}" if has_slices else ""
-        found.append(File(title, about, f"{base}.{suffix}{asked}", by_slice))
-    return found
+        files.append(File(title, about, f"{base}.{suffix}{query}", by_slice))
+    return files
 
 
 def _shareable(board: Board) -> dict[str, str]:
-    """What other sites may show: of a public benchmark alone, since they fetch it as nobody."""
+    """Return URLs and names for embedding; empty unless the benchmark is public, as other sites fetch anonymously."""
     benchmark = board.phase.benchmark
     if benchmark.state != benchmark.State.PUBLIC or not board.rows:
         return {}
     prefix = "frozen_" if board.frozen else ""
-    where = [benchmark.slug, board.phase.slug, *(board.frozen or ())]
+    url_args = [benchmark.slug, board.phase.slug, *(board.frozen or ())]
     rows = by_primary(board)
     first = next((row for row in rows if row.rank is not None), rows[0])
-    asked = urlencode({"system": first.system, "team": first.team})
+    query = urlencode({"system": first.system, "team": first.team})
     return {
-        "badge": f"{reverse(f'{prefix}badge', args=where)}?{asked}",
-        "page": reverse(f"{prefix}board" if board.frozen else "leaderboard", args=where),
-        "frame": reverse(f"{prefix}embed", args=where),
+        "badge": f"{reverse(f'{prefix}badge', args=url_args)}?{query}",
+        "page": reverse(f"{prefix}board" if board.frozen else "leaderboard", args=url_args),
+        "frame": reverse(f"{prefix}embed", args=url_args),
         "feed": reverse("benchmark_feed", args=[benchmark.slug]),
         "system": first.system,
         "site": settings.BASE_URL,

@@ -1,4 +1,4 @@
-"""Pairs of a symmetric set: how often a system that has the original right has the generated claim right as well."""
+"""Page of a symmetric set's pairs: how often both claims are right, only one, or neither."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 
 HEADS = ("system", "team", "pairs", *(kind for kind, _, _ in KINDS))
 MOST = 60
-"""Bars in the picture."""
+"""Maximum number of bars in the plot."""
 
 
 @require_safe
@@ -31,18 +31,20 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     board = board_or_404(request.user, slug, phase, within=(), **version)
     if not is_symmetric(board):
         raise Http404("no symmetric set")
-    told = _told(board)
-    keys = {kind: Key(_share(told, kind), best_first=kind == "both") for kind, _, _ in KINDS}
+    pairs_by_system = _pairs_by_system(board)
+    keys = {kind: Key(_share(pairs_by_system, kind), best_first=kind == "both") for kind, _, _ in KINDS}
     keys["system"] = Key(by_name, best_first=False)
     sorting = Sorting.asked(request, keys, "both")
-    rows = [(row, told[row.system_id]) for row in sorting.apply(board.rows) if row.system_id in told]
+    rows = [
+        (row, pairs_by_system[row.system_id]) for row in sorting.apply(board.rows) if row.system_id in pairs_by_system
+    ]
     whole = 3 * (board.n_groups or 0)
-    chart = pairs_chart(rows[:MOST], are_whole=all(found.n == whole for _, found in rows))
+    chart = pairs_chart(rows[:MOST], are_whole=all(counts.n == whole for _, counts in rows))
     context: dict[str, Any] = {"chart": chart, "kinds": KINDS}
-    wanted = request.GET.get("download")
-    if wanted == "csv":
-        return svg_csv_download.as_csv(board, "pairs-right", HEADS, [_line(row, found) for row, found in rows])
-    if wanted == "svg" and chart is not None:
+    download = request.GET.get("download")
+    if download == "csv":
+        return svg_csv_download.as_csv(board, "pairs-right", HEADS, [_line(row, counts) for row, counts in rows])
+    if download == "svg" and chart is not None:
         return svg_csv_download.as_svg(
             board,
             "pairs-right",
@@ -63,35 +65,35 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "columns": [(title, meaning, sorting.headings[kind]) for kind, title, meaning in KINDS],
         "headings": sorting.headings,
         "rows": [
-            (row, [(getattr(found, kind), getattr(found, kind) / found.n) for kind, _, _ in KINDS], found.n)
-            for row, found in rows
+            (row, [(getattr(counts, kind), getattr(counts, kind) / counts.n) for kind, _, _ in KINDS], counts.n)
+            for row, counts in rows
         ],
-        "before": [row for row in by_primary(board) if row.system_id not in told],
+        "before": [row for row in by_primary(board) if row.system_id not in pairs_by_system],
         "n_more": max(0, len(rows) - MOST),
     }
     return render(request, "boards/contrast_pairs.html", context)
 
 
-def _told(board: Board) -> dict[int, Pairs]:
-    """By system, where there is a pair at all."""
-    found = drawn_of(board, board.rows)
-    counted = {row.system_id: found[row.run_id].pairs for row in board.rows if row.run_id in found}
+def _pairs_by_system(board: Board) -> dict[int, Pairs]:
+    """Return the pair counts by system id, of systems with at least one pair."""
+    plot_data = drawn_of(board, board.rows)
+    counted = {row.system_id: plot_data[row.run_id].pairs for row in board.rows if row.run_id in plot_data}
     return {system: pairs for system, pairs in counted.items() if pairs is not None and pairs.n}
 
 
-def _shares(found: Pairs) -> list[tuple[int, float]]:
-    """Of each of KINDS its count and share."""
-    counts = [getattr(found, kind) for kind, _, _ in KINDS]
-    return [(count, count / found.n) for count in counts]
+def _shares(pair_counts: Pairs) -> list[tuple[int, float]]:
+    """Return count and share of each of KINDS."""
+    counts = [getattr(pair_counts, kind) for kind, _, _ in KINDS]
+    return [(count, count / pair_counts.n) for count in counts]
 
 
-def _share(told: dict[int, Pairs], kind: str) -> Callable[[Row], float | None]:
+def _share(by_system: dict[int, Pairs], kind: str) -> Callable[[Row], float | None]:
     def share(row: Row) -> float | None:
-        found = told.get(row.system_id)
-        return None if found is None else getattr(found, kind) / found.n
+        counts = by_system.get(row.system_id)
+        return None if counts is None else getattr(counts, kind) / counts.n
 
     return share
 
 
-def _line(row: Row, found: Pairs) -> Sequence[object]:
-    return (row.system, row.team, found.n, *(getattr(found, kind) for kind, _, _ in KINDS))
+def _line(row: Row, counts: Pairs) -> Sequence[object]:
+    return (row.system, row.team, counts.n, *(getattr(counts, kind) for kind, _, _ in KINDS))

@@ -1,4 +1,4 @@
-"""Quality against cost: what more of the primary measure takes in time or memory."""
+"""Page of quality against cost: the primary measure by run time, memory or image size."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from leaderboard.boards.web.tables import cost_columns
 @require_safe
 @conditional_page
 def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?cost=` one of costs.KINDS that the board has. 404 where no system ran as a container."""
+    """`?cost=` one of costs.KINDS that the board has. 404 if no system ran as a container."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     columns = cost_columns.columns(board)
     if not columns:
         raise Http404("no costs")
-    asked = request.GET.get("cost")
-    column = next((known for known in columns if known.kind == asked), columns[0])
+    requested = request.GET.get("cost")
+    column = next((known for known in columns if known.kind == requested), columns[0])
     measure = board.measure(board.primary)
     is_up = measure is None or measure.higher_is_better is not False
     chart = cost_chart(by_primary(board), measure=board.primary, kind=column.kind, higher_is_better=is_up)

@@ -1,4 +1,4 @@
-"""A board inside another site's page: the table alone. It is what may be framed, so nothing can be done on it."""
+"""A board's table for an iframe on another site. It may be framed, so it has no forms or scripts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST = 100
 @xframe_options_exempt
 @policy(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
 def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?measure=` names with commas, else the one that ranks; `?rows=` how many systems, from the best on.
+    """`?measure=` comma-separated names, default: the primary one; `?rows=` number of systems, best first.
 
-    Rendered without the request: neither a session nor a CSRF cookie can be behind it.
+    Rendered without the request, so that no session or CSRF cookie is involved.
     """
     board = board_or_404(None, slug, phase, within=(), **version)
-    asked = request.GET.get("measure", "").split(",")
-    measures = [measure for measure in board.measures if measure.name in asked] or board.measures[:1]
+    requested = request.GET.get("measure", "").split(",")
+    measures = [measure for measure in board.measures if measure.name in requested] or board.measures[:1]
     rows = by_primary(board)
     shown = rows[: _count(request.GET.get("rows", ""))]
     context = {
@@ -44,5 +44,5 @@ def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     return HttpResponse(render_to_string("boards/embed.html", context))
 
 
-def _count(asked: str) -> int:
-    return int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 4 and 0 < int(asked) < MOST else MOST
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 4 and 0 < int(text) < MOST else MOST

@@ -1,4 +1,4 @@
-"""A phase's leaderboard: every system with every measure, on the whole or a slice, sorted, filtered, page by page."""
+"""Page of a phase's leaderboard: every system with every measure, overall or on a slice, sorted and filtered."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Submission
 
 DRAWN = 30
-"""Strips of the interval plot: what more there is stands in the table."""
+"""Systems in the interval plot; the table has all."""
 
 
 @require_safe
 @tagged
 def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?slice=`, `?sort=` with `?order=asc|desc`, `?kind=`, `?search=`, `?by=` with `?at_least=` and `?at_most=`,
-    `?as_of=`, `?columns=` and `?page=`: docs/boards.md.
+    """Render the board by `?slice=`, `?sort=` with `?order=asc|desc`, `?kind=`, `?search=`, `?by=` with
+    `?at_least=` and `?at_most=`, `?as_of=`, `?columns=` and `?page=`: see docs/boards.md.
 
-    `version` holds a gold and a task version: that board, frozen.
+    version: the gold and task version of a frozen board; empty: the current one.
     """
-    page, mistake = _page(request, slug, phase, version)
+    page, error = _page(request, slug, phase, version)
     board, wanted = page.board, page.wanted
     table = board_columns.Table.of(request, page)
-    drawn = by_primary(board, wanted.slice_)[:DRAWN]
+    plotted = by_primary(board, wanted.slice_)[:DRAWN]
     context = {
         "board": board,
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "page": page,
-        "mistake": mistake,
+        "mistake": error,
         "table": table,
         "ranges": board.ranges,
         "form": filter_form.form(request, page, table),
         "rows": rows_html.written(table, own=_own(request, board) if board.frozen else ()),
         "costs": table.costs,
         "no_costs": table.no_costs,
-        "plot": interval_plot(drawn, board.primary, wanted.slice_),
-        "n_drawn": len(drawn),
+        "plot": interval_plot(plotted, board.primary, wanted.slice_),
+        "n_drawn": len(plotted),
         "boards": other_boards(board),
         "by_track": by_track(board),
         "frozen_boards": [] if board.frozen else frozen_boards(board.phase),
@@ -62,22 +62,22 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
 
 
 def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) -> tuple[Page, AskedError | None]:
-    """What is asked for; or the board as it is without being asked, and what was wrong."""
-    given = {name: str(value) for name, value in request.GET.items()}
-    mistake = None
+    """Return the requested page; for invalid parameters, the default page and the error."""
+    params = {name: str(value) for name, value in request.GET.items()}
+    error = None
     try:
-        board = head_or_404(request.user, slug, phase, as_of=given.get("as_of", ""), **version)
-        wanted = asked(board, given, board_columns.direction(given.get("order", "")))
-    except AskedError as error:
-        mistake = error
+        board = head_or_404(request.user, slug, phase, as_of=params.get("as_of", ""), **version)
+        wanted = asked(board, params, board_columns.direction(params.get("order", "")))
+    except AskedError as exc:
+        error = exc
         board = head_or_404(request.user, slug, phase, **version)
         wanted = asked(board, {}, board_columns.direction(""))
-    return page_of(board, wanted, reader=request.user), mistake
+    return page_of(board, wanted, reader=request.user), error
 
 
 def _own(request: HttpRequest, board: Board) -> set[UUID]:
-    """The submissions on the board whose receipts this person may read."""
+    """Return the submissions on the board whose receipts the user may read."""
     if not request.user.is_authenticated:
         return set()
-    on_it = Submission.objects.visible_to(request.user).filter(pk__in=[row.submission_id for row in board.rows])
-    return set(on_it.values_list("pk", flat=True))
+    submissions = Submission.objects.visible_to(request.user).filter(pk__in=[row.submission_id for row in board.rows])
+    return set(submissions.values_list("pk", flat=True))

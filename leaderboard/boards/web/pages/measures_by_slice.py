@@ -1,4 +1,4 @@
-"""Several measures at once on the values of one dimension: MRR and hits by side, correlations by subset."""
+"""Table of several measures on the values of one dimension: MRR and hits by side, correlations by subset."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from leaderboard.boards.web.tables.heat_rows import Source
 from leaderboard.boards.web.tables.pages import Cut
 
 FEW = 4
-"""Up to so many values the table with all measures is what a dimension's page opens with."""
+"""Up to this many values, a dimension's page shows all measures by default."""
 MOST = 60
-"""Columns that a table may have before it stops being one to read."""
+"""Maximum number of columns of a readable table."""
 
 
 def fits(board: Board, dimension: str, offered: Sequence[Measure]) -> bool:
-    """Whether there are several measures, and few enough columns."""
+    """Return whether there are several measures, and at most MOST columns."""
     return len(offered) > 1 and (len(board.dimensions[dimension]) + 1) * len(offered) <= MOST
 
 
@@ -30,7 +30,7 @@ def is_first_choice(board: Board, dimension: str) -> bool:
 
 
 def measures_table(request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]) -> dict[str, object]:
-    """`?sort=` a column, by the JSON list of its measure and value (null: the whole)."""
+    """Return the template context. `?sort=` a JSON list of measure and value (null: overall)."""
     values = list(dict.fromkeys(board.dimensions[dimension]))
     plan = [("all", [_planned(board, measure, None, WHOLE) for measure in offered])]
     for value in values:

@@ -1,4 +1,4 @@
-"""The best score of a phase over time, held against what papers report and what people reach."""
+"""Page of the best score of a phase over time, compared with reported results and human performance."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from leaderboard.boards.web.charts.progress import Level, Moment, progress_chart
 
 HUMAN = re.compile(r"\b(human|annotator)", re.IGNORECASE)
 MOST_LEVELS = 8
-"""Lines in the picture; the table has all."""
+"""Levels in the plot; the table has all."""
 
 
 @require_safe
 @conditional_page
 def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?download=svg` or `csv`: the picture or the table as a file."""
+    """`?download=svg` or `csv`: the plot or the table as a file."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
-    told, levels = _told(board), _levels(board)
-    moments = [moment for _, moment in told]
-    chart = progress_chart(moments, _shown(levels))
+    best_so_far, levels = _best_so_far(board), _levels(board)
+    moments = [moment for _, moment in best_so_far]
+    chart = progress_chart(moments, _plotted(levels))
     context: dict[str, Any] = {"chart": chart, "measure": board.primary, "what": f"the best of {len(moments)} steps"}
-    wanted = request.GET.get("download")
-    if wanted == "csv":
+    download = request.GET.get("download")
+    if download == "csv":
         return svg_csv_download.as_csv(board, "progress", HEADS, _table(moments, levels))
-    if wanted == "svg" and chart is not None:
+    if download == "svg" and chart is not None:
         return svg_csv_download.as_svg(
             board, "progress", "boards/parts/progress_plot.html", context, height=chart.height
         )
@@ -46,7 +46,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "told": told,
+        "told": best_so_far,
         "levels": levels,
         "has_people": any(level.is_human for level in levels),
         "n_hidden": max(0, len(levels) - MOST_LEVELS),
@@ -57,14 +57,15 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
 HEADS = ("kind", "number", "name", "received_at", "value", "low", "high")
 
 
-def _told(board: Board) -> list[tuple[int, Moment]]:
-    """(system, moment) of each score that was the best when its submission came; of what competes alone."""
+def _best_so_far(board: Board) -> list[tuple[int, Moment]]:
+    """Return (system id, moment) of each score that was the best on receipt, among competing systems."""
     if board.leaderboard is None:
         return []
     names = {row.system_id: row.system for row in board.rows if row.competes}
-    best = records(told_on(board.leaderboard, names), higher_is_better=_is_up(board))
+    best_scores = records(told_on(board.leaderboard, names), higher_is_better=_is_up(board))
     return [
-        (one.system_id, Moment(number, names[one.system_id], one.at, one.cell)) for number, one in enumerate(best, 1)
+        (score.system_id, Moment(number, names[score.system_id], score.at, score.cell))
+        for number, score in enumerate(best_scores, 1)
     ]
 
 
@@ -74,28 +75,25 @@ def _is_up(board: Board) -> bool:
 
 
 def _levels(board: Board) -> list[Level]:
-    """Papers' rows and those on the board that do not compete, by the primary measure of the whole; best first."""
-    found = [
+    """Return reported results and non-competing systems by their overall primary score, best first."""
+    levels = [
         Level(row.system if row.same_split else f"{row.system} (another split)", value, bool(HUMAN.search(row.system)))
         for row in reported_of(board.phase.benchmark).rows
         if (value := row.cells.get((board.primary, WHOLE), (None, ""))[0]) is not None
     ]
-    found += [
+    levels += [
         Level(row.system, value, bool(HUMAN.search(row.system)))
         for row in board.rows
         if not row.competes and not row.disqualified and (value := row.cell(board.primary).value) is not None
     ]
-    return sorted(found, key=lambda level: level.value, reverse=_is_up(board))
+    return sorted(levels, key=lambda level: level.value, reverse=_is_up(board))
 
 
-def _shown(levels: Sequence[Level]) -> list[Level]:
-    """People first, then the best."""
+def _plotted(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels to plot: human performance first, then the best."""
     return sorted(levels, key=lambda level: not level.is_human)[:MOST_LEVELS]
 
 
 def _table(moments: Sequence[Moment], levels: Sequence[Level]) -> list[Sequence[object]]:
-    best = [
-        ("best so far", one.number, one.name, one.at.isoformat(), one.cell.value, one.cell.low, one.cell.high)
-        for one in moments
-    ]
-    return [*best, *(("held against", None, one.name, None, one.value, None, None) for one in levels)]
+    best = [("best so far", m.number, m.name, m.at.isoformat(), m.cell.value, m.cell.low, m.cell.high) for m in moments]
+    return [*best, *(("held against", None, level.name, None, level.value, None, None) for level in levels)]

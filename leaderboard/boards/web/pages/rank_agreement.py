@@ -1,4 +1,4 @@
-"""Metrics against people: each system's scores and people's ratings by rank, on the whole or on one slice."""
+"""Page of rank agreement: each system's scores against human ratings, by rank, overall or on one slice."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from leaderboard.boards.web.charts.rank_agreement import Square, squares
 from leaderboard.boards.web.plot_links import as_json, correlating
 
 MOST = 24
-"""Squares on a page and in the picture, the best; the CSV has all."""
+"""Systems on the page and in the SVG, the best; the CSV has all."""
 ACROSS = 4
-"""Squares beside one another in the picture as a file."""
+"""Squares per row of the SVG."""
 HEADS = ("system", "team", "slice", "metric_parts", "people_part", "of_parts", "n")
 
 
 @require_safe
 @conditional_page
 def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?slice=` as JSON; `?download=svg` or `csv`. 404 where no metric is held against people."""
+    """`?slice=` as JSON; `?download=svg` or `csv`. 404 if no measure correlates scores with human ratings."""
     slice_ = slice_named(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = correlating(board)
@@ -36,23 +36,25 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         raise Http404("no ratings")
     slice_ = known(board, slice_)
     rows = in_order(board.rows, lambda row: row.cell(measure.name, slice_).value, descending=True)
-    there = with_drawings(board)
-    drawn_rows = [row for row in rows if row.run_id in there]
-    wanted = request.GET.get("download")
-    told = drawn_of(board, drawn_rows if wanted == "csv" else drawn_rows[:MOST])
-    found = squares(
+    runs_with_plots = with_drawings(board)
+    drawn_rows = [row for row in rows if row.run_id in runs_with_plots]
+    download = request.GET.get("download")
+    plot_data = drawn_of(board, drawn_rows if download == "csv" else drawn_rows[:MOST])
+    plots = squares(
         [
-            (row, row.cell(measure.name, slice_), told[row.run_id].grids[slice_])
+            (row, row.cell(measure.name, slice_), plot_data[row.run_id].grids[slice_])
             for row in drawn_rows
-            if row.run_id in told and slice_ in told[row.run_id].grids
+            if row.run_id in plot_data and slice_ in plot_data[row.run_id].grids
         ]
     )
-    context: dict[str, Any] = {"squares": found, "measure": measure, "slice": slice_, "across": ACROSS}
-    if wanted == "csv":
-        return svg_csv_download.as_csv(board, "agreement", HEADS, _table(found, slice_))
-    if wanted == "svg" and found:
-        context["placed"] = [(one, 280 * (i % ACROSS) + 10, 290 * (i // ACROSS) + 30) for i, one in enumerate(found)]
-        width, height = 280 * min(ACROSS, len(found)) + 20, 290 * -(-len(found) // ACROSS) + 40
+    context: dict[str, Any] = {"squares": plots, "measure": measure, "slice": slice_, "across": ACROSS}
+    if download == "csv":
+        return svg_csv_download.as_csv(board, "agreement", HEADS, _table(plots, slice_))
+    if download == "svg" and plots:
+        context["placed"] = [
+            (square, 280 * (i % ACROSS) + 10, 290 * (i // ACROSS) + 30) for i, square in enumerate(plots)
+        ]
+        width, height = 280 * min(ACROSS, len(plots)) + 20, 290 * -(-len(plots) // ACROSS) + 40
         return svg_csv_download.as_svg(
             board,
             "agreement",
@@ -74,20 +76,28 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         "slices": [
             (name, [(slice_key(((name, value),)), value) for value in values])
             for name, values in board.dimensions.items()
-            if any(((name, value),) in one.grids for one in told.values() for value in values)
+            if any(((name, value),) in data.grids for data in plot_data.values() for value in values)
         ],
         "chosen_slice": slice_key(slice_),
-        "before": [row for row in by_primary(board) if row.run_id not in there],
+        "before": [row for row in by_primary(board) if row.run_id not in runs_with_plots],
         "n_more": max(0, len(drawn_rows) - MOST),
     }
     return render(request, "boards/rank_agreement.html", context)
 
 
-def _table(found: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:
-    where = "all" if slice_ == WHOLE else "=".join(slice_[0])
+def _table(plots: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:
+    slice_text = "all" if slice_ == WHOLE else "=".join(slice_[0])
     return [
-        (one.row.system, one.row.team, where, f"{column.start + 1} to {column.end}", part, one.grid.n_parts, n)
-        for one in found
-        for column in one.grid.columns
+        (
+            square.row.system,
+            square.row.team,
+            slice_text,
+            f"{column.start + 1} to {column.end}",
+            part,
+            square.grid.n_parts,
+            n,
+        )
+        for square in plots
+        for column in square.grid.columns
         for part, n in enumerate(column.counts, start=1)
     ]

@@ -1,4 +1,4 @@
-"""ROC curves of a board's systems over one another, on the whole or on one slice."""
+"""Page of the overlaid ROC curves of a board's systems, overall or on one slice."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, ro
 from leaderboard.boards.web.plot_links import as_json, separating
 
 FIRST = 5
-"""Curves that are drawn where the address names none."""
+"""Number of curves plotted if the query string names no system."""
 HEADS = ("system", "team", "slice", "false_positive_rate", "true_positive_rate")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One system of the form. key: of the address."""
+    """One system of the form. key: its value of `?system=`. is_drawn: it has plot data."""
 
     row: Row
     is_chosen: bool
@@ -40,30 +40,30 @@ class Choice:
 @require_safe
 @conditional_page
 def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?system=` up to MOST times; `?slice=` as JSON; `?download=svg` or `csv`. 404 where scores are not separated."""
+    """`?system=` up to MOST times; `?slice=` as JSON; `?download=svg` or `csv`. 404 without an AUROC measure."""
     slice_ = slice_named(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = separating(board)
     if measure is None:
         raise Http404("no curves")
     slice_ = known(board, slice_)
-    there = with_drawings(board)
+    runs_with_plots = with_drawings(board)
     rows = by_primary(board)
-    asked = _asked(request, rows)
-    chosen = asked[:MOST] if asked else [row for row in rows if row.run_id in there][:FIRST]
-    told = drawn_of(board, chosen)
+    requested = _requested_rows(request, rows)
+    chosen = requested[:MOST] if requested else [row for row in rows if row.run_id in runs_with_plots][:FIRST]
+    plot_data = drawn_of(board, chosen)
     curves = [
-        (row, row.cell(measure.name, slice_), told[row.run_id].curves[slice_])
+        (row, row.cell(measure.name, slice_), plot_data[row.run_id].curves[slice_])
         for row in chosen
-        if row.run_id in told and slice_ in told[row.run_id].curves
+        if row.run_id in plot_data and slice_ in plot_data[row.run_id].curves
     ]
-    curves.sort(key=lambda one: -(one[1].value or 0.0))
+    curves.sort(key=lambda curve: -(curve[1].value or 0.0))
     chart = roc_chart(curves)
     context: dict[str, Any] = {"chart": chart, "measure": measure, "slice": slice_}
-    wanted = request.GET.get("download")
-    if wanted == "csv":
+    download = request.GET.get("download")
+    if download == "csv":
         return svg_csv_download.as_csv(board, "roc", HEADS, _table(chart.lines if chart else (), slice_))
-    if wanted == "svg" and chart is not None:
+    if download == "svg" and chart is not None:
         height = chart.lines[-1].key_y + KEY
         return svg_csv_download.as_svg(
             board,
@@ -83,41 +83,41 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
         "tells": tells_drawings(board),
         "json": as_json(board),
         "rows": rows,
-        "choices": [Choice(row, row in chosen, row.run_id in there) for row in rows],
-        "slices": _slices(board, [slice_ for one in told.values() for slice_ in one.curves]),
+        "choices": [Choice(row, row in chosen, row.run_id in runs_with_plots) for row in rows],
+        "slices": _slices(board, [slice_ for data in plot_data.values() for slice_ in data.curves]),
         "chosen_slice": slice_key(slice_),
-        "without": [row for row in chosen if row.run_id not in {one[0].run_id for one in curves}],
-        "before": [row for row in rows if row.run_id not in there],
-        "n_too_many": max(0, len(asked) - MOST),
+        "without": [row for row in chosen if row.run_id not in {curve[0].run_id for curve in curves}],
+        "before": [row for row in rows if row.run_id not in runs_with_plots],
+        "n_too_many": max(0, len(requested) - MOST),
         "most": MOST,
         "read_at": READ_AT,
     }
     return render(request, "boards/roc.html", context)
 
 
-def _asked(request: HttpRequest, rows: Sequence[Row]) -> list[Row]:
-    """The systems that the address names, best first. Raises Http404."""
+def _requested_rows(request: HttpRequest, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that `?system=` names, best first; raise Http404 for an unknown one."""
     names = set(request.GET.getlist("system"))
-    found = [row for row in rows if str(row.system_id) in names]
-    if len(found) < len(names):
+    matches = [row for row in rows if str(row.system_id) in names]
+    if len(matches) < len(names):
         raise Http404("no such system on this board")
-    return found
+    return matches
 
 
-def _slices(board: Board, there: Sequence[Slice]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """By dimension (key in the address, value) of those that somebody's curve is on."""
-    found = []
+def _slices(board: Board, plotted: Sequence[Slice]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return, by dimension, (slice key for the query string, value) of the slices that some curve is on."""
+    by_dimension = []
     for name, values in board.dimensions.items():
-        curved = [(slice_key(((name, value),)), value) for value in values if ((name, value),) in there]
+        curved = [(slice_key(((name, value),)), value) for value in values if ((name, value),) in plotted]
         if curved:
-            found.append((name, curved))
-    return found
+            by_dimension.append((name, curved))
+    return by_dimension
 
 
 def _table(lines: Sequence[Line], slice_: Slice) -> list[Sequence[object]]:
-    where = "all" if slice_ == WHOLE else "=".join(slice_[0])
+    slice_text = "all" if slice_ == WHOLE else "=".join(slice_[0])
     return [
-        (line.row.system, line.row.team, where, round(x, 4), round(y, 4))
+        (line.row.system, line.row.team, slice_text, round(x, 4), round(y, 4))
         for line in lines
         for x, y in line.curve.points
     ]

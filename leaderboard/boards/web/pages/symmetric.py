@@ -1,4 +1,4 @@
-"""The board of a symmetric set: what a system loses once the claim alone tells nothing."""
+"""Page of a symmetric set's board: the loss of accuracy once the claim alone gives no cue to the label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board of two dimensions: each system on every pair of their values, as matrices or as one table."""
+"""Page of the two-way board: each system on every pair of two dimensions' values, as matrices or as one table."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from leaderboard.boards.web.tables.reported_grid import reported_grid
 MATRICES, TABLE = "matrices", "table"
 DATA = {"csv": "api_leaderboard_csv", "json": "api_leaderboard"}
 WIDE = 8
-"""A matrix with more columns than this gets the page's width."""
+"""A matrix with more columns than this takes the full width of the page."""
 SHORT = 5
-"""Characters of a value that fit the narrow headings of a matrix's lines."""
+"""Longest value, in characters, that fits the narrow row headings of a matrix."""
 ROOM, ROOM_BESIDE_WORDS = 40, 30
-"""Characters that a matrix's columns have for all their headings, beside narrow headings of lines and wide ones."""
+"""Characters for all column headings of a matrix together, with narrow and with wide row headings."""
 
 
 @require_safe
 @tagged
 def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
-    `?download=svg`: all matrices as a picture; `?page=` of 150 systems.
+    `?download=svg`: all matrices as an SVG; `?page=` of 150 systems.
 
-    404 unless the phase crosses the two dimensions of the address.
+    404 unless the phase crosses the two dimensions of the URL.
     """
     board = board_or_404(request.user, slug, phase, within=pieces(pair), **version)
     crossed = board.crossed
     if crossed is None or "/".join(crossed) != pair:
         raise Http404("no such pair of dimensions")
     offered = board.measures_on(crossed)
-    asked = request.GET.get("measure")
-    measure = next((known for known in offered if known.name == asked), offered[0] if offered else None)
+    requested = request.GET.get("measure")
+    measure = next((known for known in offered if known.name == requested), offered[0] if offered else None)
     context: dict[str, Any] = {
         "board": board,
         "phase": board.phase,
@@ -70,13 +70,13 @@ def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
     }
     if measure is not None:
         reported = reported_of(board.phase.benchmark)
-        context |= _shown(request, board, crossed, measure) | {"reported": reported_grid(reported, crossed, measure)}
+        context |= _content(request, board, crossed, measure) | {"reported": reported_grid(reported, crossed, measure)}
     if request.GET.get("download") == "svg" and "matrices" in context:
-        return _as_picture(board, context)
+        return _as_svg(board, context)
     return render(request, "boards/two_way.html", context)
 
 
-def _as_picture(board: Board, context: dict[str, Any]) -> HttpResponse:
+def _as_svg(board: Board, context: dict[str, Any]) -> HttpResponse:
     chart = multiples(context["grid"], context["matrices"])
     size = {"width": chart.width + 40, "height": chart.height + 60} if chart else {"width": 420, "height": 60}
     inner = {**context, "chart": chart}
@@ -86,90 +86,90 @@ def _as_picture(board: Board, context: dict[str, Any]) -> HttpResponse:
 
 
 def pieces(pair: str) -> list[str]:
-    """The dimensions that an address of the shape `outer/inner` can mean: their names may hold slashes as well."""
+    """Return all dimension names that a path `outer/inner` can mean, since names may contain slashes themselves."""
     parts = pair.split("/")
     return ["/".join(parts[:i]) for i in range(1, len(parts))] + ["/".join(parts[i:]) for i in range(1, len(parts))]
 
 
-def _shown(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
+def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
     grid = grid_of(board, pair, measure)
-    planned = {place.key: _planned(place) for place in grid.places}
+    planned = {cell.key: _planned(cell) for cell in grid.places}
     sorting = sorted_by(request, list(planned.values()), grid.whole.key)
     rows = sorting.apply(board.rows)
     selected = grid.place(sorting.key)
     plot = interval_plot(rows, measure.name, selected.source.slice)
     cut = Cut.asked(request, len(rows))
-    shown = {
+    context = {
         "cut": cut,
         "grid": grid,
         "view": view_of(request, board, pair),
         "headings": sorting.headings,
         "legends": legends([measure]),
         "selected": selected,
-        # The band behind the strips is the leader's of the whole board: it says nothing about this cell.
+        # The leader's band is from the overall ranking: it says nothing about the selected slice.
         "plot": plot and replace(plot, leader=None),
         "strips": [(row, selected.source.cell(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
-        # A ladder tells none, and some scorers give none.
+        # The Ladder reveals no intervals, and some custom scorers return none.
         "has_intervals": any(selected.source.cell(row).low is not None for row in rows),
         "is_pooled_by_scores": measure.scale is not None,
         "is_descending": sorting.descending,
         **_as_data(board, pair, measure),
     }
-    if shown["view"] == TABLE:
-        return shown | {"table": grouped_table(board, sorting, _plan(grid), cut)}
-    drawn = matrices(grid, rows)
-    here = cut.of(drawn)
-    return shown | {
-        "matrices": drawn if request.GET.get("download") else here,
+    if context["view"] == TABLE:
+        return context | {"table": grouped_table(board, sorting, _plan(grid), cut)}
+    all_matrices = matrices(grid, rows)
+    page_matrices = cut.of(all_matrices)
+    return context | {
+        "matrices": all_matrices if request.GET.get("download") else page_matrices,
         "is_wide": len(grid.headings) > WIDE,
         **_headings(grid),
-        "leaders": leaders(grid, drawn),
-        "reasons": reasons(cells for matrix in here for _, cells in matrix.lines),
+        "leaders": leaders(grid, all_matrices),
+        "reasons": reasons(cells for matrix in page_matrices for _, cells in matrix.lines),
     }
 
 
 def _headings(grid: Grid) -> dict[str, bool]:
-    """Whether a matrix needs room for its lines' headings, and whether its columns' have to stand on end."""
+    """Return layout flags: has_words (wide row headings) and is_tall (vertical column headings)."""
     has_words = max(len(line[0].outer or "") for line in grid.lines) > SHORT
     room = (ROOM_BESIDE_WORDS if has_words else ROOM) // len(grid.headings)
     return {"has_words": has_words, "is_tall": max(len(value or "") for value in grid.headings) > room}
 
 
 def _as_data(board: Board, pair: Pair, measure: Measure) -> dict[str, str]:
-    """Where programs get the same numbers."""
-    where = [board.phase.benchmark.slug, board.phase.slug]
-    asked = {"measure": measure.name, "slices": ",".join(pair)}
+    """Return the URLs of the same scores as CSV and JSON, by format."""
+    url_args = [board.phase.benchmark.slug, board.phase.slug]
+    params = {"measure": measure.name, "slices": ",".join(pair)}
     if board.frozen:
-        asked |= zip(("gold_version", "task_version"), map(str, board.frozen), strict=True)
-    query = urlencode(asked)
-    return {name: f"{reverse(view, args=where)}?{query}" for name, view in DATA.items()}
+        params |= zip(("gold_version", "task_version"), map(str, board.frozen), strict=True)
+    query = urlencode(params)
+    return {name: f"{reverse(view, args=url_args)}?{query}" for name, view in DATA.items()}
 
 
 def view_of(request: HttpRequest, board: Board, pair: Pair) -> str:
-    """What is asked for; else matrices where both dimensions are numbers, whose order is a scale, and a table."""
-    asked = request.GET.get("view")
-    if asked in (MATRICES, TABLE):
-        return asked
+    """Return the requested view. Default: matrices if all values of both dimensions are numeric, else the table."""
+    requested = request.GET.get("view")
+    if requested in (MATRICES, TABLE):
+        return requested
     return MATRICES if all(_is_number(value) for name in pair for value in board.dimensions[name]) else TABLE
 
 
 def _is_number(shown: str) -> bool:
-    """Gold may write its numbers as text."""
+    """Return whether a value is a finite number; gold may store numbers as text."""
     try:
         return math.isfinite(float(shown))
     except ValueError:
         return False
 
 
-def _planned(place: Place) -> Planned:
-    return Planned(place.key, _shown_as(place.inner), place.source, place.n)
+def _planned(cell: Place) -> Planned:
+    return Planned(cell.key, _heading(cell.inner), cell.source, cell.n)
 
 
 def _plan(grid: Grid) -> list[tuple[str, list[Planned]]]:
-    """A group for each value of the outer dimension, the margin's first."""
+    """Return a column group for each value of the outer dimension, the margin first."""
     lines = [grid.lines[-1], *grid.lines[:-1]]
-    return [(_shown_as(line[0].outer), [_planned(place) for place in line]) for line in lines]
+    return [(_heading(line[0].outer), [_planned(cell) for cell in line]) for line in lines]
 
 
-def _shown_as(value: str | None) -> str:
+def _heading(value: str | None) -> str:
     return OPEN if value is None else value
