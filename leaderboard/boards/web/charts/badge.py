@@ -1,4 +1,4 @@
-"""A badge: two plates with a text each, as wide as the texts in whatever font draws them."""
+"""Badge layout: two plates with a text each, sized from estimated text widths, whatever font renders them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaderboard.boards.queries import Board, Row
 from leaderboard.core.plain_text import one_line, shortened
 
 SIZE, HEIGHT, MARGIN = 11.0, 20, 7
-"""The font's size, the badge's height, and what stands free beside a text, in pixels."""
+"""Font size, height of the badge, and horizontal padding of a text, in pixels."""
 CORNER = 3
 LONGEST = 40
 _NARROW, _BROAD = set("iljtfrI.,:;|'!()[] -"), set("mwMW@%")
@@ -17,7 +17,7 @@ _NARROW, _BROAD = set("iljtfrI.,:;|'!()[] -"), set("mwMW@%")
 
 @dataclass(frozen=True)
 class Plate:
-    """One text. x: where the plate begins; length: what the text is drawn at, so that it fits with any font."""
+    """One text. x: left edge of the plate. length: width that the text is rendered at, so that any font fits."""
 
     text: str
     x: int
@@ -29,7 +29,7 @@ class Plate:
 
     @property
     def flat(self) -> int:
-        """Its width without the round corner at its end."""
+        """Width without the rounded corner."""
         return self.width - CORNER
 
     @property
@@ -39,7 +39,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class Badge:
-    """title: all of it in words, for those who listen."""
+    """title: the full text, for screen readers."""
 
     title: str
     left: Plate
@@ -52,25 +52,25 @@ class Badge:
 
 
 def badge(board: Board, row: Row, measure: str) -> Badge:
-    """A system's rank among those that compete, and its value of a measure."""
+    """Return the badge with a system's rank among competing systems, and its overall value of a measure."""
     benchmark, value = one_line(board.phase.benchmark.title), row.cell(measure).value
-    ranked = sum(other.rank is not None for other in board.rows)
-    place = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {ranked}"]
-    place = ["disqualified"] if row.disqualified else place
-    told = [*place, f"{measure} {'none' if value is None else format(value, '.3f')}"]
+    n_ranked = sum(other.rank is not None for other in board.rows)
+    status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {n_ranked}"]
+    status = ["disqualified"] if row.disqualified else status
+    facts = [*status, f"{measure} {'none' if value is None else format(value, '.3f')}"]
     where = f"{benchmark}, {one_line(board.phase.title)}"
     left = _plate(shortened(benchmark, LONGEST), 0)
-    return Badge(f"{one_line(row.system)} on {where}: {', '.join(told)}", left, _plate(" · ".join(told), left.width))
+    return Badge(f"{one_line(row.system)} on {where}: {', '.join(facts)}", left, _plate(" · ".join(facts), left.width))
 
 
 def _plate(text: str, x: int) -> Plate:
     return Plate(text, x, round(sum(map(_width, text))))
 
 
-def _width(sign: str) -> float:
-    if unicodedata.combining(sign):
+def _width(char: str) -> float:
+    if unicodedata.combining(char):
         return 0.0
-    if unicodedata.east_asian_width(sign) in ("W", "F"):
+    if unicodedata.east_asian_width(char) in ("W", "F"):
         return SIZE
-    share = 0.36 if sign in _NARROW else 0.92 if sign in _BROAD else 0.68 if sign.isupper() else 0.58
+    share = 0.36 if char in _NARROW else 0.92 if char in _BROAD else 0.68 if char.isupper() else 0.58
     return SIZE * share

@@ -1,4 +1,4 @@
-"""Stacked bars of a symmetric set's pairs: both right, drop, flip, both wrong."""
+"""Stacked bar chart of a symmetric set's pairs: both right, drop, flip, both wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaderboard.boards.queries import Row
 from leaderboard.boards.queries.plots import Pairs
 
 LINE = 46
-"""Pixels of a system's line: on a phone its name stands above the bar."""
+"""Height of a system's row in pixels: on a phone its name is above the bar."""
 THICK = 22
 LONGEST = 34
 KINDS = (
@@ -20,15 +20,15 @@ KINDS = (
 )
 """(name, title, meaning), in the order of the bar."""
 FLOOR = 1 / 3
-"""As many pairs both right has a system at most that reads the claim alone: members 1 and 2 share a claim and differ in
-their label, and so do 3 and 4, so with 1 right 2 is wrong, and one of 3 and 4 is (Schuster et al. 2019)."""
+"""Largest share of pairs that a claim-only system can get both right. Members 1 and 2 share a claim and differ in their
+label, and so do 3 and 4: if 1 is right, 2 is wrong, and so is one of 3 and 4 (Schuster et al. 2019)."""
 ROOM = 0.07
-"""The share from which a number has room in its piece."""
+"""Smallest share of a segment that has room for its number."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a bar: places are SVG lengths."""
+    """A segment of a bar; x, width, middle: SVG lengths."""
 
     kind: str
     title: str
@@ -68,7 +68,7 @@ class PairsChart:
 
     @property
     def floor(self) -> str:
-        """Where both right ends at most for a system that reads the claim alone."""
+        """Position of FLOOR, the most that a claim-only system gets both right, as an SVG length."""
         return _length(FLOOR)
 
     @property
@@ -77,11 +77,13 @@ class PairsChart:
 
 
 def pairs_chart(found: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> PairsChart | None:
-    """A bar a system, in their order; None where no system has a pair. are_whole: every group has its
-    four members."""
+    """Return a chart with one bar per system, in the order of the input; None if no system has a pair.
+
+    are_whole: every group has its four members, so that FLOOR applies.
+    """
     bars = [
-        Bar(row, pairs, _pieces(pairs), LINE // 2 + 4 + LINE * place)
-        for place, (row, pairs) in enumerate(one for one in found if one[1].n)
+        Bar(row, pairs, _pieces(pairs), LINE // 2 + 4 + LINE * index)
+        for index, (row, pairs) in enumerate(entry for entry in found if entry[1].n)
     ]
     return PairsChart(bars, LINE * len(bars), are_whole) if bars else None
 

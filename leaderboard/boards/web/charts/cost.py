@@ -1,4 +1,4 @@
-"""Quality against cost: a point a system, its interval upright, cost on a scale of doublings, and the Pareto front."""
+"""Quality against cost: one point per system with a vertical interval, log2 cost axis, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from leaderboard.boards.queries import Cell, Row
 from leaderboard.core.web.scale import Scale, covering
 
 HEIGHT = 420
-"""Pixels from the highest value to the lowest; the width is the page's."""
+"""Pixels from the highest value to the lowest; the chart is as wide as the page."""
 RADIUS = 10
 LINE = 17
-"""Pixels that a label needs."""
+"""Height of a label in pixels."""
 LETTER = 0.0085
-"""What a character of a label takes of the width, on a page of 900 pixels."""
+"""Width of a label's character, as a share of a page of 900 pixels."""
 POINT = 0.012
-"""Half of what a point takes of the width there."""
+"""Half the width of a point, as a share of the same page."""
 TICKS = 8
 LONGEST = 26
-"""Characters of a label; the table has the whole name."""
+"""Maximum characters of a label; the table has the full name."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One system: its number in the table, and places. x: an SVG length; y, low, high, label_y, shift: pixels.
+    """One system: its number in the table and its position. x: an SVG length; y, low, high, label_y, shift: pixels.
 
-    on_front: no system is as good for less, or better for as much. shift: points of one place stand side by side;
-    edge: the shift of the last of them.
+    on_front: no system is as good at lower cost, or better at the same cost. share: x as a share of the width.
+    shift: horizontal offset of overlapping points; edge: the largest shift among them.
     """
 
     row: Row
@@ -51,12 +51,12 @@ class Mark:
 
     @property
     def is_left(self) -> bool:
-        """Whether its label stands on the left, since there is no room on the right."""
+        """Whether the label is left of the point, because there is no room on the right."""
         return self.share > 0.6
 
     @property
     def label(self) -> str:
-        """The name, cut; with its number where points side by side make it hard to tell whose it is."""
+        """The truncated name, prefixed with its number where overlapping points make it ambiguous."""
         name = self.row.system
         short = name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
         return f"{self.number} {short}" if self.edge else short
@@ -67,7 +67,7 @@ class Mark:
 
     @property
     def label_span(self) -> tuple[float, float]:
-        """The shares of the width between which the label stands, about."""
+        """Approximate horizontal extent of the label, as shares of the width."""
         width = LETTER * len(self.label)
         right = self.share + POINT * (1 + self.edge / RADIUS)
         return (self.share - POINT - width, self.share - POINT) if self.is_left else (right, right + width)
@@ -75,7 +75,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Doublings:
-    """A scale of powers of two, from 2 ** low to 2 ** high, one tick each `step` doublings."""
+    """A log2 scale from 2 ** low to 2 ** high, with a tick every `step` doublings."""
 
     low: int
     high: int
@@ -86,19 +86,19 @@ class Doublings:
 
     @property
     def factor(self) -> int:
-        """How many times a tick is the one before."""
+        """Ratio of adjacent ticks."""
         return 2**self.step
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
-        """(place, label)."""
+        """(position, label) of each tick."""
         exponents = range(self.low, self.high + 1, self.step)
         return [(f"{self.share(2.0**e) * 100:.2f}%", f"{2.0**e:,.10g}") for e in exponents]
 
 
 @dataclass(frozen=True)
 class CostChart:
-    """front: pairs of (x, y) between which the front's line runs, each as x1, y1, x2, y2."""
+    """front: segments of the Pareto front's line, each as x1, y1, x2, y2. rungs: (y, label) of the vertical axis."""
 
     marks: Sequence[Mark]
     across: Doublings
@@ -108,19 +108,19 @@ class CostChart:
 
 
 def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better: bool = True) -> CostChart | None:
-    """The chart of the rows with a value of `measure` and a cost of `kind`, the cheapest first; None: there is none."""
-    found = [
+    """Return the chart of rows with a value of `measure` and a cost of `kind`, cheapest first; None if there are none."""
+    costed = [
         (row, cell, cost)
         for row in rows
         if (cost := row.spent(kind)) is not None and (cell := row.cell(measure)).value is not None
     ]
-    if not found:
+    if not costed:
         return None
     sign = 1.0 if higher_is_better else -1.0
-    found.sort(key=lambda one: (one[2], -sign * (one[1].value or 0.0)))
-    across = doublings([cost for _, _, cost in found])
-    up = covering(end for _, cell, _ in found for end in (cell.low, cell.value, cell.high) if end is not None)
-    best = front([(cost, sign * (cell.value or 0.0)) for _, cell, cost in found])
+    costed.sort(key=lambda entry: (entry[2], -sign * (entry[1].value or 0.0)))
+    across = doublings([cost for _, _, cost in costed])
+    up = covering(end for _, cell, _ in costed for end in (cell.low, cell.value, cell.high) if end is not None)
+    best = front([(cost, sign * (cell.value or 0.0)) for _, cell, cost in costed])
     marks = [
         Mark(
             row=row,
@@ -133,22 +133,22 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
             low=_y(up, cell.value if cell.low is None else cell.low),
             high=_y(up, cell.value if cell.high is None else cell.high),
         )
-        for number, ((row, cell, cost), on_front) in enumerate(zip(found, best, strict=True), start=1)
+        for number, ((row, cell, cost), on_front) in enumerate(zip(costed, best, strict=True), start=1)
     ]
-    marks = _labelled(_side_by_side(marks))
+    marks = _place_labels(_shift_overlapping(marks))
     rungs = [(f"{_y(up, up.low + i * up.step):.1f}", label) for i, (_, label) in enumerate(up.ticks)]
     return CostChart(marks, across, rungs, _stairs(marks))
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Of (cost, quality): whether no other point is as good for less, or better for as much. Equal ones share it."""
+    """Return whether each (cost, quality) point is on the Pareto front; equal points are on it together."""
     return [
         not any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in points) for cost, quality in points
     ]
 
 
 def doublings(costs: Sequence[float]) -> Doublings:
-    """A scale around costs, at least two doublings wide, with at most TICKS steps."""
+    """Return a scale that covers the costs, at least two doublings wide, with at most TICKS steps."""
     low = math.floor(math.log2(min(costs)) - 0.25)
     high = math.ceil(math.log2(max(costs)) + 0.25)
     high = max(high, low + 2)
@@ -161,39 +161,39 @@ def _y(up: Scale, value: float | None) -> float:
     return round((1.0 - min(1.0, max(0.0, share))) * HEIGHT, 1)
 
 
-def _side_by_side(marks: Sequence[Mark]) -> list[Mark]:
-    """Points of one cost that would cover one another, moved apart."""
+def _shift_overlapping(marks: Sequence[Mark]) -> list[Mark]:
+    """Shift overlapping points of equal cost horizontally."""
     placed: list[Mark] = []
     for mark in marks:
-        covered = [other.shift for other in placed if _cover(other, mark)]
+        covered = [other.shift for other in placed if _overlap(other, mark)]
         placed.append(replace(mark, shift=max(covered) + 2 * RADIUS + 2) if covered else mark)
-    return [replace(mark, edge=max(other.shift for other in placed if _cover(other, mark))) for mark in placed]
+    return [replace(mark, edge=max(other.shift for other in placed if _overlap(other, mark))) for mark in placed]
 
 
-def _cover(one: Mark, other: Mark) -> bool:
+def _overlap(one: Mark, other: Mark) -> bool:
     return one.share == other.share and abs(one.y - other.y) < 2 * RADIUS
 
 
-def _labelled(marks: Sequence[Mark]) -> list[Mark]:
-    """Each label at its point's height, or below the labels and the points that are in its way."""
+def _place_labels(marks: Sequence[Mark]) -> list[Mark]:
+    """Place each label at its point's height, or below the labels and points that it would overlap."""
     placed: list[Mark] = []
     for mark in sorted(marks, key=lambda mark: (mark.y, mark.number)):
         left, right = mark.label_span
         labels = [(p.label_y, LINE) for p in placed if p.label_span[0] < right and left < p.label_span[1]]
         points = [p for p in marks if left - POINT < p.share < right + POINT and p.share != mark.share]
-        in_the_way = [*labels, *((p.y, RADIUS + LINE / 2) for p in points)]
-        at = mark.y
-        # The allowance is for rounding: a label that was just moved out of the way must not count as in it.
-        while hit := [y + room for y, room in in_the_way if abs(y - at) < room - 1e-6]:
-            at = max(hit)
-        placed.append(replace(mark, label_y=at))
+        obstacles = [*labels, *((p.y, RADIUS + LINE / 2) for p in points)]
+        label_y = mark.y
+        # The tolerance absorbs rounding: a label that was just moved must not count as overlapping again.
+        while hits := [y + min_gap for y, min_gap in obstacles if abs(y - label_y) < min_gap - 1e-6]:
+            label_y = max(hits)
+        placed.append(replace(mark, label_y=label_y))
     return sorted(placed, key=lambda mark: mark.number)
 
 
 def _stairs(marks: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
-    """From each point of the front level to the cost of the next, then up to it; the last one's level runs on."""
+    """Return the front's line: horizontal to the cost of the next point, then vertical; the last runs to the edge."""
     steps = [mark for mark in marks if mark.on_front]
     lines = []
-    for one, other in pairwise(steps):
-        lines += [(one.x, one.y, other.x, one.y), (other.x, one.y, other.x, other.y)]
+    for point, following in pairwise(steps):
+        lines += [(point.x, point.y, following.x, point.y), (following.x, point.y, following.x, following.y)]
     return [*lines, (steps[-1].x, steps[-1].y, "100%", steps[-1].y)]

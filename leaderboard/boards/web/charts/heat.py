@@ -1,6 +1,6 @@
-"""Shades of heat tables: a class for each level, so that a page needs no inline style.
+"""Shades of heat tables: a CSS class for each level, so that pages need no inline styles.
 
-A measure with a value that says nothing (a correlation of 0, an AUROC of .5) gets two colours, one to either side.
+A measure with a neutral value (a correlation of 0, an AUROC of .5) gets a diverging scale of two colours.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from evaluator.measures.base import Measure
 
 LEVELS = 10
 GUESSING = {"auroc": 0.5}
-"""What guessing gives, for measures whose bounds do not tell it."""
+"""Chance level, for measures whose bounds do not imply it."""
 
 
 def neutral(measure: Measure) -> float | None:
-    """The value between good and bad; None: the scale has one colour."""
+    """Return the neutral value of a measure; None: its scale has one colour."""
     if measure.name in GUESSING:
         return GUESSING[measure.name]
     return 0.0 if measure.low < 0.0 < measure.high else None
 
 
 def level(value: float | None, measure: Measure) -> int | None:
-    """0 (worst) to LEVELS (best) between the measure's bounds; with a neutral value that is 0, and the worst -LEVELS.
+    """Return the level of a value: 0 (worst) to LEVELS (best), or -LEVELS to LEVELS around a neutral value at 0.
 
-    None for no value or an endless scale.
+    None without a value, or if the measure is unbounded.
     """
     if value is None or not _is_bounded(measure):
         return None
@@ -43,13 +43,13 @@ def level(value: float | None, measure: Measure) -> int | None:
 
 
 def shade(value: float | None, measure: Measure) -> str:
-    """The class of a value's level; empty for none."""
-    found = level(value, measure)
-    return "" if found is None else _shade(found)
+    """Return the CSS class of a value's level; empty if it has none."""
+    shade_level = level(value, measure)
+    return "" if shade_level is None else _css_class(shade_level)
 
 
-def _shade(found: int) -> str:
-    return f"heat-{found}" if found >= 0 else f"warm-{-found}"
+def _css_class(shade_level: int) -> str:
+    return f"heat-{shade_level}" if shade_level >= 0 else f"warm-{-shade_level}"
 
 
 def _is_bounded(measure: Measure) -> bool:
@@ -58,7 +58,7 @@ def _is_bounded(measure: Measure) -> bool:
 
 @dataclass(frozen=True)
 class Legend:
-    """A measure's scale from its low to its high end: shades below and above the neutral value, where it has one."""
+    """A measure's scale from low to high, with the shades below and above the neutral value, if it has one."""
 
     low: float
     neutral: float | None
@@ -68,25 +68,25 @@ class Legend:
 
 
 def legend(measure: Measure) -> Legend | None:
-    """None for an endless scale, which has no shades."""
+    """Return the legend of a measure; None if it is unbounded and so has no shades."""
     if not _is_bounded(measure):
         return None
     middle = neutral(measure)
-    turn = -1 if measure.higher_is_better is False else 1
+    sign = -1 if measure.higher_is_better is False else 1
     if middle is None:
-        return Legend(measure.low, None, measure.high, [], [_shade(i) for i in range(LEVELS + 1)][::turn])
-    below = [_shade(turn * i) for i in range(-LEVELS, 0)]
-    return Legend(measure.low, middle, measure.high, below, [_shade(turn * i) for i in range(LEVELS + 1)])
+        return Legend(measure.low, None, measure.high, [], [_css_class(i) for i in range(LEVELS + 1)][::sign])
+    below = [_css_class(sign * i) for i in range(-LEVELS, 0)]
+    return Legend(measure.low, middle, measure.high, below, [_css_class(sign * i) for i in range(LEVELS + 1)])
 
 
 def legends(measures: Sequence[Measure]) -> list[tuple[str, Legend]]:
-    """Each scale once, with the names of the measures that it is for."""
+    """Return the distinct legends, each with the comma-separated names of its measures."""
     scales: list[tuple[list[str], Legend]] = []
     for measure in measures:
-        found = legend(measure)
-        same = next((names for names, other in scales if other == found), None)
-        if same is not None:
-            same.append(measure.name)
-        elif found is not None:
-            scales.append(([measure.name], found))
-    return [(", ".join(names), found) for names, found in scales]
+        scale = legend(measure)
+        sharing = next((names for names, other in scales if other == scale), None)
+        if sharing is not None:
+            sharing.append(measure.name)
+        elif scale is not None:
+            scales.append(([measure.name], scale))
+    return [(", ".join(names), scale) for names, scale in scales]

@@ -1,4 +1,4 @@
-"""The interval plot: one measure of each system as a point on its interval, all on one scale."""
+"""Interval plot: one measure of each system as a point with its interval, on a shared scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import Scale, covering
 
 @dataclass(frozen=True)
 class Strip:
-    """One system's line; places are SVG lengths. No interval: the whisker has no width."""
+    """One system's row; point, low, high: SVG lengths. Without an interval the whisker has zero width."""
 
     row: Row
     cell: Cell
@@ -22,19 +22,19 @@ class Strip:
 
 @dataclass(frozen=True)
 class IntervalPlot:
-    """Strips over one scale. `leader`, the best row's interval, is drawn behind all of them."""
+    """Strips on one scale. leader: (position, width) of the interval of the row of rank 1, a band behind all strips."""
 
     scale: Scale
     strips: Sequence[Strip]
     leader: tuple[str, str] | None
 
     def strip(self, row: Row) -> Strip | None:
-        """A row's own strip."""
+        """Return the strip of a row; None if it has none."""
         return next((strip for strip in self.strips if strip.row is row), None)
 
 
 def interval_plot(rows: Sequence[Row], measure: str, slice_: Slice = WHOLE) -> IntervalPlot | None:
-    """The plot of the rows that have a value, in their order; None where there is none."""
+    """Return the plot of the rows that have a value, in the order of `rows`; None if there are none."""
     cells = [(row, row.cell(measure, slice_)) for row in rows]
     shown = [(row, cell) for row, cell in cells if cell.value is not None]
     if not shown:

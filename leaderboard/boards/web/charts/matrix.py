@@ -1,4 +1,4 @@
-"""The matrix of two dimensions: a cell for each pair of values, with margins where one of them is left open."""
+"""Matrices of two dimensions: a cell for each pair of values, with margins over each dimension."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPEN = "all"
 
 @dataclass(frozen=True)
 class Place:
-    """One cell of the matrix. outer, inner None: the margin over that dimension's values. n None: nothing scored."""
+    """One cell of the grid. outer, inner None: the margin over that dimension's values. n None: nothing scored."""
 
     outer: str | None
     inner: str | None
@@ -26,7 +26,7 @@ class Place:
 
     @property
     def key(self) -> str:
-        """What names it in an address: values may hold anything, so the pair is written as JSON."""
+        """Key for query strings: the pair as JSON, because values may contain any character."""
         return json.dumps([self.outer, self.inner], ensure_ascii=False)
 
     @property
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Grid:
-    """The places of two dimensions: a line for each value of the outer one, the margins last."""
+    """The cells of two dimensions: a line for each value of the outer one, the margins last."""
 
     pair: Pair
     lines: Sequence[Sequence[Place]]
@@ -44,28 +44,28 @@ class Grid:
     @property
     def headings(self) -> list[str | None]:
         """The values of the inner dimension, None for the margin."""
-        return [place.inner for place in self.lines[0]]
+        return [cell.inner for cell in self.lines[0]]
 
     @cached_property
     def places(self) -> list[Place]:
-        return [place for line in self.lines for place in line]
+        return [cell for line in self.lines for cell in line]
 
     @property
     def whole(self) -> Place:
         return self.lines[-1][-1]
 
     def place(self, key: str) -> Place:
-        """The place of that key; the whole for any other text."""
-        return next((place for place in self.places if place.key == key), self.whole)
+        """Return the cell with this key; for any other text the overall cell."""
+        return next((cell for cell in self.places if cell.key == key), self.whole)
 
 
 def grid_of(board: Board, pair: Pair, measure: Measure) -> Grid:
-    """The grid of a board that was read with both dimensions."""
+    """Return the grid of a board that was read with the slices of both dimensions."""
     outer, inner = ([*dict.fromkeys(board.dimensions[name]), None] for name in pair)
-    return Grid(pair, [[_place(board, pair, measure, x, y) for y in inner] for x in outer])
+    return Grid(pair, [[_grid_cell(board, pair, measure, x, y) for y in inner] for x in outer])
 
 
-def _place(board: Board, pair: Pair, measure: Measure, outer: str | None, inner: str | None) -> Place:
+def _grid_cell(board: Board, pair: Pair, measure: Measure, outer: str | None, inner: str | None) -> Place:
     values = zip(pair, (outer, inner), strict=True)
     slice_ = slice_of({name: value for name, value in values if value is not None})
     return Place(outer, inner, Source(measure, slice_), board.n(measure.name, slice_))
@@ -73,7 +73,7 @@ def _place(board: Board, pair: Pair, measure: Measure, outer: str | None, inner:
 
 @dataclass(frozen=True)
 class Matrix:
-    """One system's cells, by the lines of the grid."""
+    """One system's cells, by line of the grid. lines: (outer value, cells)."""
 
     row: Row
     lines: Sequence[tuple[str | None, Sequence[HeatCell]]]
@@ -84,18 +84,18 @@ class Matrix:
 
 
 def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
-    """One for each system, in their order."""
-    cells = heat_rows(rows, [place.source for place in grid.places])
+    """Return one matrix per system, in the order of `rows`."""
+    cells = heat_rows(rows, [cell.source for cell in grid.places])
     width = len(grid.lines[0])
     return [
-        Matrix(row, [(line[0].outer, own[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)])
-        for row, own in zip(rows, cells, strict=True)
+        Matrix(row, [(line[0].outer, row_cells[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)])
+        for row, row_cells in zip(rows, cells, strict=True)
     ]
 
 
 @dataclass(frozen=True)
 class Leader:
-    """Who is best at one place, several where they tie; none where nobody has a value."""
+    """The best systems of one cell, several if tied; none if no system has a value."""
 
     place: Place
     value: float | None
@@ -104,14 +104,14 @@ class Leader:
 
 
 def leaders(grid: Grid, drawn: Sequence[Matrix]) -> list[tuple[str | None, list[Leader]]]:
-    """The best of each place, in the lines of the grid."""
+    """Return the leaders of each cell, by line of the grid as (outer value, leaders)."""
     return [
-        (line[0].outer, [_leader(place, [(m.row, m.lines[i][1][j]) for m in drawn]) for j, place in enumerate(line)])
+        (line[0].outer, [_leader(cell, [(m.row, m.lines[i][1][j]) for m in drawn]) for j, cell in enumerate(line)])
         for i, line in enumerate(grid.lines)
     ]
 
 
-def _leader(place: Place, cells: Sequence[tuple[Row, HeatCell]]) -> Leader:
+def _leader(grid_cell: Place, cells: Sequence[tuple[Row, HeatCell]]) -> Leader:
     best = [(row, heat) for row, heat in cells if heat.best]
     value = best[0][1].cell.value if best else None
-    return Leader(place, value, shade(value, place.source.measure), [row.system for row, _ in best])
+    return Leader(grid_cell, value, shade(value, grid_cell.source.measure), [row.system for row, _ in best])

@@ -1,4 +1,4 @@
-"""The best score over time: a stair of the scores that were the best when they came, with levels to hold it against."""
+"""Progress chart: a step line of the best score so far, with reference levels to compare with."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from leaderboard.boards.queries import Cell
 from leaderboard.core.web.scale import Scale, covering
 
 HEIGHT = 320
-"""Pixels from the highest value to the lowest; the width is the page's."""
+"""Pixels from the highest value to the lowest; the chart is as wide as the page."""
 LINE = 17
-"""Pixels that a label needs of the height."""
+"""Height of a label in pixels."""
 TICKS = 4
 ROOM = 0.04
-"""Of the width, to either side of the first and the last."""
+"""Horizontal padding on either side, as a share of the width."""
 NEAR = 0.03
-"""Of the width: marks that are closer would cover each other's numbers, as would those within two radii in height."""
+"""Marks closer than this share of the width, and than two radii in height, would overlap."""
 RADIUS = 10
 LONGEST = 34
-"""Characters of a label: the rest is in the table."""
+"""Maximum characters of a label; the table has the full name."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One score that came at a time. is_best: it was the best so far, and the stair goes through it."""
+    """A score and when it was received. is_best: it was the best so far, and the step line goes through it."""
 
     number: int
     name: str
@@ -38,7 +38,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Level:
-    """A value that is no moment: what a paper reports. y, label_y: pixels from above."""
+    """A reference value without a date, such as a reported result. y, label_y: pixels from the top."""
 
     name: str
     value: float
@@ -53,9 +53,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Mark:
-    """A moment in the picture: x is an SVG length, the others are pixels, from above but for `aside`.
+    """A moment in the chart. x: an SVG length; y, low, high: pixels from the top; share: x as a share of time, 0 to 1.
 
-    aside: how far its number stands from its place, where others have theirs there.
+    aside: horizontal offset of the number in pixels, where marks would overlap.
     """
 
     moment: Moment
@@ -69,7 +69,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class ProgressChart:
-    """stair: pieces of x1, y1, x2, y2. ticks, rungs: (place, label)."""
+    """stair: segments of the step line (x1, y1, x2, y2). ticks, rungs: (x, label) and (y, label) of the axes."""
 
     marks: Sequence[Mark]
     stair: Sequence[tuple[str, float, str, float]]
@@ -80,13 +80,13 @@ class ProgressChart:
 
 
 def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> ProgressChart | None:
-    """The picture of moments in the order of their time; None where there are none."""
+    """Return the chart of moments, which are sorted by time; None if none has a value."""
     moments = [moment for moment in moments if moment.cell.value is not None]
     if not moments:
         return None
     first, last = moments[0].at, moments[-1].at
     if last - first < timedelta(hours=1):
-        # Nothing is known of what comes after the last one.
+        # Extend the axis to the past: nothing is known of the time after the last score.
         first = last - timedelta(hours=1)
     ends = [end for m in moments for end in (m.cell.low, m.cell.value, m.cell.high) if end is not None]
     up = covering([*ends, *(level.value for level in levels)])
@@ -103,7 +103,11 @@ def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> P
     ]
     rungs = [(_y(up, up.low + i * up.step), label) for i, (_, label) in enumerate(up.ticks)]
     return ProgressChart(
-        _readable(marks), _stair([m for m in marks if m.moment.is_best]), _apart(levels, up), _dates(first, last), rungs
+        _shift_numbers(marks),
+        _stair([m for m in marks if m.moment.is_best]),
+        _place_labels(levels, up),
+        _dates(first, last),
+        rungs,
     )
 
 
@@ -118,24 +122,24 @@ def _y(up: Scale, value: float | None) -> float:
 
 
 def _stair(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
-    """From each step at its height to the time of the next, then up to it; the last one's height runs on."""
+    """Return the step line: horizontal to the time of the next step, then vertical; the last step runs to the edge."""
     lines = []
-    for one, other in pairwise(steps):
-        lines += [(one.x, one.y, other.x, one.y), (other.x, one.y, other.x, other.y)]
+    for step, following in pairwise(steps):
+        lines += [(step.x, step.y, following.x, step.y), (following.x, step.y, following.x, following.y)]
     return [*lines, (steps[-1].x, steps[-1].y, "100%", steps[-1].y)] if steps else []
 
 
-def _readable(marks: Sequence[Mark]) -> list[Mark]:
-    """Marks whose numbers would cover each other, side by side towards the middle of the picture."""
+def _shift_numbers(marks: Sequence[Mark]) -> list[Mark]:
+    """Shift the numbers of overlapping marks horizontally, towards the middle of the chart."""
     placed: list[Mark] = []
-    left = list(marks)
-    while left:
-        one = left[0]
-        beside = [m for m in left if abs(m.share - one.share) < NEAR and abs(m.y - one.y) < 2 * RADIUS]
-        left = [m for m in left if m not in beside]
-        is_late = one.share > 0.5
-        for place, mark in enumerate(beside):
-            steps = place - len(beside) + 1 if is_late else place
+    remaining = list(marks)
+    while remaining:
+        first = remaining[0]
+        overlapping = [m for m in remaining if abs(m.share - first.share) < NEAR and abs(m.y - first.y) < 2 * RADIUS]
+        remaining = [m for m in remaining if m not in overlapping]
+        is_late = first.share > 0.5
+        for index, mark in enumerate(overlapping):
+            steps = index - len(overlapping) + 1 if is_late else index
             placed.append(replace(mark, aside=steps * (2 * RADIUS + 1)))
     return placed
 
@@ -146,8 +150,8 @@ def _dates(first: datetime, last: datetime) -> list[tuple[str, str]]:
     return [(_x(at, first, last), at.strftime(shown)) for at in times]
 
 
-def _apart(levels: Sequence[Level], up: Scale) -> list[Level]:
-    """Levels from below, each label on its line, or above the label that is in its way."""
+def _place_labels(levels: Sequence[Level], up: Scale) -> list[Level]:
+    """Position levels from the bottom up, each label on its line, or above the label that it would overlap."""
     placed: list[Level] = []
     for level in sorted(levels, key=lambda level: _y(up, level.value), reverse=True):
         y = _y(up, level.value)

@@ -1,4 +1,4 @@
-"""A metric against people by rank: a square a system, with a circle where units are, the larger the more there are."""
+"""Rank agreement plots: per system a square with one circle per rank bin, sized by its number of units."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from leaderboard.boards.queries import Cell, Row
 from leaderboard.boards.queries.plots import Column, Grid
 
 SIZE = 200
-"""A square's side in the picture's own units."""
+"""Side of a square in SVG units."""
 FULLEST = 0.5
-"""The share of a column at which a circle fills its cell."""
+"""Share of a column's units at which a circle fills its bin."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """Units of one column and one part of people's order. x, y, r in the picture's units."""
+    """Units in one column (metric ranks) and one part (human ranks, from 1). x, y, r: SVG units."""
 
     x: float
     y: float
@@ -29,7 +29,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Square:
-    """One system's picture; `edges` are places between columns."""
+    """One system's plot. edges: x of the boundaries between columns."""
 
     row: Row
     cell: Cell
@@ -45,10 +45,10 @@ class Square:
                 y=round(SIZE - (part + 0.5) * side, 1),
                 r=round(side / 2 * math.sqrt(min(1.0, n / sum(column.counts) / FULLEST)), 1),
                 n=n,
-                column=place,
+                column=number,
                 part=part + 1,
             )
-            for place, column in enumerate(self.grid.columns, start=1)
+            for number, column in enumerate(self.grid.columns, start=1)
             for part, n in enumerate(column.counts)
             if n
         ]
@@ -59,12 +59,12 @@ class Square:
 
     @property
     def heads(self) -> list[str]:
-        """Each column's parts of the metric's order: `1`, `2-4`."""
+        """Headings of the columns: the parts of the metric's ranking that each covers, such as `1` or `2-4`."""
         return [_parts(column) for column in self.grid.columns]
 
     @property
     def table(self) -> list[tuple[int, list[int]]]:
-        """(part of people's order, counts by column), people's highest first."""
+        """(part of the human ranking, counts by column), the highest rated part first."""
         parts = range(self.grid.n_parts - 1, -1, -1)
         return [(part + 1, [column.counts[part] for column in self.grid.columns]) for part in parts]
 
@@ -75,4 +75,4 @@ def _parts(column: Column) -> str:
 
 
 def squares(found: Sequence[tuple[Row, Cell, Grid]]) -> list[Square]:
-    return [Square(*one) for one in found]
+    return [Square(*entry) for entry in found]

@@ -1,4 +1,4 @@
-"""ROC curves over one another: true positive rate against false positive rate, in a square."""
+"""Overlaid ROC curves: true positive rate against false positive rate, in a square."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from leaderboard.boards.queries import Cell, Row
 from leaderboard.boards.queries.plots import Curve
 
 SIZE = 400
-"""The square's side in the picture's own units."""
+"""Side of the square in SVG units."""
 MARGIN = 46
-"""Left of it and beneath it, for the ticks."""
+"""Room for the ticks, left of the square and below it."""
 KEY = 24
-"""What a name takes of the height of the picture as a file."""
+"""Height of a legend entry in the downloaded SVG."""
 MOST = 8
-"""As many curves as have a colour and a dash of their own."""
+"""Number of distinct colours and dash patterns."""
 READ_AT = (0.1, 0.2, 0.3, 0.5)
-"""False positive rates that the table tells the true positive rate at."""
+"""False positive rates at which the table shows the true positive rate."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One system's curve. number: from 1, which gives it its colour and dash. cell: its AUROC on the slice."""
+    """One system's curve. number: from 1, selects colour and dash pattern. cell: its AUROC on the slice."""
 
     number: int
     row: Row
@@ -36,7 +36,7 @@ class Line:
 
     @property
     def key_y(self) -> int:
-        """Where its name stands in the picture as a file."""
+        """Vertical position of the legend entry in the downloaded SVG."""
         return SIZE + MARGIN + KEY * self.number
 
     @property
@@ -53,12 +53,12 @@ class RocChart:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """(place from the left, label); from the top it is the side less that."""
+        """(x, label) of the ticks of the horizontal axis."""
         return [(SIZE * tenth / 10, f"{tenth / 10:.1f}") for tenth in range(0, 11, 2)]
 
     @property
     def rungs(self) -> list[tuple[float, str]]:
-        """(place from the top, label)."""
+        """(y from the top, label) of the ticks of the vertical axis."""
         return [(SIZE - x, label) for x, label in self.ticks]
 
     @property
@@ -67,6 +67,6 @@ class RocChart:
 
 
 def roc_chart(found: Sequence[tuple[Row, Cell, Curve]]) -> RocChart | None:
-    """The curves in their order; None where there are none."""
-    lines = [Line(number, *one) for number, one in enumerate(found[:MOST], start=1)]
+    """Return the chart of the first MOST curves, in the order of the input; None if there are none."""
+    lines = [Line(number, *curve) for number, curve in enumerate(found[:MOST], start=1)]
     return RocChart(lines) if lines else None

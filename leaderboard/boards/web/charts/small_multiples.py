@@ -1,4 +1,4 @@
-"""The matrices of two dimensions as one picture: a small heat map a system, all in one scale of colours."""
+"""The matrices of a two-way board as small multiples: one heat map per system, with one colour scale."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from leaderboard.boards.web.tables.heat_rows import HeatCell
 
 CELL_WIDTH, CELL_HEIGHT = 48, 32
 HEAD, LEFT = 74, 84
-"""Above a matrix for its system and the columns' values; left of it for the lines'."""
+"""Room above a matrix for the system's name and the column headings, and left of it for the row headings."""
 GAP = 36
 WIDTH = 1200
-"""Of the whole picture, unless one matrix is wider."""
+"""Width of the SVG, unless one matrix is wider."""
 MOST = 60
 DARK = ("7", "8", "9", "10")
-"""Levels of either colour that black numbers cannot be read on."""
+"""Levels of either colour that are too dark for black text."""
 LONGEST = 11
-"""Characters of a value that have room; the table has the whole."""
+"""Maximum characters of a heading; the table has the full value."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One cell: its middle is at (x, y) of its map."""
+    """One cell, centred at (x, y) of its map."""
 
     x: int
     y: int
@@ -32,7 +32,7 @@ class Tile:
 
     @property
     def is_dark(self) -> bool:
-        """Whether its number must be light."""
+        """Whether the number needs a light colour."""
         return self.heat.shade.rpartition("-")[2] in DARK
 
     @property
@@ -46,7 +46,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Map:
-    """One system's map at (x, y) of the picture; columns, lines: (place, value) of the headings."""
+    """One system's map at (x, y) of the SVG; columns, lines: (position, value) of the headings."""
 
     matrix: Matrix
     x: int
@@ -65,15 +65,13 @@ class Multiples:
 
 
 def multiples(grid: Grid, drawn: Sequence[Matrix]) -> Multiples | None:
-    """A map for each of the first MOST matrices, in their order; None where there are none."""
+    """Return a map for each of the first MOST matrices, in their order; None if there are none."""
     if not drawn:
         return None
     wide = LEFT + CELL_WIDTH * len(grid.headings) + GAP
     high = HEAD + CELL_HEIGHT * len(grid.lines) + GAP
     across = max(1, min(len(drawn), WIDTH // wide))
-    maps = [
-        _map(grid, matrix, place % across * wide, place // across * high) for place, matrix in enumerate(drawn[:MOST])
-    ]
+    maps = [_map(grid, matrix, i % across * wide, i // across * high) for i, matrix in enumerate(drawn[:MOST])]
     return Multiples(maps, max(across * wide, 420), -(-len(maps) // across) * high)
 
 
@@ -81,9 +79,9 @@ def _map(grid: Grid, matrix: Matrix, x: int, y: int) -> Map:
     columns = [(LEFT + CELL_WIDTH * i + CELL_WIDTH // 2, _short(value)) for i, value in enumerate(grid.headings)]
     lines = [(HEAD + CELL_HEIGHT * i + CELL_HEIGHT // 2, _short(value)) for i, (value, _) in enumerate(matrix.lines)]
     tiles = [
-        Tile(across, down, heat, place.is_margin)
-        for (down, _), (_, cells), places in zip(lines, matrix.lines, grid.lines, strict=True)
-        for (across, _), heat, place in zip(columns, cells, places, strict=True)
+        Tile(across, down, heat, cell.is_margin)
+        for (down, _), (_, cells), grid_cells in zip(lines, matrix.lines, grid.lines, strict=True)
+        for (across, _), heat, cell in zip(columns, cells, grid_cells, strict=True)
     ]
     return Map(matrix, x, y, columns, lines, tiles)
 

@@ -1,4 +1,4 @@
-"""The dumbbell chart of a symmetric set: accuracy on the original and on the generated claims, and the floor."""
+"""Dumbbell chart of a symmetric set: accuracy on the original and the generated claims, and the claim-only bound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaderboard.boards.queries import Cell, Row
 from leaderboard.core.web.scale import Scale
 
 FLOOR = 0.5
-"""What a model that reads the claim alone gets on a symmetric set: each claim stands there once with each answer."""
+"""Accuracy of a claim-only model on a symmetric set, where each claim occurs once with each label."""
 
 ORIGINAL = (("origin", "original"),)
 GENERATED = (("origin", "generated"),)
@@ -17,7 +17,7 @@ GENERATED = (("origin", "generated"),)
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """One system's line; places are SVG lengths."""
+    """One system's row; original_at, generated_at: SVG lengths."""
 
     row: Row
     original: Cell
@@ -34,7 +34,7 @@ class DumbbellChart:
 
 
 def dumbbells(rows: Sequence[Row]) -> DumbbellChart | None:
-    """The chart of the rows with both accuracies, in their order; None where there is none."""
+    """Return the chart of the rows with both accuracies, in the order of `rows`; None if there are none."""
     scale = Scale(0.0, 1.0, 0.1)
     shown = []
     for row in rows:
