@@ -51,7 +51,7 @@ class Mark:
 
     @property
     def is_left(self) -> bool:
-        """Whether the label is left of the point, because there is no room on the right."""
+        """True if the label is left of the point, because there is no room on the right."""
         return self.share > 0.6
 
     @property
@@ -108,7 +108,7 @@ class CostChart:
 
 
 def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better: bool = True) -> CostChart | None:
-    """Return the chart of rows with a value of `measure` and a cost of `kind`, cheapest first; None if there are none."""
+    """Return the chart of rows with both `measure` and a cost of `kind`, cheapest first; None if there are none."""
     costed = [
         (row, cell, cost)
         for row in rows

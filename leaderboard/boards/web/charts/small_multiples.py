@@ -32,7 +32,7 @@ class Tile:
 
     @property
     def is_dark(self) -> bool:
-        """Whether the number needs a light colour."""
+        """True if the number needs a light colour."""
         return self.heat.shade.rpartition("-")[2] in DARK
 
     @property

@@ -45,9 +45,10 @@ class Column:
 @require_safe
 @tagged
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
-    """`?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
-    `?page=` of 150 systems.
+    """Render the board by one dimension.
 
+    `?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
+    `?page=` of 150 systems.
     Without `measure`: all of them if the dimension has few values, else the first that exists on the slices.
     """
     board = board_or_404(request.user, slug, phase, within=[dimension], **version)

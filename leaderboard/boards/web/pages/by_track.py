@@ -46,7 +46,7 @@ class OneTrack:
 @require_safe
 @conditional_page
 def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
-    """`?measure=` one that exists on the slices; `?dimension=` whose slices are shown.
+    """Render the tracks. `?measure=` one that exists on the slices; `?dimension=` whose slices are shown.
 
     Default dimension: the first with 2 to FEW values.
     """

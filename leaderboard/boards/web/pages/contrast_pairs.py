@@ -27,7 +27,7 @@ MOST = 60
 @require_safe
 @conditional_page
 def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?sort=` one of KINDS or `system`; `?download=svg` or `csv`. 404 where the gold declares no origins."""
+    """Render the pairs. `?sort=` one of KINDS or `system`; `?download=svg` or `csv`. 404 without declared origins."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     if not is_symmetric(board):
         raise Http404("no symmetric set")

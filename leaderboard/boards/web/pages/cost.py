@@ -17,7 +17,7 @@ from leaderboard.boards.web.tables import cost_columns
 @require_safe
 @conditional_page
 def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?cost=` one of costs.KINDS that the board has. 404 if no system ran as a container."""
+    """Render the chart. `?cost=` one of costs.KINDS that the board has. 404 if no system ran as a container."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     columns = cost_columns.columns(board)
     if not columns:

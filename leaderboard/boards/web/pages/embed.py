@@ -23,7 +23,7 @@ MOST = 100
 @xframe_options_exempt
 @policy(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
 def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?measure=` comma-separated names, default: the primary one; `?rows=` number of systems, best first.
+    """Render the table. `?measure=` comma-separated, default: the primary one; `?rows=` number of systems.
 
     Rendered without the request, so that no session or CSRF cookie is involved.
     """

@@ -27,7 +27,7 @@ MOST_LEVELS = 8
 @require_safe
 @conditional_page
 def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?download=svg` or `csv`: the plot or the table as a file."""
+    """Render plot and table; `?download=svg` or `csv` returns one of them as a file."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     best_so_far, levels = _best_so_far(board), _levels(board)
     moments = [moment for _, moment in best_so_far]

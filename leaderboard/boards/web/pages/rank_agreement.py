@@ -28,7 +28,7 @@ HEADS = ("system", "team", "slice", "metric_parts", "people_part", "of_parts", "
 @require_safe
 @conditional_page
 def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?slice=` as JSON; `?download=svg` or `csv`. 404 if no measure correlates scores with human ratings."""
+    """Render the plots. `?slice=` as JSON; `?download=svg` or `csv`. 404 without a Spearman measure."""
     slice_ = slice_named(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = correlating(board)

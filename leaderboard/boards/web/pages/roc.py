@@ -40,7 +40,10 @@ class Choice:
 @require_safe
 @conditional_page
 def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?system=` up to MOST times; `?slice=` as JSON; `?download=svg` or `csv`. 404 without an AUROC measure."""
+    """Render the curves. `?system=` up to MOST times; `?slice=` as JSON; `?download=svg` or `csv`.
+
+    404 without an AUROC measure.
+    """
     slice_ = slice_named(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = separating(board)

@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[str, str, Slice]] = {
 @require_safe
 @conditional_page
 def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?sort=` one of COLUMNS or `system`. 404 where the gold declares no origins."""
+    """Render the board. `?sort=` one of COLUMNS or `system`. 404 if the gold declares no origins."""
     board = board_or_404(request.user, slug, phase, within=["origin"], **version)
     if not is_symmetric(board):
         raise Http404("no symmetric set")

@@ -42,9 +42,10 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 @require_safe
 @tagged
 def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
-    """`?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
-    `?download=svg`: all matrices as an SVG; `?page=` of 150 systems.
+    """Render the two-way board.
 
+    `?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
+    `?download=svg`: all matrices as an SVG; `?page=` of 150 systems.
     404 unless the phase crosses the two dimensions of the URL.
     """
     board = board_or_404(request.user, slug, phase, within=pieces(pair), **version)

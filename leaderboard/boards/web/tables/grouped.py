@@ -51,7 +51,7 @@ class GroupedTable:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether any cell has an interval; the Ladder reveals none."""
+        """True if any cell has an interval; the Ladder reveals none."""
         return any(heat.cell.low is not None for _, groups in self.rows for cells in groups for heat in cells)
 
     @property
