@@ -1,4 +1,4 @@
-"""`.../leaderboard/` and `.../leaderboard.csv`: the verified ranking, as far as it was revealed."""
+"""`.../leaderboard/` and `.../leaderboard.csv`: the revealed part of the verified ranking."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from leaderboard.models import Phase
 
 
 class CostShape(serializers.Serializer[Any]):
-    """In coarse steps, the powers of the square root of two, rounded up; null: not measured."""
+    """Costs of a container, rounded up to powers of the square root of two; null: not measured."""
 
     wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
     cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
@@ -47,14 +47,14 @@ FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
 
 
 def _field(column: RowColumn) -> serializers.Field[Any, Any, Any, Any]:
-    described: dict[str, Any] = {"allow_null": True} if column.null else {}
+    options: dict[str, Any] = {"allow_null": True} if column.null else {}
     if column.help:
-        described["help_text"] = column.help
+        options["help_text"] = column.help
     if column.kind is list:
-        return serializers.ListField(child=serializers.CharField(), **described)
+        return serializers.ListField(child=serializers.CharField(), **options)
     if issubclass(column.kind, Choices):
-        return serializers.ChoiceField(column.kind.choices, **described)
-    return FIELDS[column.kind](**described)
+        return serializers.ChoiceField(column.kind.choices, **options)
+    return FIELDS[column.kind](**options)
 
 
 class RowShape(serializers.Serializer[Any]):
@@ -111,15 +111,15 @@ class BoardView(View):
         parameters=[query_parameters.BoardPageQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """The leaderboard of a phase. The whole only, unless `slice` or `slices` asks for more; 150 rows a page."""
+        """Show the leaderboard of a phase. Overall scores unless `slice` or `slices` asks for more; 150 rows a page."""
         page, keys = asked_for(request, slug, phase, paged=True)
         board = page.board
-        made_of = board.leaderboard
-        whole = {
+        leaderboard_row = board.leaderboard
+        content = {
             "benchmark": slug,
             "phase": phase,
-            "gold_version": made_of.gold_version.number if made_of else None,
-            "task_version": made_of.task_version if made_of else None,
+            "gold_version": leaderboard_row.gold_version.number if leaderboard_row else None,
+            "task_version": leaderboard_row.task_version if leaderboard_row else None,
             "primary": board.primary,
             "disclosure": board.phase.disclosure,
             "step": board.step,
@@ -132,13 +132,13 @@ class BoardView(View):
             "slice": dict(page.wanted.slice_),
             "as_of": board.as_of,
             "count": page.n,
-            "next": _address(request, page.after),
-            "previous": _address(request, page.before),
+            "next": _page_url(request, page.after),
+            "previous": _page_url(request, page.before),
             "rows": _rows(board.rows, keys),
             "reported": reported(reported_of(board.phase.benchmark)),
         }
-        # A serializer takes ten times as long over what has its shape already; a test holds the two together.
-        return HttpResponse(ENCODER.encode(whole), content_type="application/json")
+        # A serializer would take ten times as long; a test keeps this in line with BoardShape.
+        return HttpResponse(ENCODER.encode(content), content_type="application/json")
 
 
 @CONDITIONAL
@@ -149,9 +149,9 @@ class BoardTableView(View):
         parameters=[query_parameters.BoardQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """The same as CSV: per measure its value, low, high and n; then costs and tracks, where a row has some.
+        """Export the board as CSV. Value, low, high and n per measure; then costs and tracks, if any row has them.
 
-        Text that a spreadsheet would run is quoted.
+        Text that a spreadsheet would run as a formula gets a leading apostrophe.
         """
         page, keys = asked_for(request, slug, phase)
         board = page.board
@@ -162,8 +162,8 @@ class BoardTableView(View):
         )
 
 
-def _address(request: Request, page: int | None) -> str | None:
-    """Of another page of the same answer."""
+def _page_url(request: Request, page: int | None) -> str | None:
+    """Return the URL of another page of the same result; None without a page."""
     if page is None:
         return None
     query = request.query_params.copy()

@@ -1,4 +1,4 @@
-"""Which columns of a board a request asks for."""
+"""Score columns that a request selects."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ ALL = "all"
 
 
 def check(board: Board, *, measures: list[str], slices: list[str]) -> None:
-    """Raises ValidationError for a measure or a dimension that the board does not know."""
+    """Raise ValidationError for a measure or dimension that the board does not have."""
     _check("measure", measures, [measure.name for measure in board.measures])
     _check("slices", slices, [ALL, *board.dimensions])
 
 
 def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice = WHOLE) -> list[Key]:
-    """The columns that are asked for, the primary measure first, the base before the slices by `slices`."""
+    """Return the selected columns: the base slice, then those of the dimensions `slices`; the primary measure first."""
     names = [measure.name for measure in board.measures if not measures or measure.name in measures]
     dimensions = set(board.dimensions) if ALL in slices else set(slices)
-    told = {key for row in board.rows for key in row.cells}
-    found = [base, *(slice_ for slice_ in _slices(board, dimensions) if slice_ != base)]
-    return [(name, slice_) for slice_ in found for name in names if slice_ == base or (name, slice_) in told]
+    revealed = {key for row in board.rows for key in row.cells}
+    selected = [base, *(slice_ for slice_ in _slices(board, dimensions) if slice_ != base)]
+    return [(name, slice_) for slice_ in selected for name in names if slice_ == base or (name, slice_) in revealed]
 
 
-def _check(parameter: str, given: list[str], known: list[str]) -> None:
-    for name in given:
+def _check(parameter: str, requested: list[str], known: list[str]) -> None:
+    for name in requested:
         if name not in known:
             raise ValidationError({parameter: f'"{name}" is unknown here, expected one of: {", ".join(known)}.'})
 
 
 def _slices(board: Board, dimensions: set[str]) -> list[Slice]:
-    """The slices of these dimensions alone, in the gold's order; crossed ones last."""
+    """Return the slices of these dimensions only, in the gold's order; two-way slices last."""
     one_way = [
         ((name, str(value)),) for name in board.dimensions if name in dimensions for value in board.dimensions[name]
     ]
     shown = {slice_ for row in board.rows for _, slice_ in row.cells}
     crossed = [s for s in shown if len(s) > 1 and dimensions.issuperset(name for name, _ in s)]
-    places = {slice_[0]: place for place, slice_ in enumerate(one_way)}
-    # A value that the gold lost since comes last.
-    crossed.sort(key=lambda slice_: ([places.get(part, len(places)) for part in slice_], slice_))
+    positions = {slice_[0]: i for i, slice_ in enumerate(one_way)}
+    # A value that the current gold no longer has comes last.
+    crossed.sort(key=lambda slice_: ([positions.get(part, len(positions)) for part in slice_], slice_))
     return [*one_way, *crossed]

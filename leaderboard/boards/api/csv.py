@@ -1,4 +1,4 @@
-"""A board as CSV that no spreadsheet takes for formulas."""
+"""A board as CSV that is safe from formula injection."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
 
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet may take for the start of a formula, full-width forms included."""
+"""Characters that a spreadsheet may interpret as the start of a formula, full-width forms included."""
 
 
 def neutral(text: str) -> str:
-    """Text that a spreadsheet shows and does not run; numbers are written as numbers and do not come here."""
+    """Return text that a spreadsheet does not run as a formula. For text only: numbers are written as numbers."""
     return f"'{text}" if text.startswith(ACTIVE) else text
 
 
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
-    """The table: four columns a key, the value under the key's label, then `:low`, `:high` and `:n`; then `costs`, some
-    of costs.KINDS. The columns of `row_columns` stand before and after."""
+    """Return the CSV: leading row columns, scores, costs, trailing row columns.
+
+    Each key has four columns: the value under the key's label, then `:low`, `:high` and `:n`. costs: of costs.KINDS.
+    """
     rows = list(rows)
     before, after = row_columns.csv_columns(rows)
-    lines = io.StringIO()
-    out = csv.writer(lines)
-    parts = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
-    out.writerow([*(column.name for column in before), *parts, *costs, *(column.name for column in after)])
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    score_headings = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
+    writer.writerow([*(column.name for column in before), *score_headings, *costs, *(column.name for column in after)])
     for row in rows:
         numbers = [*_numbers(row, keys), *(row.spent(kind) for kind in costs)]
-        out.writerow([*_values(row, before), *numbers, *_values(row, after)])
-    return lines.getvalue()
+        writer.writerow([*_values(row, before), *numbers, *_values(row, after)])
+    return buffer.getvalue()
 
 
 def _values(row: Row, columns: Iterable[RowColumn]) -> list[object]:

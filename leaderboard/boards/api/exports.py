@@ -1,4 +1,4 @@
-"""A board to take away: as a table for a paper or a page, as an entry for its references, as bytes to check it by."""
+"""Board exports: LaTeX and Markdown tables, a BibTeX entry, and canonical JSON that a digest can be checked with."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _described(operation: str, media: str, query: Any, *statuses: int, told: Any
 
 
 def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
-    """Saved, not shown: what people wrote is in it."""
+    """Return an attachment, never shown inline, because it contains user text."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text, content_type=f"{media}; charset=utf-8", headers=headers)
 
@@ -46,7 +46,7 @@ def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
 class LatexView(View):
     @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """The board as a LaTeX table. Values to three decimals with their intervals, for the package booktabs."""
+        """Export the board as a LaTeX table. Scores with three decimals and intervals, for the package booktabs."""
         page, keys = asked_for(request, slug, phase)
         name = stem(page.board, slug, phase)
         text = latex.written(text_table.made(page.board, page.board.rows, keys), name)
@@ -57,7 +57,7 @@ class LatexView(View):
 class MarkdownView(View):
     @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """The board as a Markdown table. Values to three decimals with their intervals."""
+        """Export the board as a Markdown table. Scores with three decimals and intervals."""
         page, keys = asked_for(request, slug, phase)
         text = markdown.written(text_table.made(page.board, page.board.rows, keys))
         return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")
@@ -67,7 +67,7 @@ class MarkdownView(View):
 class BibtexView(View):
     @_described("leaderboard_bibtex", "application/x-bibtex", query_parameters.VersionQuery, 409)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """A BibTeX entry for the board. With its lasting address, versions, date and digest."""
+        """Export a BibTeX entry for the board. With its permanent URL, versions, date and digest."""
         board = _whole(request, slug, phase)
         cited = citation.citation(board)
         if cited is None:
@@ -79,9 +79,9 @@ class BibtexView(View):
 class CanonicalView(View):
     @_described("leaderboard_canonical", "application/json", query_parameters.VersionQuery, told=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """What the board says, as bytes that a digest can be made of. JSON with sorted keys and no white space.
+        """Export the board as canonical JSON. Keys are sorted and there is no white space.
 
-        Its SHA-256 is the one that a citation names. It holds every revealed score, and neither rank ranges nor costs.
+        A citation states the SHA-256 of these bytes. They hold every revealed score, but no rank ranges or costs.
         """
         board = _whole(request, slug, phase)
         return _file(citation.canonical(board), "application/json", f"{stem(board, slug, phase)}.json")

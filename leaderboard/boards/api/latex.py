@@ -1,4 +1,4 @@
-"""A board as a LaTeX table with the rules of the package booktabs."""
+"""A board as a LaTeX table for the package booktabs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from leaderboard.core.latex_text import escaped
 from leaderboard.core.plain_text import one_line
 
 UNBROKEN, PIECE = 24, 8
-"""A word of more characters than the former may be broken after each so many of the latter."""
+"""Words longer than UNBROKEN characters get a break opportunity after every PIECE characters."""
 LONG = 40
-"""A name of more characters gets lines of its own width instead of one that leaves the page."""
+"""Columns with a longer name get a fixed width and wrap, instead of running off the page."""
 
 
 def written(table: TextTable, name: str) -> str:
-    """A `table` to \\input. name: for its \\label, of letters, digits and hyphens."""
+    """Return a `table` environment to \\input. name: for its \\label, of letters, digits and hyphens."""
     widths = (_width([line.texts[i][0] for line in table.lines]) for i in range(len(table.columns)))
     heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
     return "\n".join(
@@ -58,23 +58,23 @@ def _text(column: RowColumn, text: str, marks: Sequence[str]) -> str:
 
 
 def _breakable(name: str) -> str:
-    """Escaped; a word that is wider than its column may go on in the next line."""
+    """Return the escaped name with break opportunities in long words."""
     words = (_pieces(word) if len(word) > UNBROKEN else [word] for word in one_line(name).split(" "))
     return " ".join(r"\allowbreak{}".join(map(escaped, pieces)) for pieces in words)
 
 
 def _pieces(word: str) -> list[str]:
-    """No piece begins with a mark of the letter before it."""
+    """Split a word into pieces; none begins with a combining mark."""
     pieces = [""]
-    for sign in word:
-        if len(pieces[-1]) >= PIECE and not unicodedata.combining(sign):
+    for char in word:
+        if len(pieces[-1]) >= PIECE and not unicodedata.combining(char):
             pieces.append("")
-        pieces[-1] += sign
+        pieces[-1] += char
     return pieces
 
 
 def _cell(value: str, ends: str) -> str:
     if not value:
         return "--"
-    # As mathematics, a minus is no hyphen.
+    # In math mode a minus is not rendered as a hyphen.
     return f"${value}$" + (rf" {{\scriptsize $[{ends[1:-1]}]$}}" if ends else "")

@@ -1,4 +1,4 @@
-"""A board as a Markdown table, as GitHub and Pandoc read it."""
+"""A board as a Markdown table for GitHub and Pandoc."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ NONE = "\N{EN DASH}"
 
 
 def escaped(text: str) -> str:
-    """One line that reads as it stands: no sign of it is markup, ends the cell, or turns its neighbours round."""
+    """Return text as one escaped line: no markup, no end of the cell, no effect on the direction of adjacent text."""
     plain = one_line(text)
-    marked = "".join(_ENTITIES.get(sign, f"\\{sign}" if sign in _SIGNS else sign) for sign in plain)
-    # First-strong isolate: what is written from right to left stays within its cell.
-    return f"\u2068{marked}\u2069" if turns_round(plain) else marked
+    markdown = "".join(_ENTITIES.get(char, f"\\{char}" if char in _SIGNS else char) for char in plain)
+    # First-strong isolate: right-to-left text does not affect the rest of the line.
+    return f"\u2068{markdown}\u2069" if turns_round(plain) else markdown
 
 
 def written(table: TextTable) -> str:
-    """The table, and beneath it what it rests on."""
+    """Return the table, followed by its caption."""
     heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
     rules = [*("---:" if c.is_number else ":---" for c in table.columns), *("---:" for _ in table.headings)]
     lines = [_row(heads), _row(rules), *(_line(line) for line in table.lines)]

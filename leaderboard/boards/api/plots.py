@@ -1,4 +1,4 @@
-"""`.../leaderboard/drawings/`: what is drawn of a board's systems beside their scores, as far as it was told."""
+"""`.../leaderboard/drawings/`: revealed plot data of a board's systems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leaderboard.core.api.serializers import errors
 
 
 class CurveShape(serializers.Serializer[Any]):
-    """A ROC curve on a lattice of `steps` steps to either side."""
+    """ROC curve on a grid of `steps` by `steps` steps."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
     steps = serializers.IntegerField()
@@ -29,7 +29,7 @@ class CurveShape(serializers.Serializer[Any]):
 
 
 class ColumnShape(serializers.Serializer[Any]):
-    """Units in parts `start` up to `end` of the order of the metric's scores."""
+    """Number of units in the parts from `start` up to `end` of the ranking by the metric's scores."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()
@@ -39,7 +39,7 @@ class ColumnShape(serializers.Serializer[Any]):
 
 
 class GridShape(serializers.Serializer[Any]):
-    """A metric's scores against people's ratings, both by rank in `parts` equal parts."""
+    """A metric's scores against human ratings, both ranked and binned into `parts` equal parts."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
     parts = serializers.IntegerField()
@@ -47,7 +47,7 @@ class GridShape(serializers.Serializer[Any]):
 
 
 class PairsShape(serializers.Serializer[Any]):
-    """Originals with the generated members of their groups."""
+    """Pairs of an original claim and a generated claim of its group, by which of them is right."""
 
     both = serializers.IntegerField(help_text="both right")
     drop = serializers.IntegerField(help_text="the original right, the generated one wrong")
@@ -56,7 +56,7 @@ class PairsShape(serializers.Serializer[Any]):
 
 
 class DrawnShape(serializers.Serializer[Any]):
-    """One system. drawn: false where its result was published without a drawing, and all of it is empty."""
+    """Plot data of one system. drawn: false if its result was published without plot data; the rest is then empty."""
 
     system = serializers.CharField()
     team = serializers.CharField()
@@ -87,17 +87,17 @@ class DrawingsView(View):
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """What is drawn of each system of a board, from best to worst. ROC curves, ranks against people's, pairs."""
+        """List the plot data of a board's systems, best first. ROC curves, rank agreement with human ratings, pairs."""
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
-        told = tells_drawings(board)
+        is_revealed = tells_drawings(board)
         pages = Pages()
-        page: list[Row] = pages.paginate_queryset(by_primary(board) if told else [], request, view=self) or []
-        found = drawn_of(board, page)
-        shapes = [_shape(row, found.get(row.run_id) if row.run_id else None) for row in page]
-        answer = pages.get_paginated_response(DrawnShape(shapes, many=True).data)
-        answer.data |= {"told": told}
-        return answer
+        page: list[Row] = pages.paginate_queryset(by_primary(board) if is_revealed else [], request, view=self) or []
+        plot_data = drawn_of(board, page)
+        items = [_shape(row, plot_data.get(row.run_id) if row.run_id else None) for row in page]
+        response = pages.get_paginated_response(DrawnShape(items, many=True).data)
+        response.data |= {"told": is_revealed}
+        return response
 
 
 def _shape(row: Row, drawn: Drawn | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Query parameters, checked like everything that comes from outside."""
+"""Query parameters of the API and their validation."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from leaderboard.models import State
 
 
 class Words(serializers.CharField):
-    """Text to filter by; absent and empty mean no filter."""
+    """Text to filter by; absent or empty: no filter."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**{"required": False, "allow_blank": True, "default": "", "max_length": 200, **more})
 
 
 class Names(Words):
-    """Names with commas between them, as a list; a dimension's name may take 200 characters by itself."""
+    """Comma-separated names, as a list. Long, since a single dimension name may have 200 characters."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(max_length=2000, **more)
@@ -55,7 +55,7 @@ class SubmissionQuery(PageQuery):
 
 
 class VersionQuery(serializers.Serializer[Any]):
-    """Which of a phase's boards: both parameters, or neither for the one that counts."""
+    """Version of a board: both parameters, or neither for the current one."""
 
     gold_version = serializers.IntegerField(
         required=False, min_value=1, help_text="with `task_version`: a board that was shown before"
@@ -103,14 +103,14 @@ class ComparisonQuery(PageQuery, VersionQuery):
 
 
 def version(wanted: dict[str, Any]) -> dict[str, int]:
-    """The version of a VersionQuery, as the look-ups take it; empty: the board that counts."""
+    """Return a VersionQuery's version as keyword arguments of lookup functions; empty: the current board."""
     if "gold_version" not in wanted:
         return {}
     return {"gold": wanted["gold_version"], "task_version": wanted["task_version"]}
 
 
 def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The parameters of a request; raises ValidationError with the parameter's name."""
-    found = query(data=request.query_params.dict())
-    found.is_valid(raise_exception=True)
-    return dict(found.validated_data)
+    """Return the validated query parameters; raise ValidationError with the name of an invalid one."""
+    serializer = query(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)

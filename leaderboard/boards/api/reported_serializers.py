@@ -1,4 +1,4 @@
-"""What the API says of rows that were copied from papers."""
+"""Serializers of results copied from papers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReportedValueShape(serializers.Serializer[Any]):
 
 
 class ReportedShape(serializers.Serializer[Any]):
-    """A row copied from a paper; it is not ranked."""
+    """Result copied from a paper; it is not ranked."""
 
     system = serializers.CharField()
     paper = serializers.CharField()
@@ -30,7 +30,7 @@ class ReportedShape(serializers.Serializer[Any]):
 
 
 def reported(rows: Reported) -> list[dict[str, Any]]:
-    """Reported rows as JSON holds them."""
+    """Return reported rows in the shape of ReportedShape."""
     names = ("system", "paper", "table", "split", "same_split", "track", "note")
     return [
         {

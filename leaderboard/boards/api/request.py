@@ -1,4 +1,4 @@
-"""Which board, rows, columns and order a request for a board's table asks for."""
+"""Board, rows, columns and order that a request for a board's table selects."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from leaderboard.boards.api import column_choice, query_parameters
 from leaderboard.boards.queries import AskedError, Board, Key, Page, asked, lookup, page_of
 
 EVERYTHING = 1_000_000
-"""More rows than any board has."""
+"""Page size larger than any board."""
 
 
 def asked_for(request: Request, slug: str, phase: str, *, paged: bool = False) -> tuple[Page, list[Key]]:
-    """As a BoardQuery says it; raises ValidationError, and Http404 for what the asker may not see.
+    """Return (page, score columns) for a BoardQuery; raise ValidationError, or Http404 if the user may not see it.
 
-    paged: a PageOfBoardQuery's page of it; else all rows.
+    paged: return the page of a BoardPageQuery; otherwise all rows.
     """
     query = query_parameters.read(query_parameters.BoardPageQuery if paged else query_parameters.BoardQuery, request)
     try:
         board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **query_parameters.version(query))
-        given = request.query_params.dict()
-        wanted = asked(board, given if paged else {**given, "page": "", "page_size": ""})
+        params = request.query_params.dict()
+        wanted = asked(board, params if paged else {**params, "page": "", "page_size": ""})
     except AskedError as error:
         raise ValidationError({error.parameter: error.text}) from error
     column_choice.check(board, measures=query["measure"], slices=query["slices"])
@@ -34,7 +34,7 @@ def asked_for(request: Request, slug: str, phase: str, *, paged: bool = False) -
 
 
 def stem(board: Board, slug: str, phase: str) -> str:
-    """What a file of this board is called, without its ending."""
-    of = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
+    """Return the filename of an export of this board, without extension."""
+    version = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
     day = f"{board.as_of.isoformat()}-" if board.as_of else ""
-    return f"{slug}-{phase}-{of}{day}leaderboard"
+    return f"{slug}-{phase}-{version}{day}leaderboard"

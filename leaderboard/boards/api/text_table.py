@@ -1,4 +1,4 @@
-"""A board as cells of text, for formats that are read by people: LaTeX and Markdown."""
+"""A board as text cells, for human-readable formats: LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.boards.queries.columns import RowColumn
 
 @dataclass(frozen=True)
 class Line:
-    """One system. texts: (text, marks) of the table's columns. cells: (value, interval), the latter may be empty."""
+    """One system. texts: (text, marks) of the row columns. cells: (value, interval) of the scores, may be empty."""
 
     texts: Sequence[tuple[str, Sequence[str]]]
     cells: Sequence[tuple[str, str]]
@@ -21,7 +21,7 @@ class Line:
 
 @dataclass(frozen=True)
 class TextTable:
-    """Texts are as their owners wrote them: a format escapes them. headings: those of `cells`."""
+    """Unescaped texts, which each format must escape. headings: those of `cells`."""
 
     caption: str
     columns: Sequence[RowColumn]
@@ -30,7 +30,7 @@ class TextTable:
 
 
 def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
-    """The table of these rows and columns, numbers to three decimals as on pages."""
+    """Return the table of these rows and score columns, with three decimals as on pages."""
     columns = row_columns.text_columns()
     lines = [
         Line(
@@ -43,12 +43,12 @@ def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
 
 
 def _text(row: Row, column: RowColumn) -> tuple[str, Sequence[str]]:
-    """A column's text; the system's name has its track and why it does not compete for marks."""
+    """Return (text, marks) of a column; the marks of a system are its track and the reason why it does not compete."""
     if column.name == "rank":
         return _rank(row), ()
     if column.name == "system":
-        apart = "disqualified" if row.disqualified else "" if row.competes else row.kind
-        return row.system, [mark for mark in (row.track_title, apart) if mark]
+        exclusion = "disqualified" if row.disqualified else "" if row.competes else row.kind
+        return row.system, [mark for mark in (row.track_title, exclusion) if mark]
     value = column.value(row)
     return "" if value is None else str(value), ()
 
@@ -56,8 +56,8 @@ def _text(row: Row, column: RowColumn) -> tuple[str, Sequence[str]]:
 def _rank(row: Row) -> str:
     if row.rank is None:
         return ""
-    place = f"{row.rank}{'=' if row.tied else ''}"
-    return place if row.rank_low is None else f"{place} ({row.rank_low}\N{EN DASH}{row.rank_high})"
+    rank = f"{row.rank}{'=' if row.tied else ''}"
+    return rank if row.rank_low is None else f"{rank} ({row.rank_low}\N{EN DASH}{row.rank_high})"
 
 
 def _heading(board: Board, key: Key) -> str:
@@ -78,7 +78,7 @@ def _number(value: float) -> str:
 
 
 def _caption(board: Board, lines: Sequence[Line]) -> str:
-    """What the numbers rest on, and from when they are; fit to stand beneath a table in a paper."""
+    """Return a caption for a paper's table: benchmark, split, versions, date and kind of interval."""
     phase, made_of = board.phase, board.leaderboard
     parts = [f"{phase.benchmark.title}, {phase.title}", f"split {phase.split.name}"]
     if made_of is not None:
