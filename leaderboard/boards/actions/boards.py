@@ -1,4 +1,4 @@
-"""Leaderboards: which one a run belongs to, who stands where on it, and when it becomes the one that is shown."""
+"""Assign runs to leaderboards, update and rank standings, and publish boards once they are complete."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 
 def of_run(*, phase: Phase, run: Run) -> Leaderboard:
-    """The board of the run's gold and task version; a phase's first is current, one of later gold is prepared."""
+    """Return the board of the run's gold and task version, creating it if needed (see `opened`)."""
     return opened(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
 
 
 def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
-    """The board of a gold and a task version; opened, in the state that it deserves, if there is none."""
+    """Get or create the board of a gold and task version.
+
+    A phase's first board is current; one of a later version is in preparation, one of an earlier version frozen.
+    """
     shown = board_state.current(phase)
     gold = GoldVersion.objects.get(pk=gold_id)
     if shown is None:
@@ -38,7 +41,7 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     elif (gold.number, task_version) > (shown.gold_version.number, shown.task_version):
         state = Leaderboard.State.PREPARING
     else:
-        # A run that was taken before the gold was corrected and ends after: it must not bring the old gold back.
+        # The run began before the gold was corrected and ended after: it must not bring the old gold back.
         state = Leaderboard.State.FROZEN
     shown_from = timezone.now() if state == Leaderboard.State.CURRENT else None
     board, _ = Leaderboard.objects.get_or_create(
@@ -51,10 +54,10 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
 
 
 def settle(phase: Phase) -> bool:
-    """Make the board in preparation current once every prediction of the phase has its run there; whether it did.
+    """Make the prepared board current once every prediction of the phase has its run there; return True if it did.
 
-    The caller holds the phase's row. The board that was current is frozen in the same transaction, and what moved is
-    kept.
+    The caller holds a lock on the phase's row. The previous board is frozen and rank changes are stored in the same
+    transaction.
     """
     board = board_state.preparing(phase)
     if board is None or board_state.unscored(board).exists():
@@ -70,13 +73,16 @@ def settle(phase: Phase) -> bool:
 
 
 def revise(changed: models.QuerySet[Leaderboard]) -> None:
-    """Whatever boards show has changed: answers that others keep are asked for anew."""
+    """Bump the boards' revisions after a change, which invalidates cached responses."""
     changed.update(revision=F("revision") + 1)
 
 
 def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
-    """The release of the submission that the team chose represents the system, without one its best; of equals the
-    one whose submission came first. True: this one. A hidden submission represents none."""
+    """Update a system's standing after a release; return True if this release represents the system.
+
+    The submission that the team chose represents the system, else the best one; of equals, the one received first. A
+    hidden submission never does.
+    """
     if HiddenSubmission.objects.now().filter(submission=release.submission_id).exists():
         return False
     value = board_state.primary_value(release)
@@ -87,11 +93,11 @@ def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
     sign = board_state.direction(board, release.primary)
     better = value is not None and (standing.value is None or sign * value > sign * standing.value)
     if not created and value is not None and value == standing.value:
-        # Workers end in any order: a rescoring must not let another submission represent the system.
+        # Workers finish in any order: a rescoring must not change which submission represents the system.
         better = release.submission.received_at < standing.release.submission.received_at
     if not created and (chosen := board_state.chosen_of(board.phase_id, system)) is not None:
-        here, there = release.submission_id == chosen, standing.release.submission_id == chosen
-        better = here or (better and not there)
+        is_chosen, had_chosen = release.submission_id == chosen, standing.release.submission_id == chosen
+        better = is_chosen or (better and not had_chosen)
     if not created and better:
         standing.release, standing.value = release, value
         standing.save(update_fields=["release", "value"])
@@ -99,8 +105,9 @@ def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
 
 
 def stand_again(board: Leaderboard, system: System) -> bool:
-    """Choose a system's release on a board anew from all that it has there and are not hidden; without one the system
-    leaves the board. True: another release represents it, or none does. The caller holds the phase's row, and ranks.
+    """Choose again which of a system's visible releases represents it on a board; without one it leaves the board.
+
+    Return True if its release changed or it left. The caller holds a lock on the phase's row, and ranks the board.
     """
     standing = board.standings.filter(system=system).first()
     releases = {release.pk: release for release in board_state.shown_releases(board).filter(submission__system=system)}
@@ -108,11 +115,11 @@ def stand_again(board: Leaderboard, system: System) -> bool:
         return standing is not None and bool(standing.delete()[0])
     sign = board_state.direction(board, next(iter(releases.values())).primary)
     chosen, out = as_of.decided_now(board, [system.pk])
-    told = (Told.of(release, board_state.primary_value(release)) for release in releases.values())
-    best = represented(told, chosen=chosen, sign=sign)[system.pk]
+    candidates = (Told.of(release, board_state.primary_value(release)) for release in releases.values())
+    best = represented(candidates, chosen=chosen, sign=sign)[system.pk]
     if standing is not None and standing.release_id == best.release:
         return False
-    # Without ranks: one that has no value keeps none, and the others get theirs from `rank`.
+    # Clear the ranks: a standing without a value must have none, and `rank` sets the others.
     board.standings.update_or_create(
         system=system,
         defaults={"release": releases[best.release], "value": best.value, **NO_RANK},
@@ -126,7 +133,7 @@ def stand_again(board: Leaderboard, system: System) -> bool:
 
 
 def rank(board: Leaderboard) -> None:
-    """Ranks of the competing systems; equal values share a rank, whatever the order they came in."""
+    """Rank the competing systems by their primary value; equal values share a rank (1, 1, 3)."""
     revise(Leaderboard.objects.filter(pk=board.pk))
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
     valued = [
@@ -136,11 +143,11 @@ def rank(board: Leaderboard) -> None:
         return
     sign = board_state.direction(board, valued[0][1].release.primary)
     valued.sort(key=lambda pair: (-sign * pair[0], pair[1].pk))
-    changed, place, previous = [], 0, None
+    changed, shared_rank, previous = [], 0, None
     for position, (value, standing) in enumerate(valued, start=1):
         if value != previous:
-            place, previous = position, value
-        if standing.rank != place:
-            standing.rank = place
+            shared_rank, previous = position, value
+        if standing.rank != shared_rank:
+            standing.rank = shared_rank
             changed.append(standing)
     Standing.objects.bulk_update(changed, ["rank"])

@@ -1,4 +1,4 @@
-"""What a switch of boards moved, kept in the transaction that switches: later submissions change the board again."""
+"""Record how ranks moved between two boards, in the transaction that switches: later submissions change the board."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from leaderboard.models import Leaderboard, Move, Standing
 
 
 def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
-    """A row for each system of either board, as the boards show it; how many. Call with the phase's row locked."""
+    """Store a `Move` for each system of either board; return their number. Call with the phase's row locked."""
     before, after = _standings(replaced), _standings(board)
-    made = []
+    moves = []
     for system in dict.fromkeys([*after, *before]):
         old, new = before.get(system), after.get(system)
-        made.append(
+        moves.append(
             Move(
                 leaderboard=board,
                 replaced=replaced,
@@ -23,8 +23,8 @@ def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
                 value=new.value if new else None,
             )
         )
-    Move.objects.bulk_create(made, batch_size=500)
-    return len(made)
+    Move.objects.bulk_create(moves, batch_size=500)
+    return len(moves)
 
 
 def _standings(board: Leaderboard) -> dict[int, Standing]:

@@ -1,4 +1,4 @@
-"""Tracks: which a phase has, and whether a submission may declare the one that it names (ADR 20)."""
+"""Change a phase's tracks, and check the track that a submission declares (ADR 20)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from leaderboard.models import AuditEntry, Leaderboard, Phase, Split, System, Us
 
 
 def check_known(*, phase: Phase, track: str) -> None:
-    """Raises Refused INVALID_TRACK unless the phase has this track; where it has none, unless `track` is empty."""
-    known = [one.name for one in tracks.of(phase)]
+    """Raise Refused INVALID_TRACK unless the phase has this track, or has no tracks and `track` is empty."""
+    known = [item.name for item in tracks.of(phase)]
     if track in known or not (track or known):
         return
     if not known:
         raise Refused(Code.INVALID_TRACK, f'The track is "{track}", and this phase has no tracks; leave it out.')
-    found = f'The track is "{track}"' if track else "No track is declared"
-    raise Refused(Code.INVALID_TRACK, f"{found}; expected one of {', '.join(known)}.")
+    problem = f'The track is "{track}"' if track else "No track is declared"
+    raise Refused(Code.INVALID_TRACK, f"{problem}; expected one of {', '.join(known)}.")
 
 
 def check(*, phase: Phase, system: System, track: str) -> None:
-    """The same, and OTHER_TRACK where the system has declared another one before. Under the phase's lock it holds."""
+    """Raise Refused as `check_known` does, and OTHER_TRACK if the system has declared another track before.
+
+    The result stays valid while the caller holds the phase's lock.
+    """
     check_known(phase=phase, track=track)
     if system.pk is None:
         return
@@ -39,12 +42,12 @@ def check(*, phase: Phase, system: System, track: str) -> None:
 
 
 def declared_by(*, phase: Phase, system: System) -> str | None:
-    """What the system's submissions to the phase have declared; None: there are none yet."""
+    """Return the track that the system's submissions to the phase declared, or None if there are none yet."""
     return phase.submissions.filter(system=system).order_by().values_list("track", flat=True).first()
 
 
 def checked(given: Sequence[Mapping[str, object]]) -> tracks.Stored:
-    """`leaderboard.boards.queries.tracks.checked`, as a refusal."""
+    """Call `leaderboard.boards.queries.tracks.checked`; raise Refused INVALID_TRACK where it raises ValueError."""
     try:
         return tracks.checked(given)
     except ValueError as error:
@@ -53,14 +56,14 @@ def checked(given: Sequence[Mapping[str, object]]) -> tracks.Stored:
 
 @transaction.atomic
 def change(*, phase: Phase, given: Sequence[Mapping[str, object]], by: User) -> Phase:
-    """Set a phase's tracks. Once something was submitted names stay: tracks may be added, retitled and reordered."""
+    """Set a phase's tracks. After the first submission they may only be added, retitled and reordered."""
     check_manages(phase.benchmark, by)
-    # In the order of `submissions.locked_split`, which whoever submits holds.
+    # In the order of `submissions.locked_split`, which every submission locks.
     Split.objects.select_for_update().get(pk=phase.split_id)
-    held = Phase.objects.select_for_update().get(pk=phase.pk)
+    locked = Phase.objects.select_for_update().get(pk=phase.pk)
     stored = checked(given)
-    before, after = [one["name"] for one in held.tracks], [one["name"] for one in stored]
-    if held.submissions.exists():
+    before, after = [track["name"] for track in locked.tracks], [track["name"] for track in stored]
+    if locked.submissions.exists():
         if after and not before:
             raise Refused(
                 Code.INVALID_TRACK,

@@ -1,4 +1,4 @@
-"""What a container cost, as it is published: in coarse steps, since an exact time could carry hidden inputs out."""
+"""Published costs of containers, rounded up to coarse steps: an exact time could leak hidden inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Cost:
-    """Each a power of the square root of two in its unit, rounded up; None: not measured."""
+    """Time in seconds and sizes in MB, each rounded up to a power of sqrt(2); None if not measured."""
 
     wall_seconds: float | None = None
     cpu_seconds: float | None = None
@@ -30,11 +30,11 @@ class Cost:
 
 
 KINDS = tuple(field.name for field in fields(Cost))
-"""The names of what is measured, in the order of a board's columns."""
+"""Names of the costs, in the order of a board's columns."""
 
 
 def of(prediction: Prediction) -> Cost:
-    """The published cost of a container's execution; empty for an uploaded file."""
+    """Return the published cost of a container's execution; empty for an uploaded file."""
     measured: dict[str, Any] = prediction.cost
     return Cost(
         wall_seconds=step(measured.get("wall_seconds")),
@@ -45,14 +45,14 @@ def of(prediction: Prediction) -> Cost:
 
 
 def told(stored: Mapping[str, float | None] | None) -> Cost | None:
-    """A release's cost; None where it tells none."""
+    """Return a release's cost from its stored JSON; None if the release shows none."""
     return None if stored is None else Cost(**{name: stored.get(name) for name in KINDS})
 
 
 def step(value: float | None) -> float | None:
-    """The least power of the square root of two that is not below `value`, to three digits: 1, 1.41, 2, 2.83, 4...
+    """Round up to a power of the square root of two, to three digits: 1, 1.41, 2, 2.83, 4...
 
-    Below one: one, so that short executions tell nothing of their inputs by their time.
+    Values below 1 become 1, so that the time of a short execution leaks nothing about its inputs.
     """
     if value is None:
         return None

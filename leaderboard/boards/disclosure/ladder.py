@@ -1,8 +1,8 @@
-"""The arithmetic of a ladder: values on a coarse grid, and when the next one may be shown.
+"""The Ladder mechanism: round scores to a coarse grid, and decide when the next one may be shown.
 
-Blum & Hardt 2015: who is told a score only when it beats the best one told by more than chance would learns next to
-nothing of the test from the answers that he gets. The grid is the part that keeps digits from telling more: a shown
-value is rounded towards the worse, so that it never says more than was reached.
+Blum & Hardt 2015: if a score is revealed only when it beats the best revealed one by more than chance would, the
+revealed scores leak next to nothing about the test set. The grid keeps the digits from leaking more: shown values are
+rounded towards the worse, so they never overstate the score.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import math
 from typing import Protocol
 
 SLACK = 1e-9
-"""Of a step: a value that is a multiple of it on paper lies on the grid, whatever its last bit."""
+"""Tolerance, as a fraction of a step: exact multiples of the step stay on the grid despite floating-point error."""
 DIGITS = 12
-"""As values are cut everywhere."""
+"""Decimals of shown values, the same as everywhere."""
 
 
 class Bounded(Protocol):
-    """What a ladder needs of a measure."""
+    """The attributes of a measure that a ladder uses."""
 
     @property
     def low(self) -> float: ...
@@ -30,21 +30,21 @@ class Bounded(Protocol):
 
 
 def step(measure: Bounded, n_groups: int | None) -> float | None:
-    """The measure's range / sqrt(groups): twice the standard error that a share has at most, 1/sqrt(groups) for it.
+    """Return the grid's step, range / sqrt(n_groups); for a proportion this is twice its largest standard error.
 
-    None where no grid protects: without bounds, or where groups were not counted.
+    None if there is no grid: the measure has no bounds, or groups were not counted.
     """
     width = measure.high - measure.low
     return width / math.sqrt(n_groups) if n_groups and math.isfinite(width) else None
 
 
 def step_of_share(n_groups: int) -> str:
-    """The step of a measure between 0 and 1, in three digits: `0.0158`."""
+    """Format the step of a measure between 0 and 1 with three digits: `0.0158`."""
     return f"{1 / math.sqrt(n_groups):.3g}"
 
 
 def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
-    """How many whole steps the value is better than the measure's worst; None: it has no grid."""
+    """Return the number of whole steps above the measure's worst value; None if it has no grid."""
     size = step(measure, n_groups)
     if size is None:
         return None
@@ -53,7 +53,7 @@ def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None
 
 
 def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | None:
-    """The value as the grid has it, never better than it is; None: it has no grid."""
+    """Round the value to the grid, towards the worse; None if the measure has no grid."""
     size, count = step(measure, n_groups), rungs(value, measure=measure, n_groups=n_groups)
     if size is None or count is None:
         return None
@@ -62,8 +62,8 @@ def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | No
 
 
 def beats(value: float | None, best: float | None, *, measure: Bounded) -> bool:
-    """Whether a value on the grid may be shown after `best`, the best one that was: it is at least a step better."""
+    """Return True if `value` is at least a step better than `best`, the best one shown; both are on the grid."""
     if value is None or best is None:
         return value is not None
-    # Both lie on the grid, so what is better at all is better by a step.
+    # Both values are on the grid, so any improvement is at least a step.
     return value < best if measure.higher_is_better is False else value > best

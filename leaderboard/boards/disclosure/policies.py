@@ -1,9 +1,9 @@
-"""What a phase may reveal of a score. docs/adr/0012 says why so.
+"""Disclosure policies: which parts of a score a phase reveals. See docs/adr/0012 for the reasons.
 
-- `full`: all of it, at once.
-- `ladder`: nothing, until the primary measure of the whole beats the best that was shown by a step; then every measure
-  and slice on the grid of its own groups. No interval, p-value, rank range or warning: each is an answer too.
-- `sealed`: nothing until the phase is opened; then the finals, in full.
+- `full`: everything, at once.
+- `ladder`: nothing, until the overall primary measure beats the best shown value by a step; then every measure and
+  slice, rounded to the grid of its own groups. No intervals, p-values, rank ranges or warnings: each leaks too.
+- `sealed`: nothing until the phase is opened; then the final submissions, in full.
 """
 
 from __future__ import annotations
@@ -23,43 +23,45 @@ PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
 
 
 def reveals_comparisons(phase: Phase) -> bool:
-    """Whether a phase may tell how sure a difference is: intervals, p-values and rank ranges are answers too."""
+    """Return True if the phase may show intervals, p-values and rank ranges, which leak information too."""
     return phase.disclosure in (Phase.Disclosure.FULL, Phase.Disclosure.SEALED)
 
 
 def reveals_all(phase: Phase) -> bool:
-    """Whether whatever was scored is told as it is, as soon as it is there."""
+    """Return True if scores are revealed in full as soon as they exist."""
     return phase.disclosure == Phase.Disclosure.FULL
 
 
 def reveals_counts(phase: Phase) -> bool:
-    """Whether a phase may tell of how many units one system is right and another wrong."""
+    """Return True if the phase may show on how many units one system is right and another wrong."""
     return reveals_all(phase)
 
 
 def reveals_drawings(phase: Phase) -> bool:
-    """Whether a phase may tell what is drawn beside scores: curves, grids of ranks, pair counts. Each is an answer, and
-    has no grid that a ladder could move along."""
+    """Return True if the phase may show plot data: ROC curves, rank histograms, pair counts.
+
+    Each leaks information about the gold, and none has a grid for a ladder.
+    """
     return reveals_all(phase)
 
 
 def reveals_items(phase: Phase) -> bool:
-    """Whether the units themselves may be named: where everybody has the gold, and scores are told in full."""
+    """Return True if single units may be shown: scores are revealed in full, and gold and inputs are public."""
     return reveals_all(phase) and phase.split.gold_public and phase.split.inputs_public
 
 
 def lets_choose(phase: Phase) -> bool:
-    """Whether a team may choose which of its submissions represents a system.
+    """Return True if a team may choose which of its submissions represents a system.
 
-    A ladder holds every answer against the best that its board shows: who could lower that would be told more.
+    A ladder compares each score with the best one on its board: a team that could lower that would see more scores.
     """
     return phase.disclosure != Phase.Disclosure.LADDER
 
 
 def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
-    """What a phase lets out of a container's cost; None: nothing, or there was no container.
+    """Return a container's cost as published, or None if it is unknown; raises ValueError for an unknown policy.
 
-    A container sees no gold, so its cost answers nothing about it; the coarse steps are for the inputs.
+    A container sees no gold, so its cost leaks nothing about it; the coarse steps protect the inputs.
     """
     _check_known(phase)
     return cost.as_dict() if cost.is_known else None
@@ -68,11 +70,11 @@ def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
 def reveal(
     *, phase: Phase, scores: Scores, primary: str, measure_of: MeasureOf, best: float | None, competes: bool = True
 ) -> Scores:
-    """The part of a run's scores that the phase's policy lets out, as it lets it out; [] for nothing.
+    """Return the run's scores that the phase's policy reveals, rounded where it says so; [] for none.
 
-    measure_of: the measure of a name; best: of the primary measure, the best value shown in the ladder's scope, None
-    before the first. What does not compete is shown on a ladder's grid whether it beats anything or not: baselines are
-    given, no answers to questions.
+    measure_of: maps a name to its measure. best: the best primary value shown in the ladder's scope, None before the
+    first. Systems that do not compete (baselines) are always shown, on the grid. Raises ValueError for a phase that is
+    still sealed and for an unknown policy.
     """
     match phase.disclosure:
         case Phase.Disclosure.FULL:
@@ -83,22 +85,22 @@ def reveal(
             return scores
         case Phase.Disclosure.LADDER:
             on_grid = [_on_grid(score, measure_of(score["measure"])) for score in scores]
-            reached = next((one["value"] for one in on_grid if one["measure"] == primary and not one["slice"]), None)
-            if competes and not ladder.beats(reached, best, measure=measure_of(primary)):
+            value = next((row["value"] for row in on_grid if row["measure"] == primary and not row["slice"]), None)
+            if competes and not ladder.beats(value, best, measure=measure_of(primary)):
                 return []
-            return [one for one in on_grid if one["value"] is not None]
+            return [score for score in on_grid if score["value"] is not None]
     raise _unknown(phase)
 
 
 def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
-    """Warnings of a scoring may rest on gold (a median length beside gold's), so a ladder tells none."""
+    """Return the warnings to show: none on a ladder, since they may rest on gold (its median length, for one)."""
     return [] if phase.disclosure == Phase.Disclosure.LADDER else warnings
 
 
 def _on_grid(score: dict[str, Any], measure: ladder.Bounded) -> dict[str, Any]:
     value = score["value"]
-    told = None if value is None else ladder.shown(value, measure=measure, n_groups=score.get("n_groups"))
-    return {**{name: score[name] for name in PUBLISHED}, "value": told, "low": None, "high": None}
+    rounded = None if value is None else ladder.shown(value, measure=measure, n_groups=score.get("n_groups"))
+    return {**{name: score[name] for name in PUBLISHED}, "value": rounded, "low": None, "high": None}
 
 
 def _check_known(phase: Phase) -> None:
